@@ -1,0 +1,31 @@
+# Each target is complete on a fresh machine: it makes .venv, installs, runs. A second call does not reinstall.
+PYTHON ?= python3
+BIN := .venv/bin
+STORE := adversarium.sqlite
+
+.PHONY: verify test ledger bench clean
+
+.venv/installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+verify: .venv/installed
+	$(BIN)/adversarium verify --preset quick --store $(STORE)
+	$(BIN)/adversarium report --store $(STORE) --out report
+
+test: .venv/installed
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+ledger: .venv/installed
+	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/ledger.json
+	$(BIN)/python -m adversarium.report.readme README.md
+
+bench: .venv/installed
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv report $(STORE) $(STORE)-wal $(STORE)-shm

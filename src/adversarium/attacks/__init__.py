@@ -1,0 +1,8 @@
+"""Attacks: `attack(loss, batch, t, rng)` returns points of the perturbation set."""
+
+from adversarium.attacks.balls import Ball
+from adversarium.attacks.finite import FiniteAttack
+from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
+from adversarium.attacks.transfer import GTA, gta
+
+__all__ = ["APGD", "FGSM", "GTA", "PGD", "Attack", "Ball", "FiniteAttack", "MarginStep", "gta"]

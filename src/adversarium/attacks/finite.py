@@ -1,0 +1,71 @@
+"""Attacks on finite perturbation sets, Def. 3.2 of CONV: any map into B(x) is one.
+
+B(x) is `batch.options`, (*batch, K, d), its first member x itself. The theorem covers every
+map, so beside the strong ones stand a weak, a blind and a discontinuous one.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.gradient import Loss, Points, climb
+from adversarium.rng import Streams, integers
+
+
+def option_losses(loss: Loss, options: Tensor) -> Tensor:
+    """The loss of every member of every set, (*batch, K)."""
+    return torch.stack([loss(options[..., j, :]) for j in range(options.shape[-2])], dim=-1)
+
+
+def chosen(options: Tensor, index: Tensor) -> Tensor:
+    """The chosen member of every set."""
+    where = index[..., None, None].expand(*index.shape, 1, options.shape[-1])
+    return options.gather(-2, where).squeeze(-2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FiniteAttack:
+    """One member of B(x) by a named rule, §3 of CONV.
+
+    exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
+    t mod K; fgsm: the maximiser of the linearised loss; worst_of: the best of `tries` draws;
+    switch: the last member where the loss at x exceeds `level`, else x (discontinuous in W).
+    """
+
+    rule: Literal["exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch"] = "exact"
+    tries: int = 3
+    level: float = 0.3
+    loss: str = "risk"
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        options = getattr(batch, "options", None)
+        if options is None:
+            raise TypeError(
+                "FiniteAttack needs data with finite perturbation sets (SpherePoints), got "
+                f"{type(batch).__name__}."
+            )
+        return chosen(options, self._index(loss, batch.x, options, t, rng))
+
+    def _index(self, loss: Loss, x: Tensor, options: Tensor, t: int, rng: Streams) -> Tensor:
+        *shape, K, _ = options.shape
+        draw = lambda *more: integers(K, (*shape, *more), rng).to(x.device)
+        match self.rule:
+            case "exact":
+                return option_losses(loss, options).argmax(-1)
+            case "anti":
+                return option_losses(loss, options).argmin(-1)
+            case "random":
+                return draw()
+            case "cycle":
+                return torch.full(shape, t % K, device=x.device)
+            case "fgsm":
+                _, g = climb(loss, x)
+                return ((options - x[..., None, :]) * g[..., None, :]).sum(-1).argmax(-1)
+            case "worst_of":
+                tries = draw(self.tries)
+                best = option_losses(loss, options).gather(-1, tries).argmax(-1, keepdim=True)
+                return tries.gather(-1, best).squeeze(-1)
+            case "switch":
+                return torch.where(loss(x) > self.level, K - 1, 0)

@@ -1,0 +1,22 @@
+"""Distributions: `sample(n, rng)` returns a batch with inputs, labels and the latent truth."""
+
+from adversarium.data.batches import Batch
+from adversarium.data.clusters import ClusterBatch, Clusters
+from adversarium.data.images import Digits, ImageBatch
+from adversarium.data.patches import PatchBatch, PatchData
+from adversarium.data.sphere import SphereBatch, SpherePoints
+from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
+
+__all__ = [
+    "Batch",
+    "ClusterBatch",
+    "Clusters",
+    "Digits",
+    "ImageBatch",
+    "PatchBatch",
+    "PatchData",
+    "SphereBatch",
+    "SpherePoints",
+    "TwoFeatureBatch",
+    "TwoFeaturePatches",
+]

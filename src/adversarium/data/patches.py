@@ -1,0 +1,62 @@
+"""Signal and noise patches: the data of CGRO."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.rng import coins, integers, normal
+from adversarium.shapes import Float, Int
+
+
+@dataclass(frozen=True)
+class PatchBatch:
+    """X, y and the index of the signal patch."""
+
+    x: Float[Tensor, "*n P d"]
+    y: Float[Tensor, "*n"]
+    signal: Int[Tensor, "*n"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatchData:
+    """The patch distribution D, §3.1 of CGRO, with w* = e₁ (the law is rotation invariant).
+
+    X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper leaves the
+    choice of the signal's place open; it is uniform here, and no quantity depends on it.
+    """
+
+    d: int  # dimension of a patch
+    P: int  # number of patches
+    alpha: float  # α, norm of the signal patch
+    sigma: float  # σ, standard deviation of the noise
+
+    k = 1  # one scalar output
+
+    def __post_init__(self) -> None:
+        if self.d < 2 or self.P < 2:
+            raise ValueError(
+                f"PatchData needs d >= 2 and P >= 2 (a signal and a noise patch), "
+                f"got d={self.d}, P={self.P}."
+            )
+        if self.alpha <= 0 or self.sigma < 0:
+            raise ValueError(
+                f"PatchData needs alpha > 0 and sigma >= 0, got alpha={self.alpha}, "
+                f"sigma={self.sigma}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input."""
+        return (self.P, self.d)
+
+    def sample(self, n: int, rng: Generator) -> PatchBatch:
+        """n points of D."""
+        y = coins((n,), rng)
+        signal = integers(self.P, (n,), rng)
+        x = self.sigma * normal((n, self.P, self.d), rng)
+        x[..., 0] = 0
+        rows = torch.arange(n)
+        x[rows, signal] = 0
+        x[rows, signal, 0] = self.alpha * y
+        return PatchBatch(x=x, y=y, signal=signal)

@@ -1,0 +1,86 @@
+"""Points of the unit sphere with finite perturbation sets: the data of CONV."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.rng import normal, uniform
+from adversarium.shapes import Float
+
+
+@dataclass(frozen=True)
+class SphereBatch:
+    """x, y and the finite perturbation set B(x), whose first member is x itself."""
+
+    x: Float[Tensor, "*n d"]
+    y: Float[Tensor, "*n"]
+    options: Float[Tensor, "*n K d"]
+
+
+def half_angle(radius: float) -> float:
+    """θ = 2 arcsin(radius/2): half-angle of the cap of chord radius `radius`, Def. 3.1 of CONV."""
+    return 2 * math.asin(radius / 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpherePoints:
+    """Separated points of the unit sphere of R^d, labels alternating, Def. 3.1 of CONV.
+
+    B(x) is finite: x, then K − 1 points of the cap of chord radius `radius`, half of them on its
+    rim. Points are drawn until caps of different points are disjoint with some slack, so the sets
+    are compatible with any labels.
+    """
+
+    d: int = 2
+    radius: float = 0.2  # chord radius of the cap
+    K: int = 9  # size of B(x)
+    slack: float = 1.15  # pairwise angle > 2 θ slack
+
+    k = 1
+
+    def __post_init__(self) -> None:
+        if self.d < 2 or self.K < 1:
+            raise ValueError(
+                f"SpherePoints needs d >= 2 and K >= 1, got d={self.d}, K={self.K}."
+            )
+        if not 0 <= self.radius < 2:
+            raise ValueError(f"SpherePoints needs 0 <= radius < 2, got {self.radius}.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input."""
+        return (self.d,)
+
+    def sample(self, n: int, rng: Generator) -> SphereBatch:
+        """n points, pairwise separated, with their perturbation sets."""
+        x = self._separated(n, rng)
+        y = 1.0 - 2.0 * (torch.arange(n) % 2)
+        return SphereBatch(x=x, y=y.double(), options=self._caps(x, rng))
+
+    def _separated(self, n: int, rng: Generator) -> Float[Tensor, "n d"]:
+        closest = math.cos(min(math.pi, 2 * half_angle(self.radius) * self.slack))
+        for _ in range(200):  # an early point can block the circle: begin again
+            kept: list[Tensor] = []
+            for _ in range(50 * n):
+                z = torch.nn.functional.normalize(normal((self.d,), rng), dim=0)
+                if all(float(z @ other) < closest for other in kept):
+                    kept.append(z)
+                if len(kept) == n:
+                    return torch.stack(kept)
+        raise ValueError(
+            f"SpherePoints found no {n} points whose caps of radius {self.radius} are disjoint in "
+            f"d={self.d}; take fewer points, a smaller radius or a larger d."
+        )
+
+    def _caps(self, x: Tensor, rng: Generator) -> Float[Tensor, "n K d"]:
+        n = len(x)
+        angle = half_angle(self.radius) * uniform((n, self.K), rng)
+        angle[:, : self.K // 2] = half_angle(self.radius)  # the rim
+        angle[:, -1:] = 0  # x itself
+        tangent = normal((n, self.K, self.d), rng)
+        tangent = tangent - (tangent @ x[..., None]) * x[:, None]
+        tangent = torch.nn.functional.normalize(tangent, dim=-1)
+        options = torch.cos(angle)[..., None] * x[:, None] + torch.sin(angle)[..., None] * tangent
+        return options.flip(1)

@@ -1,0 +1,95 @@
+"""Robust and non-robust features in patches: the data of RNRF."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.rng import integers, normal, uniform
+from adversarium.shapes import Bool, Float, Int
+
+
+@dataclass(frozen=True)
+class TwoFeatureBatch:
+    """X, y and the latent draw: which patches are robust, their strengths, the noise."""
+
+    x: Float[Tensor, "*n P d"]
+    y: Int[Tensor, "*n"]
+    is_robust: Bool[Tensor, "*n P"]
+    strength: Float[Tensor, "*n P"]  # α_p on the robust patches, β_p on the others
+    noise: Float[Tensor, "*n P d"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoFeaturePatches:
+    """Definition 2.1 of RNRF: x_p = α_p u_y + ξ_p on robust patches, β_p v_y + ξ_p on the others.
+
+    The features are axes, u_j = e_j and v_j = e_{k+j}: an l_inf budget is then a budget on the
+    coefficients. ξ_p ~ N(0, σ_n² I); J_R is a uniform subset of n_robust patches.
+    """
+
+    k: int = 2  # classes
+    d: int = 100  # dimension of a patch
+    P: int = 16  # number of patches
+    alpha: float = 2.0  # mean strength of the robust feature
+    beta: float = 1.0  # mean strength of the non-robust feature
+    sigma_n: float = 0.1  # standard deviation of the noise
+    n_robust: int = 1  # |J_R|
+    strengths: Literal["constant", "uniform", "lognormal"] = "constant"
+    spread: float = 0.0  # relative half-width (uniform) or log standard deviation (lognormal)
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise ValueError(f"TwoFeaturePatches needs k >= 2 classes, got k={self.k}.")
+        if self.d < 2 * self.k:
+            raise ValueError(
+                f"TwoFeaturePatches needs d >= 2k (two features a class), got d={self.d} with "
+                f"k={self.k}; take d >= {2 * self.k}."
+            )
+        if not 1 <= self.n_robust < self.P:
+            raise ValueError(
+                f"TwoFeaturePatches needs 1 <= n_robust < P (both kinds of patches), got "
+                f"n_robust={self.n_robust} with P={self.P}."
+            )
+        if self.alpha <= 0 or self.beta <= 0 or self.sigma_n < 0 or self.spread < 0:
+            raise ValueError(
+                "TwoFeaturePatches needs alpha, beta > 0 and sigma_n, spread >= 0, got "
+                f"alpha={self.alpha}, beta={self.beta}, sigma_n={self.sigma_n}, "
+                f"spread={self.spread}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input."""
+        return (self.P, self.d)
+
+    @property
+    def U(self) -> Float[Tensor, "k d"]:
+        """The robust features u_j = e_j."""
+        return torch.eye(self.d, dtype=torch.float64)[: self.k]
+
+    @property
+    def V(self) -> Float[Tensor, "k d"]:
+        """The non-robust features v_j = e_{k+j}."""
+        return torch.eye(self.d, dtype=torch.float64)[self.k : 2 * self.k]
+
+    def sample(self, n: int, rng: Generator) -> TwoFeatureBatch:
+        """n points of D."""
+        y = integers(self.k, (n,), rng)
+        order = uniform((n, self.P), rng).argsort(-1)
+        is_robust = order < self.n_robust
+        strength = torch.where(is_robust, self.alpha, self.beta) * self._factors(n, rng)
+        noise = self.sigma_n * normal((n, self.P, self.d), rng)
+        feature = torch.where(is_robust, y[:, None], self.k + y[:, None])
+        x = noise.clone()
+        x.scatter_add_(-1, feature[..., None], strength[..., None])
+        return TwoFeatureBatch(x=x, y=y, is_robust=is_robust, strength=strength, noise=noise)
+
+    def _factors(self, n: int, rng: Generator) -> Float[Tensor, "n P"]:
+        """Strengths relative to their mean, E = 1."""
+        if self.strengths == "uniform":
+            return 1 + self.spread * (2 * uniform((n, self.P), rng) - 1)
+        if self.strengths == "lognormal":
+            return torch.exp(self.spread * normal((n, self.P), rng) - self.spread**2 / 2)
+        return torch.ones(n, self.P, dtype=torch.float64)

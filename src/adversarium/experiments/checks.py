@@ -1,0 +1,340 @@
+"""The seven verdict rules. A check is a value; it judges stored rows and trains nothing.
+
+A verdict is holds, fails or undecided; undecided names its reason: asymptotic constant, inexact
+attack, too few seeds, out of regime or cited result, and what would decide it.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+SEEDS = 5  # fewer never give `holds`
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The stored rows of one run or trial: per probe the record times and values (seed, t)."""
+
+    seeds: tuple[int, ...]
+    values: Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+    def curve(self, probe: str) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values (seed, t) of a probe."""
+        if probe not in self.values:
+            raise KeyError(f"no rows of {probe!r}; there are {', '.join(sorted(self.values))}.")
+        return self.values[probe]
+
+    def last(self, probe: str) -> np.ndarray:
+        """The values at the last record time, one a seed."""
+        return self.curve(probe)[1][:, -1]
+
+
+Evidence = Mapping[str, Rows]  # by label
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named number per seed, computed from rows. `points`: it is a share of so many points."""
+
+    name: str
+    of: Callable[[Evidence], np.ndarray]
+    points: int = 0
+
+    def __sub__(self, other: "Quantity") -> "Quantity":
+        name = f"{self.name} − {other.name}"
+        return Quantity(name, lambda rows: self.of(rows) - other.of(rows))
+
+
+def last(probe: str, of: str = "", points: int = 0) -> Quantity:
+    """A probe at the last record time (folds and trials have only one)."""
+    name = f"{probe} ({of})" if of else probe
+    return Quantity(name, lambda rows: rows[of].last(probe), points)
+
+
+def measure(name: str, of: Callable[[Evidence], np.ndarray]) -> Quantity:
+    """Any other function of the rows, one number a seed."""
+    return Quantity(name, of)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule says, and on what numbers."""
+
+    verdict: str
+    measured: tuple[dict[str, Any], ...]
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A rule of one kind, applied to rows."""
+
+    kind: str
+    judge: Callable[[Evidence], Verdict] = field(repr=False)
+
+
+def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
+    """The 99 % interval of the mean over seeds (Student's t).
+
+    For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
+    pooled counts: seeds that agree exactly do not make a share exact.
+    """
+    from scipy import stats
+
+    n = len(values)
+    if n < 2 or not np.isfinite(values).all():
+        return math.nan, math.nan
+    mean = float(values.mean())
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
+    low, high = mean - half, mean + half
+    if points:
+        a, b = clopper_pearson(round(float(values.sum()) * points), n * points)
+        low, high = min(low, a), max(high, b)
+    return low, high
+
+
+def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
+    """The exact 99 % interval of a frequency."""
+    from scipy import stats
+
+    tail = (1 - CONFIDENCE) / 2
+    low = 0.0 if successes == 0 else stats.beta.ppf(tail, successes, trials - successes + 1)
+    high = (
+        1.0 if successes == trials else stats.beta.ppf(1 - tail, successes + 1, trials - successes)
+    )
+    return float(low), float(high)
+
+
+def summary(quantity: Quantity, values: np.ndarray) -> dict[str, Any]:
+    """A quantity as the ledger keeps it."""
+    low, high = interval(values, quantity.points)
+    number = lambda v: float(v) if math.isfinite(v) else None
+    return {
+        "name": quantity.name,
+        "mean": number(values.mean()) if len(values) else None,
+        "low": number(low),
+        "high": number(high),
+        "values": [number(v) for v in values],
+    }
+
+
+def _few(values: np.ndarray) -> str:
+    if len(values) < SEEDS:
+        return f"too few seeds: {len(values)} of at least {SEEDS}"
+    return ""
+
+
+def _missing(quantity: Quantity, values: np.ndarray) -> str:
+    lost = int((~np.isfinite(values)).sum())
+    return f"{quantity.name} has no value in {lost} of {len(values)} seeds" if lost else ""
+
+
+def _more_seeds(values: np.ndarray, low: float, high: float) -> str:
+    """What would decide a straddling interval."""
+    mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
+    gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
+    need = math.ceil((2.6 * sd / gap) ** 2) + 2 if gap > 0 and math.isfinite(sd) else None
+    text = "too few seeds: the 99 % interval crosses the edge of the range"
+    return f"{text}; about {max(need, len(values) + 1)} seeds would decide it" if need else text
+
+
+def identity(error: Quantity, tolerance: float) -> Check:
+    """holds: the worst error is within the tolerance."""
+
+    def judge(rows: Evidence) -> Verdict:
+        values = error.of(rows)
+        worst = float(values.max()) if np.isfinite(values).all() else math.inf
+        verdict = "holds" if worst <= tolerance else "fails"
+        reason = f"worst error {worst:.3g}, tolerance {tolerance:.3g}"
+        return Verdict(verdict, (summary(error, values),), None, tolerance, reason)
+
+    return Check("identity", judge)
+
+
+def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Check:
+    """An inequality: `worst` is the largest value over all steps, one a seed.
+
+    With `proof`, `worst` comes from an attack (a violation is real) and `proof` from a certificate
+    (an upper bound): only the certificate can make it hold.
+    """
+
+    def judge(rows: Evidence) -> Verdict:
+        values = worst.of(rows)
+        measured = [summary(worst, values)]
+        top = float(values.max()) if np.isfinite(values).all() else math.inf
+        if top > bound:
+            seeds = int((~(values <= bound)).sum())
+            reason = f"violated in {seeds} of {len(values)} seeds, worst {top:.4g} > {bound:.4g}"
+            return Verdict("fails", tuple(measured), None, bound, reason)
+        reason = f"smallest slack {bound - top:.4g}"
+        if proof is not None:
+            proven = proof.of(rows)
+            measured.append(summary(proof, proven))
+            if not float(proven.max()) <= bound:
+                reason = (
+                    "inexact attack: no violation was found, but the certificate leaves "
+                    f"{float(proven.max()):.4g} open; a tighter bound would decide it"
+                )
+                return Verdict("undecided", tuple(measured), None, bound, reason)
+            reason += ", certified"
+        if short := _few(values):
+            return Verdict("undecided", tuple(measured), None, bound, short)
+        return Verdict("holds", tuple(measured), None, bound, reason)
+
+    return Check("inequality", judge)
+
+
+def level(quantity: Quantity, low: float = -math.inf, high: float = math.inf) -> Check:
+    """holds: the 99 % interval over seeds lies in [low, high]; fails: it lies outside."""
+
+    def judge(rows: Evidence) -> Verdict:
+        values = quantity.of(rows)
+        measured = (summary(quantity, values),)
+        edges = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
+        if lost := _missing(quantity, values):
+            return Verdict("fails", measured, *edges, lost)
+        if short := _few(values):
+            return Verdict("undecided", measured, *edges, short)
+        a, b = interval(values, quantity.points)
+        if low <= a and b <= high:
+            return Verdict("holds", measured, *edges)
+        if b < low or a > high:
+            return Verdict("fails", measured, *edges, "the 99 % interval lies outside the range")
+        return Verdict("undecided", measured, *edges, _more_seeds(values, low, high))
+
+    return Check("level", judge)
+
+
+def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
+    """holds: the 99 % interval of the paired difference lies above `by`."""
+
+    def judge(rows: Evidence) -> Verdict:
+        a, b = greater.of(rows), than.of(rows)
+        difference = a - b
+        measured = (
+            summary(greater - than, difference),
+            summary(greater, a),
+            summary(than, b),
+        )
+        if lost := _missing(greater - than, difference):
+            return Verdict("fails", measured, by, None, lost)
+        if short := _few(difference):
+            return Verdict("undecided", measured, by, None, short)
+        low, high = interval(difference)
+        if low > by:
+            return Verdict("holds", measured, by, None)
+        if high < by:
+            return Verdict("fails", measured, by, None, "the difference has the other sign")
+        return Verdict("undecided", measured, by, None, _more_seeds(difference, by, math.inf))
+
+    return Check("ordering", judge)
+
+
+def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The log–log slope of each row of y (seed, size) against x."""
+    log_x = np.log(x) - np.log(x).mean()
+    with np.errstate(all="ignore"):
+        log_y = np.log(y)
+    return (log_y @ log_x) / (log_x @ log_x)
+
+
+def exponent(
+    name: str, sizes: Mapping[str, float], of: Callable[[Rows], np.ndarray], claimed: float,
+    tolerance: float,
+) -> Check:
+    """holds: the slope's interval lies within the tolerance of the claimed exponent; at least
+    four sizes over a factor of eight. `sizes` maps labels to sizes."""
+
+    def judge(rows: Evidence) -> Verdict:
+        present = {label: size for label, size in sizes.items() if label in rows}
+        edges = (claimed - tolerance, claimed + tolerance)
+        if len(present) < 4 or max(present.values()) < 8 * min(present.values()):
+            reason = "out of regime: an exponent needs four sizes over a factor of eight"
+            return Verdict("undecided", (), *edges, reason)
+        x = np.array(list(present.values()))
+        slopes = slope(x, np.stack([of(rows[label]) for label in present], axis=1))
+        return level(measure(name, lambda _: slopes), *edges).judge(rows)
+
+    return Check("exponent", judge)
+
+
+def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
+    """holds: the Clopper–Pearson interval of the pooled frequency lies above 1 − δ; at least 300
+    trials. `successes` counts them, one number a seed, out of `trials` each."""
+
+    def judge(rows: Evidence) -> Verdict:
+        values = successes.of(rows)
+        total = trials * len(values)
+        low, high = clopper_pearson(round(float(values.sum())), total)
+        share = float(values.sum()) / total
+        measured = (
+            {"name": successes.name, "mean": share, "low": low, "high": high,
+             "values": [float(v) / trials for v in values]},
+        )
+        if total < 300:
+            reason = f"too few seeds: {total} trials of at least 300"
+            return Verdict("undecided", measured, at_least, None, reason)
+        if low >= at_least:
+            return Verdict("holds", measured, at_least, None)
+        if high < at_least:
+            return Verdict("fails", measured, at_least, None, "the frequency is below the claim")
+        reason = "too few seeds: the interval crosses the claimed frequency"
+        return Verdict("undecided", measured, at_least, None, reason)
+
+    return Check("frequency", judge)
+
+
+def existence(checked: Quantity) -> Check:
+    """holds: the object passed its exact check (1) in every seed; fails: it was refuted (0)."""
+
+    def judge(rows: Evidence) -> Verdict:
+        values = checked.of(rows)
+        bad = int((values != 1).sum())
+        reason = f"refuted in {bad} of {len(values)} cases" if bad else ""
+        return Verdict("fails" if bad else "holds", (summary(checked, values),), 1, None, reason)
+
+    return Check("existence", judge)
+
+
+def every(*checks: Check) -> Check:
+    """All of several checks; the first one's kind is the claim's. One failure fails it."""
+
+    def judge(rows: Evidence) -> Verdict:
+        verdicts = [check.judge(rows) for check in checks]
+        measured = tuple(m for v in verdicts for m in v.measured)
+        for word in ("fails", "undecided"):
+            bad = [v for v in verdicts if v.verdict == word]
+            if bad:
+                names = [f"{v.measured[0]['name'] if v.measured else '?'}: {v.reason}" for v in bad]
+                return Verdict(word, measured, bad[0].low, bad[0].high, "; ".join(names))
+        return Verdict("holds", measured, verdicts[0].low, verdicts[0].high)
+
+    return Check(checks[0].kind, judge)
+
+
+def crossing(
+    falls: str, below: str, of: str, classes: tuple[str, ...] = ("",)
+) -> Callable[[Evidence], np.ndarray]:
+    """The time at which the slope of one curve falls below another's, after its steepest growth;
+    the mean over classes; NaN where it never does."""
+
+    def times(rows: Evidence) -> np.ndarray:
+        found = []
+        for c in classes:
+            t, falling = rows[of].curve(falls + c)
+            _, rising = rows[of].curve(below + c)
+            middle = (t[1:] + t[:-1]) / 2
+            gap = np.diff(falling, axis=1) - np.diff(rising, axis=1)
+            steepest = np.diff(falling, axis=1).argmax(1)[:, None]
+            after = (np.arange(gap.shape[1]) > steepest) & (gap < 0)
+            first = np.where(after.any(1), middle[after.argmax(1)], np.nan)
+            found.append(first)
+        return np.mean(found, axis=0)
+
+    return times

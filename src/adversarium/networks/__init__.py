@@ -1,0 +1,26 @@
+"""Learners: `init(rng, shape, k)` draws weights, `f(W, x)` is a pure function of them.
+
+W and x may both carry a leading replica axis. f returns one number per point (a binary
+classifier, labels ±1) or k logits.
+"""
+
+from adversarium.networks.activations import ReLU, SmoothedLeakyReLU, SmoothedReLU
+from adversarium.networks.cubic_cnn import CubicCNN, cubic_cnn
+from adversarium.networks.modules import Module
+from adversarium.networks.smoothed_cnn import SmoothedCNN, smoothed_cnn, smoothed_relu
+from adversarium.networks.two_layer import TwoLayer
+from adversarium.networks.vision import small_cnn
+
+__all__ = [
+    "CubicCNN",
+    "Module",
+    "ReLU",
+    "SmoothedCNN",
+    "SmoothedLeakyReLU",
+    "SmoothedReLU",
+    "TwoLayer",
+    "cubic_cnn",
+    "small_cnn",
+    "smoothed_cnn",
+    "smoothed_relu",
+]

@@ -1,0 +1,90 @@
+"""Activations as values: s(z), its slope s'(z), and the constants that the theorems use."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class ReLU:
+    """s(z) = max(z, 0), with s'(0) = 0."""
+
+    C1 = 1.0  # sup |s'|
+    C2 = math.inf  # Lipschitz constant of s'
+
+    def __call__(self, z: Tensor) -> Tensor:
+        return torch.relu(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        """s'(z)."""
+        return (z > 0).to(z.dtype)
+
+
+@dataclass(frozen=True)
+class SmoothedLeakyReLU:
+    """Eq. (1) of BOAT: slope γ below −1/H, 1 above 1/H, quadratic between."""
+
+    gamma: float = 0.1
+    H: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.gamma <= 1 or self.H <= 0:
+            raise ValueError(
+                f"SmoothedLeakyReLU needs 0 < gamma <= 1 and H > 0, got gamma={self.gamma}, "
+                f"H={self.H}."
+            )
+
+    @property
+    def C1(self) -> float:
+        """sup |s'|."""
+        return 1.0
+
+    @property
+    def C2(self) -> float:
+        """Lipschitz constant of s'."""
+        return (1 - self.gamma) * self.H / 2
+
+    def __call__(self, z: Tensor) -> Tensor:
+        gamma, H = self.gamma, self.H
+        inside = (1 - gamma) * H * z.square() / 4 + (1 + gamma) * z / 2
+        outside = torch.where(z > 0, z, gamma * z) - (1 - gamma) / (4 * H)
+        return torch.where(z.abs() <= 1 / H, inside, outside)
+
+    def slope(self, z: Tensor) -> Tensor:
+        """s'(z)."""
+        inside = (1 - self.gamma) * self.H * z / 2 + (1 + self.gamma) / 2
+        return inside.clamp(self.gamma, 1)
+
+
+@dataclass(frozen=True)
+class SmoothedReLU:
+    """s(z) = E(z + N(0,1)/b)₊ = zΦ(bz) + φ(bz)/b: our smooth default for §5 of CONV."""
+
+    b: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.b <= 0:
+            raise ValueError(f"SmoothedReLU needs b > 0, got {self.b}.")
+
+    @property
+    def C1(self) -> float:
+        """sup |s'|."""
+        return 1.0
+
+    @property
+    def C2(self) -> float:
+        """Lipschitz constant of s'."""
+        return self.b / math.sqrt(2 * math.pi)
+
+    def __call__(self, z: Tensor) -> Tensor:
+        density = torch.exp(-(self.b * z).square() / 2) / math.sqrt(2 * math.pi)
+        return z * torch.special.ndtr(self.b * z) + density / self.b
+
+    def slope(self, z: Tensor) -> Tensor:
+        """s'(z) = Φ(bz)."""
+        return torch.special.ndtr(self.b * z)
+
+
+Activation = ReLU | SmoothedLeakyReLU | SmoothedReLU

@@ -1,0 +1,43 @@
+"""The one-hidden-layer CNN with cubic activation: the learner of CGRO."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks.duals import dual
+from adversarium.rng import normal
+from adversarium.shapes import Float
+
+
+def cubic_cnn(W: Float[Tensor, "*S m d"], x: Float[Tensor, "*S n P d"]) -> Float[Tensor, "*S n"]:
+    """f_W(X) = Σ_r Σ_j ⟨w_r, X[j]⟩³, eq. (M) of CGRO."""
+    return torch.einsum("...md,...npd->...nmp", W, x).pow(3).sum((-1, -2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CubicCNN:
+    """m filters with w_r ~ N(0, σ0² I); the output layer is fixed to ones, §3.2 of CGRO."""
+
+    m: int
+    sigma0: float  # σ0, standard deviation of the initial weights
+
+    def __post_init__(self) -> None:
+        if self.m < 1 or self.sigma0 < 0:
+            raise ValueError(
+                f"CubicCNN needs m >= 1 and sigma0 >= 0, got m={self.m}, sigma0={self.sigma0}."
+            )
+
+    def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
+        """W⁽⁰⁾."""
+        return self.sigma0 * normal((self.m, shape[-1]), rng)
+
+    def f(self, W: Tensor, x: Tensor) -> Tensor:
+        """One number per point."""
+        return cubic_cnn(W, x)
+
+    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
+        z = torch.einsum("...md,...npd->...nmp", W, x)
+        reach = radius * W.norm(dual(p), dim=-1)[..., None, :, None]
+        return (z - reach).pow(3).sum((-1, -2)), (z + reach).pow(3).sum((-1, -2))

@@ -1,0 +1,105 @@
+"""The smoothed-ReLU CNN: the learner of RNRF.
+
+Its backward pass is written by hand: three matrix products, the slopes kept from the forward
+pass. Autograd through the plain formula gives the same numbers and serves as the test.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks.duals import dual
+from adversarium.rng import normal
+from adversarium.shapes import Float
+
+
+def smoothed_relu(z: Tensor, q: int, rho: float) -> Tensor:
+    """s(z) = 0, z^q/(q ϱ^{q−1}), z − (1 − 1/q)ϱ on z ≤ 0, [0, ϱ], z ≥ ϱ, §2.3 of RNRF."""
+    t = z.clamp(0, rho)
+    return t.pow(q) / (q * rho ** (q - 1)) + torch.relu(z - rho)
+
+
+def smoothed_slope(z: Tensor, q: int, rho: float) -> Tensor:
+    """s'(z) = (clip(z, 0, ϱ)/ϱ)^{q−1}, §2.3 of RNRF."""
+    return (z.clamp(0, rho) / rho).pow(q - 1)
+
+
+def smoothed_cnn(
+    W: Float[Tensor, "*S k m d"], x: Float[Tensor, "*S n P d"], q: int, rho: float
+) -> Float[Tensor, "*S n k"]:
+    """F_i(X) = Σ_r Σ_p s(⟨w_{i,r}, x_p⟩), eq. (1) of RNRF."""
+    return smoothed_relu(torch.einsum("...kmd,...npd->...nkmp", W, x), q, rho).sum((-1, -2))
+
+
+class _HandWritten(torch.autograd.Function):
+    """smoothed_cnn with ∂F_i/∂w_{i,r} = Σ_p s'(z) x_p and ∂F_i/∂x_p = Σ_r s'(z) w_{i,r}."""
+
+    @staticmethod
+    def forward(W: Tensor, x: Tensor, q: int, rho: float) -> tuple[Tensor, Tensor]:
+        *S, k, m, d = W.shape
+        n, P = x.shape[-3:-1]
+        Z = x.reshape(*S, n * P, d) @ W.reshape(*S, k * m, d).mT
+        t = Z.clamp(0, rho)
+        linear = (Z - t).clamp_(min=0)  # z − ϱ above the threshold, 0 below it
+        slope = t.pow(q - 1)
+        F = linear.add_(slope * t, alpha=1 / (q * rho ** (q - 1)))
+        slope /= rho ** (q - 1)
+        return F.view(*S, n, P, k, m).sum((-1, -3)), slope
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+        W, x, _, _ = inputs
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(W, x, output[1])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
+        c = gradients[0]
+        W, x, slope = ctx.saved_tensors
+        *S, k, m, d = W.shape
+        n, P = x.shape[-3:-1]
+        weighted = slope.view(*S, n, P, k, m) * c[..., :, None, :, None]
+        weighted = weighted.view(*S, n * P, k * m)
+        gW = gx = None
+        if ctx.needs_input_grad[0]:
+            gW = (weighted.mT @ x.reshape(*S, n * P, d)).view(W.shape)
+        if ctx.needs_input_grad[1]:
+            gx = (weighted @ W.reshape(*S, k * m, d)).view(x.shape)
+        return gW, gx, None, None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothedCNN:
+    """m filters a class with w_{i,r} ~ N(0, σ0² I), output weights fixed to one, §2.3 of RNRF."""
+
+    m: int = 100
+    q: int = 3  # power of the smoothed ReLU
+    rho: float = 1.0  # ϱ, its threshold
+    sigma0: float = 0.01  # σ0, standard deviation of the initial weights
+    by_hand: bool = True  # the hand-written backward pass; False: autograd
+
+    def __post_init__(self) -> None:
+        if self.m < 1 or self.q < 2 or self.rho <= 0 or self.sigma0 < 0:
+            raise ValueError(
+                f"SmoothedCNN needs m >= 1, q >= 2, rho > 0 and sigma0 >= 0, got m={self.m}, "
+                f"q={self.q}, rho={self.rho}, sigma0={self.sigma0}."
+            )
+
+    def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "k m d"]:
+        """W⁽⁰⁾."""
+        return self.sigma0 * normal((k, self.m, shape[-1]), rng)
+
+    def f(self, W: Tensor, x: Tensor) -> Tensor:
+        """k logits per point."""
+        if self.by_hand:
+            return _HandWritten.apply(W, x, self.q, self.rho)[0]
+        return smoothed_cnn(W, x, self.q, self.rho)
+
+    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Bounds of every F_i over B_p(x, radius): ⟨w, x_p⟩ moves by at most radius·‖w‖_q."""
+        z = torch.einsum("...kmd,...npd->...nkmp", W, x)
+        reach = radius * W.norm(dual(p), dim=-1)[..., None, :, :, None]
+        total = lambda z: smoothed_relu(z, self.q, self.rho).sum((-1, -2))
+        return total(z - reach), total(z + reach)

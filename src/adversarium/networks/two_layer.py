@@ -1,0 +1,66 @@
+"""Two-layer networks with a fixed top layer: the learners of BOAT and of §5 of CONV."""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks.activations import Activation, ReLU
+from adversarium.networks.duals import dual
+from adversarium.rng import normal
+from adversarium.shapes import Float
+
+
+def signs(m: int, like: Tensor) -> Float[Tensor, " m"]:
+    """a: the first half +1, the second half −1, §2 of BOAT."""
+    a = torch.ones(m, dtype=like.dtype, device=like.device)
+    a[m // 2 :] = -1
+    return a
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoLayer:
+    """f(x; W) = m^{−1/2} Σ_s a_s φ(⟨w_s, x⟩) with a_s = ±1 fixed, §2 of BOAT, eq. (4) of CONV.
+
+    w_s ~ N(0, ω² I) for s ≤ m/2 and w_{s+m/2} = w_s, so f(·; W⁽⁰⁾) = 0. CONV draws random signs
+    in pairs (a_r, −a_r) on equal weights; ordering each pair gives exactly this network.
+    """
+
+    m: int
+    omega: float = 1.0  # ω, standard deviation of the initial weights
+    activation: Activation = field(default_factory=ReLU)
+
+    def __post_init__(self) -> None:
+        if self.m < 2 or self.m % 2:
+            raise ValueError(f"TwoLayer needs an even width m >= 2, got {self.m}.")
+        if self.omega < 0:
+            raise ValueError(f"TwoLayer needs omega >= 0, got {self.omega}.")
+
+    def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
+        """W⁽⁰⁾, symmetric."""
+        half = self.omega * normal((self.m // 2, math.prod(shape)), rng)
+        return torch.cat([half, half])
+
+    def f(self, W: Tensor, x: Tensor) -> Tensor:
+        """One number per point, exactly 0 at W⁽⁰⁾ (the halves are summed apart)."""
+        return self.top(x @ W.mT)
+
+    def top(self, h: Tensor) -> Tensor:
+        """m^{−1/2} Σ_s a_s φ(h_s) from the pre-activations."""
+        plus, minus = self.activation(h).split(self.m // 2, dim=-1)
+        return (plus.sum(-1) - minus.sum(-1)) / math.sqrt(self.m)
+
+    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩."""
+        return self.interval_at(x @ W.mT, radius * W.norm(dual(p), dim=-1)[..., None, :])
+
+    def interval_at(self, h: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:
+        """The same from pre-activations that may each move by `reach` (φ is non-decreasing)."""
+        a = signs(self.m, h)
+        return self.top(h - a * reach), self.top(h + a * reach)
+
+    def lipschitz(self, W: Tensor, p: float) -> Tensor:
+        """|f(x') − f(x)| ≤ sup|φ'| ‖W‖₂ ‖x' − x‖₂, Lemma 4.2 of BOAT, in the norm p."""
+        wide = math.sqrt(W.shape[-1]) if p == math.inf else 1.0
+        return wide * self.activation.C1 * torch.linalg.matrix_norm(W, ord=2)

@@ -1,0 +1,86 @@
+"""Robust errors as a bracket: an attack from below, a proof from above."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adversarium.probes.errors import error, worst_margin
+from adversarium.probes.scene import Scene
+from adversarium.training.states import State
+
+
+def certified_margin(state: State, batch: Any, p: float, radius: float) -> Tensor:
+    """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
+    positive, robustness is proven."""
+    low, high = state.interval(batch, p, radius)
+    if low.ndim == batch.y.ndim:
+        return torch.where(batch.y > 0, low, -high)
+    truth = batch.y[..., None]
+    others = high.scatter(-1, truth, -torch.inf)
+    return low.gather(-1, truth).squeeze(-1) - others.amax(-1)
+
+
+def lipschitz_margin(network: Any, W: Any, margins: Tensor, p: float, radius: float) -> Tensor:
+    """margin − radius·Lip, the other proof, for networks with a Lipschitz constant."""
+    return margins - radius * network.lipschitz(W, p)[..., None]
+
+
+def bracket(
+    state: State, scene: Scene, batch: Any, p: float, radius: float, attacks: tuple[Any, ...]
+) -> tuple[Tensor, Tensor]:
+    """The robust error from both sides: what the attacks break, and what no proof covers."""
+    network = scene.setting.network
+    proven = certified_margin(state, batch, p, radius)
+    if hasattr(network, "lipschitz"):
+        other = lipschitz_margin(network, state.W, state.margin(batch), p, radius)
+        proven = torch.maximum(proven, other)
+    return error(worst_margin(state, batch, attacks)), error(proven)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedError:
+    """The share of points whose robustness is not proven: an upper bound of the robust error."""
+
+    p: float
+    radius: float
+    on: str = "train"
+    n: int = 1000
+    after: int = 0  # before this step the clean error is reported (there is no perturbation)
+
+    def __call__(self, state: State, scene: Scene) -> Tensor:
+        batch = scene.train if self.on == "train" else scene.test(self.n)
+        radius = self.radius if state.t >= self.after else 0.0
+        return error(certified_margin(state, batch, self.p, radius))
+
+
+def exact_margin(W: np.ndarray, x: np.ndarray, y: float, p: float, radius: float) -> float:
+    """min of y f over B_p(x, radius), p ∈ {1, ∞}, for a tiny two-layer ReLU network with the top
+    layer of BOAT: one linear programme per activation pattern. The tests' oracle."""
+    from scipy.optimize import linprog
+
+    m, d = W.shape
+    if m > 12 or p not in (1, math.inf):
+        raise ValueError(f"exact_margin enumerates 2^m patterns: m <= 12, p = 1 or inf; got m={m}.")
+    a = np.where(np.arange(m) < m // 2, 1.0, -1.0) / math.sqrt(m)
+    best = math.inf
+    for pattern in itertools.product((0, 1), repeat=m):
+        on = np.array(pattern)
+        side = np.where(on == 1, -1.0, 1.0)[:, None] * W  # on: ⟨w, x'⟩ ≥ 0; off: ≤ 0
+        if p == math.inf:
+            A, b = side, np.zeros(m)
+            cost, bounds = y * (a * on) @ W, [(v - radius, v + radius) for v in x]
+        else:  # x' = x + s − t with s, t ≥ 0, Σ(s + t) ≤ radius
+            A = np.vstack([np.hstack([side, -side]), np.ones(2 * d)])
+            b = np.append(-side @ x, radius)
+            w = y * (a * on) @ W
+            cost, bounds = np.concatenate([w, -w]), [(0, None)] * (2 * d)
+        result = linprog(cost, A_ub=A, b_ub=b, bounds=bounds)
+        if result.status == 0:
+            offset = 0.0 if p == math.inf else float(y * (a * on) @ W @ x)
+            best = min(best, result.fun + offset)
+    return best

@@ -1,0 +1,74 @@
+"""The one-step inequality behind CONV's convergence theorem, seen at every step."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from adversarium.attacks.finite import option_losses
+from adversarium.probes.scene import Scene
+from adversarium.rng import normal, streams
+from adversarium.shapes import Float
+from adversarium.training.objectives import LOSSES
+from adversarium.training.states import State, distance
+
+
+def robust_loss(network: Any, W: Tensor, batch: Any, loss: str) -> Float[Tensor, " S"]:
+    """L_*(W) = mean_i max_{x' ∈ B(x_i)} loss(f(W, x'), y_i): exact on finite sets, Def. 3.4 of CONV."""
+    per_option = option_losses(lambda x: LOSSES[loss](network.f(W, x), batch.y), batch.options)
+    return per_option.amax(-1).mean(-1)
+
+
+def worst_loss(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """L_*(W_t), the exact robust training loss."""
+    setting = scene.setting
+    return robust_loss(setting.network, state.W, scene.train, setting.rule.risk.loss)
+
+
+def reference(setting: Any, radius: float) -> Tensor:
+    """A comparator W_ref at distance `radius` of W⁽⁰⁾ in a random direction, one a seed."""
+    direction = normal(setting.W0.shape, streams(setting.seeds, "reference")).to(setting.W0)
+    length = direction.flatten(1).norm(dim=-1)[:, None, None]
+    return setting.W0 + radius * direction / length
+
+
+@dataclass(frozen=True)
+class RegretExcess:
+    """LHS − RHS of eq. (16) of CONV, with explicit constants; a positive number refutes it.
+
+    ‖W_{t+1} − W_ref‖² ≤ (1 + cα/√m)‖W_t − W_ref‖² + 2α(L_*(W_ref) − L_A(W_t)) + α²‖∇L_A(W_t)‖²,
+    c = Lip·C2 and Lip = 1 for the pseudo-Huber loss. W_{t+1} is one step of the run's rule.
+    """
+
+    radius: float = 1.0  # distance of W_ref from W⁽⁰⁾
+
+    @property
+    def name(self) -> str:
+        """The row's name."""
+        return f"eq16_excess(R={self.radius:g})"
+
+    def __call__(self, state: Any, scene: Scene) -> Float[Tensor, " S"]:
+        setting = scene.setting
+        rule, network = setting.rule, setting.network
+        W_ref, L_ref = scene.once(self.name, lambda: self._reference(scene))
+        after = state.W - rule.eta * state.gradient
+        growth = 1 + network.activation.C2 * rule.eta / math.sqrt(network.m)
+        gap = L_ref - state.risk()
+        right = (
+            growth * distance(state.W, W_ref).square()
+            + 2 * rule.eta * gap
+            + (rule.eta * state.gradient_norm).square()
+        )
+        return distance(after, W_ref).square() - right
+
+    def _reference(self, scene: Scene) -> tuple[Tensor, Tensor]:
+        setting = scene.setting
+        W_ref = reference(setting, self.radius)
+        loss = setting.rule.risk.loss
+        return W_ref, robust_loss(setting.network, W_ref, scene.train, loss)
+
+
+def path_length(state: Any, scene: Scene) -> Float[Tensor, " S"]:
+    """‖W_t − W⁽⁰⁾‖_F."""
+    return distance(state.W, scene.setting.W0)

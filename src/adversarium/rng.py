@@ -1,0 +1,60 @@
+"""Named random streams: the only place where a seed becomes a generator.
+
+One stream per use, so that adding a use never moves another. Numbers are drawn on the CPU in
+float64 and moved afterwards: one seed, the same data on every machine and in every precision.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Generator, Tensor
+
+Streams = Generator | tuple[Generator, ...]  # one stream, or one per replica
+
+
+def stream(seed: int, use: str) -> Generator:
+    """The random stream of one seed for one use, e.g. stream(3, "train")."""
+    digest = hashlib.sha256(f"{use}/{seed}".encode()).digest()
+    return Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)
+
+
+def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
+    """One stream per seed: the replica axis of a batched run."""
+    return tuple(stream(seed, use) for seed in seeds)
+
+
+def normal(shape: Sequence[int], rng: Streams) -> Tensor:
+    """Standard normal numbers; with one stream per replica the first axis is the replicas'."""
+    if isinstance(rng, Generator):
+        return torch.randn(tuple(shape), generator=rng, dtype=torch.float64)
+    return torch.stack([normal(shape[1:], g) for g in rng])
+
+
+def uniform(shape: Sequence[int], rng: Streams) -> Tensor:
+    """Uniform numbers in [0, 1), with the same reading of `rng` as `normal`."""
+    if isinstance(rng, Generator):
+        return torch.rand(tuple(shape), generator=rng, dtype=torch.float64)
+    return torch.stack([uniform(shape[1:], g) for g in rng])
+
+
+def integers(high: int, shape: Sequence[int], rng: Streams) -> Tensor:
+    """Uniform integers in {0, …, high − 1}, with the same reading of `rng` as `normal`."""
+    if isinstance(rng, Generator):
+        return torch.randint(high, tuple(shape), generator=rng)
+    return torch.stack([integers(high, shape[1:], g) for g in rng])
+
+
+def coins(shape: Sequence[int], rng: Streams) -> Tensor:
+    """+1 or −1 with equal probability."""
+    return 2.0 * integers(2, shape, rng).double() - 1
+
+
+@contextmanager
+def torch_seeded(rng: Generator) -> Iterator[None]:
+    """Runs code that draws from torch's global stream (an nn.Module's own initialisation)
+    under a seed taken from `rng`, and leaves the global stream as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(torch.randint(2**62, (), generator=rng)))
+        yield

@@ -1,0 +1,19 @@
+"""Training: risks, rules, and engines that yield states t = 0 … steps, seeds as an axis."""
+
+from adversarium.training.engines import ENGINES, Engine, choose
+from adversarium.training.objectives import LOSSES, Risk
+from adversarium.training.rules import SGD, GradientDescent, Rule
+from adversarium.training.states import Setting, State
+
+__all__ = [
+    "ENGINES",
+    "LOSSES",
+    "SGD",
+    "Engine",
+    "GradientDescent",
+    "Risk",
+    "Rule",
+    "Setting",
+    "State",
+    "choose",
+]

@@ -1,0 +1,106 @@
+"""Losses and risks. A loss takes the network's output and the label, one number per example.
+
+For a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+Output = Callable[[Tensor], Tensor]
+
+
+def _scalar(F: Tensor, y: Tensor) -> bool:
+    return F.ndim == y.ndim
+
+
+def true_logit(F: Tensor, y: Tensor) -> Tensor:
+    """F_y, or y f for a scalar output."""
+    return y * F if _scalar(F, y) else F.gather(-1, y[..., None]).squeeze(-1)
+
+
+def margin(F: Tensor, y: Tensor) -> Tensor:
+    """F_y − max_{j≠y} F_j, or y f; an example is wrong where it is ≤ 0."""
+    if _scalar(F, y):
+        return y * F
+    others = F.scatter(-1, y[..., None], -torch.inf)
+    return true_logit(F, y) - others.amax(-1)
+
+
+def logit_difference(F: Tensor, y: Tensor) -> Tensor:
+    """max_{j≠y} F_j − F_y: never saturates, so the attacks' default."""
+    return -margin(F, y)
+
+
+def minus_true_logit(F: Tensor, y: Tensor) -> Tensor:
+    """L_margin = −F_y, §2.4 of RNRF."""
+    return -true_logit(F, y)
+
+
+def cross_entropy(F: Tensor, y: Tensor) -> Tensor:
+    """−log softmax(F)_y, or log(1 + e^{−y f}) (the logistic loss) for a scalar output."""
+    if _scalar(F, y):
+        return softplus(-y * F)
+    return F.logsumexp(-1) - true_logit(F, y)
+
+
+def exponential(F: Tensor, y: Tensor) -> Tensor:
+    """exp(−y f), §4 of CGRM."""
+    return torch.exp(-margin(F, y))
+
+
+def pseudo_huber(F: Tensor, y: Tensor) -> Tensor:
+    """√(1 + (f − y)²) − 1: convex, 1-Lipschitz, 0 at f = y, Assumption 3.1 of CONV."""
+    return (1 + (F - y).square()).sqrt() - 1
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "logit_difference": logit_difference,
+    "minus_true_logit": minus_true_logit,
+    "cross_entropy": cross_entropy,
+    "exponential": exponential,
+    "pseudo_huber": pseudo_huber,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """mean_i (1 − λ) loss(f(x_i), y_i) + λ loss(f(x̃_i), y_i), eq. (O) of CGRO; λ = 1: x̃ alone."""
+
+    loss: str = "cross_entropy"
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"Risk needs a loss of {', '.join(LOSSES)}, got {self.loss!r}.")
+        if not 0 <= self.lam <= 1:
+            raise ValueError(f"Risk needs 0 <= lam <= 1, got {self.lam}.")
+
+
+def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
+    """The map from x' to one number per example that an attack named as its loss.
+
+    "risk" is the training loss itself; "targeted:r" is F_j − F_y for the r-th strongest wrong
+    class j at the clean x (fixed during the attack).
+    """
+    if name == "risk":
+        name = risk.loss
+    if name.startswith("targeted:"):
+        F = f(x).detach()
+        rank = int(name.removeprefix("targeted:"))
+        if _scalar(F, y) or not 1 <= rank < F.shape[-1]:
+            raise ValueError(
+                f"{name} needs a classifier with more than {rank} classes, got "
+                f"{1 if _scalar(F, y) else F.shape[-1]} output(s)."
+            )
+        wrong = F.scatter(-1, y[..., None], -torch.inf)
+        target = wrong.argsort(-1, descending=True)[..., rank - 1]
+        return lambda z: true_logit(F := f(z), target) - true_logit(F, y)
+    if name not in LOSSES:
+        raise ValueError(
+            f"an attack's loss is one of {', '.join(LOSSES)}, risk, targeted:r; got {name!r}."
+        )
+    return lambda z: LOSSES[name](f(z), y)

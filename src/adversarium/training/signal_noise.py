@@ -1,0 +1,151 @@
+"""CGRO's dynamics in exact coordinates: (u, v) and the Gram matrix of the noise patches.
+
+With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for the signed noise patches G_a = y_i X_i[j], gradient
+descent closes in u, v and K = G Gᵀ: no d after set-up. W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G is rebuilt
+on demand.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.transfer import GTA
+from adversarium.data.patches import PatchData
+from adversarium.networks.cubic_cnn import CubicCNN
+from adversarium.shapes import Float
+from adversarium.training.rules import GradientDescent, Rule
+from adversarium.training.states import Setting, WeightState
+
+
+def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    """Why this engine cannot run the four parts, or nothing."""
+    if not isinstance(data, PatchData) or not isinstance(network, CubicCNN):
+        return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
+    if attack is not None and not isinstance(attack, GTA):
+        return f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
+    if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "cross_entropy":
+        return "signal_noise needs full-batch descent on the logistic loss"
+    return ""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What does not change during training."""
+
+    G: Float[Tensor, "S a d"]  # signed noise patches y_i X_i[j]
+    K: Float[Tensor, "S a a"]  # their Gram matrix
+    a3: float  # α³
+    g3: float  # (1 − γ)³
+    lam: float  # λ, 0 without an attack
+
+
+@dataclass
+class SignalNoiseState:
+    """u (S, m), v (S, a, m) and the expansion coefficients C (S, a, m) of the weights."""
+
+    setting: Setting
+    at: Coordinates
+    t: int
+    u: Float[Tensor, "S m"]
+    v: Float[Tensor, "S a m"]
+    C: Float[Tensor, "S a m"]
+
+    @cached_property
+    def U(self) -> Float[Tensor, " S"]:
+        """U = Σ_r u_r³, §4.1 of CGRO."""
+        return self.u.pow(3).sum(-1)
+
+    @cached_property
+    def V(self) -> Float[Tensor, "S n"]:
+        """V_i = Σ_r Σ_j v_{i,j,r}³, §4.1 of CGRO."""
+        S, _, m = self.v.shape
+        return self.v.pow(3).view(S, self.setting.rule.n, -1).sum(-1)
+
+    @cached_property
+    def clean_margin(self) -> Float[Tensor, "S n"]:
+        """y f(X) = α³U + V, §4.1 of CGRO."""
+        return self.at.a3 * self.U[:, None] + self.V
+
+    @cached_property
+    def robust_margin(self) -> Float[Tensor, "S n"]:
+        """y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO."""
+        return self.at.a3 * self.at.g3 * self.U[:, None] + self.V
+
+    @cached_property
+    def full(self) -> WeightState:
+        """The same state with its weights rebuilt."""
+        setting = self.setting
+        W = setting.W0 + torch.einsum("sam,sad->smd", self.C, self.at.G)
+        W[..., 0] += self.u - setting.W0[..., 0]
+        return WeightState(setting, self.t, W)
+
+    @property
+    def W(self) -> Tensor:
+        """The weights, rebuilt."""
+        return self.full.W
+
+    @property
+    def train(self) -> Any:
+        """The training set."""
+        return self.setting.train
+
+    def f(self, x: Tensor) -> Tensor:
+        """The network's output."""
+        return self.full.f(x)
+
+    def margin(self, batch: Any, attack: Any = None) -> Tensor:
+        """Margins; on the training set, clean or under GTA, straight from the coordinates."""
+        if batch is self.train and attack is None:
+            return self.clean_margin
+        if batch is self.train and attack is self.setting.attack:
+            return self.robust_margin
+        return self.full.margin(batch, attack)
+
+    def inner(self, v: Tensor) -> Tensor:
+        """⟨w_r, v⟩."""
+        return self.full.inner(v)
+
+    def interval(self, batch: Any, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Sound bounds of the outputs over B_p(x, radius)."""
+        return self.full.interval(batch, p, radius)
+
+    def risk(self) -> Tensor:
+        """The training objective (O)."""
+        loss = torch.nn.functional.softplus
+        clean, robust = loss(-self.clean_margin), loss(-self.robust_margin)
+        return ((1 - self.at.lam) * clean + self.at.lam * robust).mean(-1)
+
+    def step(self) -> "SignalNoiseState":
+        """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
+        at, eta, n = self.at, self.setting.rule.eta, self.setting.rule.n
+        clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
+        robust = at.lam * torch.sigmoid(-self.robust_margin)
+        pull = (clean + at.g3 * robust).mean(-1, keepdim=True)
+        u = self.u + 3 * eta * at.a3 * self.u.square() * pull
+        psi = (clean + robust).repeat_interleave(self.v.shape[1] // n, dim=-1)
+        D = (3 * eta / n) * psi[..., None] * self.v.square()
+        return SignalNoiseState(
+            self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D
+        )
+
+
+def signal_noise_descent(setting: Setting) -> Iterator[SignalNoiseState]:
+    """Gradient descent in (u, v, K); yields t = 0 … steps."""
+    data, batch = setting.data, setting.train
+    S, n, P, d = batch.x.shape
+    patch = torch.arange(P, device=batch.x.device).expand(S, n, P)
+    noise = patch != batch.signal[..., None]
+    G = (batch.y[..., None, None] * batch.x)[noise].view(S, n * (P - 1), d)
+    gamma = setting.attack.gamma if setting.attack is not None else 0.0
+    lam = setting.rule.risk.lam if setting.attack is not None else 0.0
+    at = Coordinates(G, G @ G.mT, data.alpha**3, (1 - gamma) ** 3, lam)
+    v = G @ setting.W0.mT
+    state = SignalNoiseState(setting, at, 0, setting.W0[..., 0], v, torch.zeros_like(v))
+    for _ in range(setting.rule.steps):
+        yield state
+        state = state.step()
+    yield state
