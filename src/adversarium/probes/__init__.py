@@ -15,7 +15,9 @@ from adversarium.probes.features import (
     median_memorised,
     most_memorised,
     nonrobust_feature,
+    nonrobust_features,
     robust_feature,
+    robust_features,
     true_feature,
 )
 from adversarium.probes.folds import FirstTime, Total, Worst
@@ -37,9 +39,11 @@ __all__ = [
     "median_memorised",
     "most_memorised",
     "nonrobust_feature",
+    "nonrobust_features",
     "path_length",
     "risk",
     "robust_feature",
+    "robust_features",
     "robust_train_error",
     "strong_attacks",
     "train_error",

@@ -52,6 +52,11 @@ class CertifiedError:
     n: int = 1000
     after: int = 0  # before this step the clean error is reported (there is no perturbation)
 
+    @property
+    def name(self) -> str:
+        """The row's name."""
+        return "certified_error"
+
     def __call__(self, state: State, scene: Scene) -> Tensor:
         batch = scene.train if self.on == "train" else scene.test(self.n)
         radius = self.radius if state.t >= self.after else 0.0

@@ -1,6 +1,5 @@
 """Which features a network has learnt."""
 
-import torch
 from torch import Tensor
 
 from adversarium.probes.scene import Scene
@@ -8,14 +7,24 @@ from adversarium.shapes import Float
 from adversarium.training.states import State
 
 
-def robust_feature(state: State, scene: Scene) -> Float[Tensor, "S k"]:
+def robust_features(state: State, scene: Scene) -> Float[Tensor, "S k"]:
     """max_r ⟨w_{i,r}, u_i⟩ of every class i, Figure 3 of RNRF."""
     return _own_class(state.inner(scene.data.U.mT))
 
 
-def nonrobust_feature(state: State, scene: Scene) -> Float[Tensor, "S k"]:
+def nonrobust_features(state: State, scene: Scene) -> Float[Tensor, "S k"]:
     """max_r ⟨w_{i,r}, v_i⟩ of every class i, Figure 3 of RNRF."""
     return _own_class(state.inner(scene.data.V.mT))
+
+
+def robust_feature(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """max_r ⟨w_{i,r}, u_i⟩, its mean over the classes i."""
+    return robust_features(state, scene).mean(-1)
+
+
+def nonrobust_feature(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """max_r ⟨w_{i,r}, v_i⟩, its mean over the classes i."""
+    return nonrobust_features(state, scene).mean(-1)
 
 
 def _own_class(inner: Float[Tensor, "S k m k"]) -> Float[Tensor, "S k"]:
@@ -50,8 +59,8 @@ def least_memorised(state: State, scene: Scene) -> Float[Tensor, " S"]:
 
 
 def median_memorised(state: State, scene: Scene) -> Float[Tensor, " S"]:
-    """median_i V_i."""
-    return torch.quantile(memorised(state, scene), 0.5, dim=-1)
+    """median_i V_i (the lower one of two middle values)."""
+    return memorised(state, scene).median(-1).values
 
 
 def most_memorised(state: State, scene: Scene) -> Float[Tensor, " S"]:

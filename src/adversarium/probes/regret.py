@@ -48,17 +48,17 @@ class RegretExcess:
         """The row's name."""
         return f"eq16_excess(R={self.radius:g})"
 
-    def __call__(self, state: Any, scene: Scene) -> Float[Tensor, " S"]:
+    def __call__(self, state: State, scene: Scene) -> Float[Tensor, " S"]:
         setting = scene.setting
         rule, network = setting.rule, setting.network
         W_ref, L_ref = scene.once(self.name, lambda: self._reference(scene))
-        after = state.W - rule.eta * state.gradient
+        after = state.W - rule.eta * state.full.gradient
         growth = 1 + network.activation.C2 * rule.eta / math.sqrt(network.m)
         gap = L_ref - state.risk()
         right = (
             growth * distance(state.W, W_ref).square()
             + 2 * rule.eta * gap
-            + (rule.eta * state.gradient_norm).square()
+            + (rule.eta * state.full.gradient_norm).square()
         )
         return distance(after, W_ref).square() - right
 
@@ -69,6 +69,6 @@ class RegretExcess:
         return W_ref, robust_loss(setting.network, W_ref, scene.train, loss)
 
 
-def path_length(state: Any, scene: Scene) -> Float[Tensor, " S"]:
+def path_length(state: State, scene: Scene) -> Float[Tensor, " S"]:
     """‖W_t − W⁽⁰⁾‖_F."""
     return distance(state.W, scene.setting.W0)

@@ -25,6 +25,8 @@ class State(Protocol):
     def W(self) -> Any: ...
     @property
     def train(self) -> Any: ...
+    @property
+    def full(self) -> "WeightState": ...
 
     def f(self, x: Tensor) -> Tensor: ...
     def margin(self, batch: Any, attack: Any = None) -> Tensor: ...
@@ -99,6 +101,11 @@ class WeightState:
     def train(self) -> Any:
         """The training set."""
         return self.setting.train
+
+    @property
+    def full(self) -> "WeightState":
+        """Itself: it holds its weights."""
+        return self
 
     def f(self, x: Tensor) -> Tensor:
         """The network's output."""

@@ -1,0 +1,228 @@
+"""Claims → missing runs → rows → verdicts → ledger."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from adversarium.experiments.catalogue import Claim, claims, load, own_claims
+from adversarium.experiments.checks import Evidence, Rows, Verdict
+from adversarium.experiments.spec import Experiment, Run, Trial
+from adversarium.papers import PAPERS
+from adversarium.sweeps.machine import machine
+from adversarium.sweeps.run import execute, key_of
+from adversarium.sweeps.store import Block, Store, shipped
+
+NOT_YET = "not yet implemented"
+Report = Callable[[str, int, int], None]  # (what runs, steps done, steps in all)
+Tasks = Sequence[Run | Trial]
+
+
+class Reader:
+    """Rows of one experiment, from the user's store or the row files shipped with the code."""
+
+    def __init__(self, store: Store, experiment: str) -> None:
+        self.store = store
+        self._shipped = {b.key: b for b in shipped(experiment)}
+
+    def rows(self, key: str, seeds: Sequence[int]) -> Rows | None:
+        """The rows of a run, if every seed is there."""
+        found = self.store.read(key, seeds)
+        block = self._shipped.get(key)
+        if found is None and block is not None and set(seeds) <= set(block.seeds):
+            pick = [block.seeds.index(s) for s in seeds]
+            return Rows(tuple(seeds), {p: (t, v[pick]) for p, (t, v) in block.rows.items()})
+        return found
+
+    def provenance(self, key: str, seeds: Sequence[int]) -> dict[str, Any]:
+        """Engine, refusals, seconds and machine of a run."""
+        if self.store.read(key, seeds) is not None:
+            return self.store.provenance(key, seeds)
+        block: Block = self._shipped[key]
+        own = {"engine": block.engine, "refused": block.refused}
+        return {**own, "seconds": block.seconds * len(seeds), **block.provenance}
+
+
+def evidence(reader: Reader, tasks: Tasks, seeds: Sequence[int]) -> Evidence | None:
+    """The rows of a plan by label, if all are there."""
+    found: dict[str, Rows] = {}
+    for task in tasks:
+        rows = reader.rows(key_of(task), seeds)
+        if rows is None:
+            return None
+        found[task.label] = rows
+    return found
+
+
+def run_missing(
+    experiment: Experiment,
+    tasks: Tasks,
+    seeds: Sequence[int],
+    reader: Reader,
+    device: str,
+    report: Report | None,
+) -> list[str]:
+    """Runs what a plan still needs; returns the reasons of the runs that failed."""
+    failures = []
+    for i, task in enumerate(tasks):
+        if reader.rows(key_of(task), seeds) is not None:
+            continue
+        what = f"{experiment.id} {task.label} ({i + 1} of {len(tasks)})".replace("  ", " ")
+        progress = (lambda d, n, w=what: report(w, d, n)) if report else None
+        try:
+            execute(task, experiment.id, seeds, reader.store, device, progress)
+        except Exception as fault:  # whatever a part raises, the rest goes on
+            why = f"{type(fault).__name__}: {fault}"
+            reader.store.fail(key_of(task), experiment.id, task.label, seeds, why)
+            failures.append(f"{what}: {why}")
+    return failures
+
+
+def judged(experiment: Experiment, id: str, rows: Evidence) -> Verdict:
+    """The verdict of one check on the rows."""
+    return experiment.checks[id].judge(rows)
+
+
+def entry(claim: Claim, verdict: Verdict | None, **facts: Any) -> dict[str, Any]:
+    """A claim as the ledger has it (the keys are a contract)."""
+    known = claims()
+    corrected = f"{claim.id}.corrected"
+    target = known.get(claim.alias_of, claim)
+    expected = None
+    if claim.value or (verdict and (verdict.low is not None or verdict.high is not None)):
+        expected = {
+            "text": claim.value,
+            "low": verdict.low if verdict else None,
+            "high": verdict.high if verdict else None,
+        }
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "source": claim.source,
+        "statement": claim.statement,
+        "kind": claim.kind,
+        "verdict": verdict.verdict if verdict else NOT_YET,
+        "measured": list(verdict.measured) if verdict else [],
+        "expected": expected,
+        "reason": verdict.reason if verdict else "",
+        "seeds": facts.get("seeds", 0),
+        "preset": facts.get("preset"),
+        "engine": facts.get("engine"),
+        "seconds": facts.get("seconds", 0.0),
+        "corrected": corrected if corrected in known else None,
+        "command": f"adversarium verify {target.id} --preset {facts['preset']}"
+        if verdict
+        else None,
+        "note": claim.note,
+    }
+
+
+def audit(
+    chosen: Sequence[Claim],
+    store: Store,
+    preset: str = "quick",
+    seeds: Sequence[int] = (),
+    device: str = "cpu",
+    report: Report | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Runs what the claims still need and judges them: the ledger, and the runs that failed.
+
+    Stronger evidence that is already there (`paper` where `quick` was asked) is taken and named.
+    """
+    began = time.perf_counter()
+    known = {**claims(), **{c.id: c for c in chosen}}
+    homes = dict.fromkeys(known.get(c.alias_of, c).experiment for c in chosen)
+    verdicts: dict[str, tuple[Verdict, dict[str, Any]]] = {}
+    failures: list[str] = []
+    for home in homes:
+        if home:
+            found, failed = _experiment(load(home), store, preset, seeds, device, report)
+            verdicts |= found
+            failures += failed
+    entries = []
+    for claim in chosen:
+        verdict, facts = verdicts.get(known.get(claim.alias_of, claim).id, (None, {}))
+        entries.append(entry(claim, verdict, **facts))
+    ledger = {"claims": entries, "machine": _machine(device)}
+    return {**ledger, "seconds": round(time.perf_counter() - began, 3)}, failures
+
+
+def _machine(device: str) -> dict[str, Any]:
+    whole = machine(device)
+    return {k: whole[k] for k in ("cpu", "cores", "device", "torch", "python")}
+
+
+def _experiment(
+    experiment: Experiment,
+    store: Store,
+    preset: str,
+    seeds: Sequence[int],
+    device: str,
+    report: Report | None,
+) -> tuple[dict[str, tuple[Verdict, dict[str, Any]]], list[str]]:
+    reader = Reader(store, experiment.id)
+    failures: list[str] = []
+    rows, used, tasks = None, preset, experiment.runs(preset)
+    chosen = tuple(seeds) or tuple(range(experiment.seeds(preset)))
+    if preset == "quick" and not seeds:
+        strong = tuple(range(experiment.seeds("paper")))
+        rows = evidence(reader, experiment.runs("paper"), strong)
+        if rows is not None:
+            used, tasks, chosen = "paper", experiment.runs("paper"), strong
+    if rows is None:
+        failures = run_missing(experiment, tasks, chosen, reader, device, report)
+        rows = evidence(reader, tasks, chosen)
+    if rows is None:
+        lost = Verdict("undecided", (), None, None, f"a run failed: {'; '.join(failures)}")
+        facts = {"preset": used, "seeds": len(chosen)}
+        return {id: (lost, facts) for id in experiment.checks}, failures
+    facts = _facts(reader, tasks, chosen, used)
+    found = {id: (judged(experiment, id, rows), facts) for id in experiment.checks}
+    return found, failures
+
+
+def _facts(reader: Reader, tasks: Tasks, seeds: Sequence[int], preset: str) -> dict[str, Any]:
+    sources = [reader.provenance(key_of(task), seeds) for task in tasks]
+    return {
+        "preset": preset,
+        "seeds": len(seeds),
+        "engine": "+".join(dict.fromkeys(s["engine"] for s in sources)),
+        "seconds": round(sum(s["seconds"] for s in sources), 3),
+    }
+
+
+def claims_of(word: str) -> list[Claim]:
+    """The claims of a user's own file."""
+    load(word)
+    return list(own_claims(word).values())
+
+
+def write_ledger(path: Path, ledger: Mapping[str, Any]) -> None:
+    """Writes the ledger; a partial audit replaces only its own entries."""
+    fresh = {e["id"]: e for e in ledger["claims"]}
+    entries = list(fresh.values())
+    if path.exists():
+        try:
+            old = json.loads(path.read_text(encoding="utf-8"))["claims"]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise ValueError(f"{path} is not a ledger ({fault}); it was left untouched.") from fault
+        kept = {e["id"]: fresh.get(e["id"], e) for e in old} | fresh
+        order = {id: i for i, id in enumerate(claims())}
+        entries = sorted(kept.values(), key=lambda e: order.get(e["id"], len(order)))
+    text = json.dumps({**ledger, "claims": entries}, ensure_ascii=False, indent=1)
+    temporary = path.with_suffix(".tmp")
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError as fault:
+        raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault
+
+
+def counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """How many claims hold, fail, are undecided or not yet implemented, by paper."""
+    words = ("holds", "fails", "undecided", NOT_YET)
+    table = {p.tag: dict.fromkeys(words, 0) for p in PAPERS.values()}
+    for e in entries:
+        table.setdefault(e["paper"], dict.fromkeys(words, 0))[e["verdict"]] += 1
+    return table

@@ -1,0 +1,38 @@
+"""The machine as provenance: processor, cores, device, versions."""
+
+import os
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+
+@cache
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.lower().startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def machine(device: str = "cpu") -> dict[str, Any]:
+    """{cpu, cores, device, torch, python} and the laboratory's own version."""
+    import torch
+
+    named = torch.cuda.get_device_name() if device.startswith("cuda") else "cpu"
+    try:
+        own = version("adversarium")
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        own = "source"
+    return {
+        "cpu": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "device": named,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "adversarium": own,
+    }
