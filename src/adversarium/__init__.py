@@ -1,1 +1,27 @@
-"""A laboratory for the theory of adversarial training."""
+"""A laboratory for the theory of adversarial training.
+
+`import adversarium as av` gives the rooms (av.data, av.networks, av.attacks, av.training,
+av.probes), av.Run, av.Trial, av.run and av.plot; nothing heavy is imported before it is used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_ROOMS = ("attacks", "bounds", "constructions", "data", "networks", "probes", "training")
+_NAMES = {
+    "Result": "adversarium.sweeps.local",
+    "Run": "adversarium.experiments.spec",
+    "Trial": "adversarium.experiments.spec",
+    "plot": "adversarium.report.plot",
+    "run": "adversarium.sweeps.local",
+}
+
+__all__ = [*_ROOMS, *_NAMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"adversarium.{name}")
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"adversarium has no {name!r}; it has {', '.join(__all__)}.")

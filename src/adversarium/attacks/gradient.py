@@ -118,9 +118,7 @@ class PGD:
             height = torch.maximum(values, height)
         return champion
 
-    def _ascent(
-        self, loss: Loss, x: Tensor, random: bool, rng: Streams
-    ) -> tuple[Tensor, Tensor]:
+    def _ascent(self, loss: Loss, x: Tensor, random: bool, rng: Streams) -> tuple[Tensor, Tensor]:
         """One ascent: the point it keeps and its loss."""
         values, g = climb(loss, x)
         lead = values.ndim

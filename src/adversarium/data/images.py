@@ -1,8 +1,11 @@
 """Images: data sets instead of distributions. `digits` ships with the package."""
 
+import hashlib
+import os
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -21,9 +24,24 @@ class ImageBatch:
     y: Int[Tensor, "*n"]
 
 
+DIGITS_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
+
+
+def found(name: str) -> Path:
+    """A data file of the directory the user named (ADVERSARIUM_DATA, --data), or the package's."""
+    folder = os.environ.get("ADVERSARIUM_DATA")
+    for path in (Path(folder) / name, Path(folder) / Path(name).stem / name) if folder else ():
+        if path.is_file():
+            return path
+    return Path(str(files("adversarium.data") / name))
+
+
 @cache
 def _digits() -> ImageBatch:
-    with np.load(str(files("adversarium.data") / "digits.npz")) as arrays:
+    path = found("digits.npz")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != DIGITS_SHA256:
+        raise ValueError(f"{path} is not the digits file (its checksum differs).")
+    with np.load(path) as arrays:
         x, y = torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"])
     return ImageBatch(x=x[:, None].double() / 16, y=y.long())
 

@@ -42,9 +42,7 @@ class SpherePoints:
 
     def __post_init__(self) -> None:
         if self.d < 2 or self.K < 1:
-            raise ValueError(
-                f"SpherePoints needs d >= 2 and K >= 1, got d={self.d}, K={self.K}."
-            )
+            raise ValueError(f"SpherePoints needs d >= 2 and K >= 1, got d={self.d}, K={self.K}.")
         if not 0 <= self.radius < 2:
             raise ValueError(f"SpherePoints needs 0 <= radius < 2, got {self.radius}.")
 

@@ -149,12 +149,16 @@ def _own(path: Path) -> Experiment:
     try:
         spec.loader.exec_module(module)
     except Exception as fault:
-        lines = [f.lineno for f in traceback.extract_tb(fault.__traceback__) if f.filename == str(path)]
+        lines = [
+            f.lineno for f in traceback.extract_tb(fault.__traceback__) if f.filename == str(path)
+        ]
         where = f", line {lines[-1]}" if lines else ""
         raise ValueError(f"{path}{where} raised {type(fault).__name__}: {fault}") from fault
     missing = [word for word in ("plan", "quick", "checks") if not hasattr(module, word)]
     if missing:
-        raise ValueError(f"{path} needs {', '.join(missing)}: an experiment is plan, quick, checks.")
+        raise ValueError(
+            f"{path} needs {', '.join(missing)}: an experiment is plan, quick, checks."
+        )
     title = (module.__doc__ or name).strip().splitlines()[0]
     return _assembled(str(path), title, module)
 
@@ -182,7 +186,7 @@ def public_names(room: str) -> dict[str, str]:
     """The public names of a room and the first line of each docstring, read without importing."""
     folder = files("adversarium") / room
     tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
-    found = {}
+    found: dict[str, str] = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
             file = f"{node.module.rpartition('.')[2]}.py"

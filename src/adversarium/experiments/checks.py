@@ -245,11 +245,10 @@ def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def exponent(
-    name: str, sizes: Mapping[str, float], of: Callable[[Rows], np.ndarray], claimed: float,
-    tolerance: float,
+    name: str, probe: str, sizes: Mapping[str, float], claimed: float, tolerance: float
 ) -> Check:
-    """holds: the slope's interval lies within the tolerance of the claimed exponent; at least
-    four sizes over a factor of eight. `sizes` maps labels to sizes."""
+    """holds: the interval of the log–log slope of a probe's last values lies within the tolerance
+    of the claimed exponent; at least four sizes over a factor of eight. `sizes` maps labels."""
 
     def judge(rows: Evidence) -> Verdict:
         present = {label: size for label, size in sizes.items() if label in rows}
@@ -258,7 +257,7 @@ def exponent(
             reason = "out of regime: an exponent needs four sizes over a factor of eight"
             return Verdict("undecided", (), *edges, reason)
         x = np.array(list(present.values()))
-        slopes = slope(x, np.stack([of(rows[label]) for label in present], axis=1))
+        slopes = slope(x, np.stack([rows[label].last(probe) for label in present], axis=1))
         return level(measure(name, lambda _: slopes), *edges).judge(rows)
 
     return Check("exponent", judge)
@@ -274,8 +273,13 @@ def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
         low, high = clopper_pearson(round(float(values.sum())), total)
         share = float(values.sum()) / total
         measured = (
-            {"name": successes.name, "mean": share, "low": low, "high": high,
-             "values": [float(v) / trials for v in values]},
+            {
+                "name": successes.name,
+                "mean": share,
+                "low": low,
+                "high": high,
+                "values": [float(v) / trials for v in values],
+            },
         )
         if total < 300:
             reason = f"too few seeds: {total} trials of at least 300"
@@ -316,6 +320,18 @@ def every(*checks: Check) -> Check:
         return Verdict("holds", measured, verdicts[0].low, verdicts[0].high)
 
     return Check(checks[0].kind, judge)
+
+
+def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda label: True) -> Check:
+    """A check of every run whose label passes `where`: all must hold, and there must be one."""
+
+    def judge(rows: Evidence) -> Verdict:
+        labels = [label for label in rows if where(label)]
+        if not labels:
+            return Verdict("undecided", (), None, None, "out of regime: no such run in the plan")
+        return every(*(make(label) for label in labels)).judge(rows)
+
+    return Check(make("").kind, judge)
 
 
 def crossing(

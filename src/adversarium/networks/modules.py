@@ -15,7 +15,7 @@ Weights = dict[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class Module:
-    """A network made by `build(shape, k, **options)`: Module(build=small_cnn, options={"width": 8}).
+    """A network made by `build(shape, k, **options)`, e.g. build=small_cnn, options={"width": 8}.
 
     `build` is a function at the top level of a module (its name enters the run's key); the
     weights are drawn by the module itself, under the run's own stream.

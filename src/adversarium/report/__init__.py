@@ -1,1 +1,1 @@
-"""The room of report."""
+"""Pictures, tables, verdicts and the web site, from stored rows."""

@@ -15,6 +15,7 @@ from adversarium.sweeps.run import execute, key_of
 from adversarium.sweeps.store import Block, Store, shipped
 
 NOT_YET = "not yet implemented"
+NOT_RUN = "not run"
 Report = Callable[[str, int, int], None]  # (what runs, steps done, steps in all)
 Tasks = Sequence[Run | Trial]
 
@@ -62,16 +63,17 @@ def run_missing(
     reader: Reader,
     device: str,
     report: Report | None,
+    fresh: bool = False,
 ) -> list[str]:
     """Runs what a plan still needs; returns the reasons of the runs that failed."""
     failures = []
     for i, task in enumerate(tasks):
-        if reader.rows(key_of(task), seeds) is not None:
+        if not fresh and reader.rows(key_of(task), seeds) is not None:
             continue
         what = f"{experiment.id} {task.label} ({i + 1} of {len(tasks)})".replace("  ", " ")
         progress = (lambda d, n, w=what: report(w, d, n)) if report else None
         try:
-            execute(task, experiment.id, seeds, reader.store, device, progress)
+            execute(task, experiment.id, seeds, reader.store, device, progress, fresh)
         except Exception as fault:  # whatever a part raises, the rest goes on
             why = f"{type(fault).__name__}: {fault}"
             reader.store.fail(key_of(task), experiment.id, task.label, seeds, why)
@@ -125,6 +127,7 @@ def audit(
     seeds: Sequence[int] = (),
     device: str = "cpu",
     report: Report | None = None,
+    fresh: bool = False,
 ) -> tuple[dict[str, Any], list[str]]:
     """Runs what the claims still need and judges them: the ledger, and the runs that failed.
 
@@ -137,7 +140,7 @@ def audit(
     failures: list[str] = []
     for home in homes:
         if home:
-            found, failed = _experiment(load(home), store, preset, seeds, device, report)
+            found, failed = _experiment(load(home), store, preset, seeds, device, report, fresh)
             verdicts |= found
             failures += failed
     entries = []
@@ -160,23 +163,24 @@ def _experiment(
     seeds: Sequence[int],
     device: str,
     report: Report | None,
+    fresh: bool,
 ) -> tuple[dict[str, tuple[Verdict, dict[str, Any]]], list[str]]:
     reader = Reader(store, experiment.id)
     failures: list[str] = []
     rows, used, tasks = None, preset, experiment.runs(preset)
     chosen = tuple(seeds) or tuple(range(experiment.seeds(preset)))
-    if preset == "quick" and not seeds:
+    if preset == "quick" and not seeds and not fresh:
         strong = tuple(range(experiment.seeds("paper")))
         rows = evidence(reader, experiment.runs("paper"), strong)
         if rows is not None:
             used, tasks, chosen = "paper", experiment.runs("paper"), strong
     if rows is None:
-        failures = run_missing(experiment, tasks, chosen, reader, device, report)
+        failures = run_missing(experiment, tasks, chosen, reader, device, report, fresh)
         rows = evidence(reader, tasks, chosen)
     if rows is None:
         lost = Verdict("undecided", (), None, None, f"a run failed: {'; '.join(failures)}")
         facts = {"preset": used, "seeds": len(chosen)}
-        return {id: (lost, facts) for id in experiment.checks}, failures
+        return dict.fromkeys(experiment.checks, (lost, facts)), failures
     facts = _facts(reader, tasks, chosen, used)
     found = {id: (judged(experiment, id, rows), facts) for id in experiment.checks}
     return found, failures
@@ -190,6 +194,41 @@ def _facts(reader: Reader, tasks: Tasks, seeds: Sequence[int], preset: str) -> d
         "engine": "+".join(dict.fromkeys(s["engine"] for s in sources)),
         "seconds": round(sum(s["seconds"] for s in sources), 3),
     }
+
+
+def stored_evidence(
+    experiment: Experiment, store: Store
+) -> tuple[str, tuple[int, ...], Tasks, Evidence] | None:
+    """The strongest complete evidence that is there: preset, seeds, tasks, rows. Trains nothing."""
+    reader = Reader(store, experiment.id)
+    for preset in ("paper", "quick"):
+        tasks = experiment.runs(preset)
+        seeds = tuple(range(experiment.seeds(preset)))
+        rows = evidence(reader, tasks, seeds)
+        if rows is not None:
+            return preset, seeds, tasks, rows
+    return None
+
+
+def stored_entries(store: Store, own: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every claim, judged from stored rows alone."""
+    known = {**claims(), **{c.id: c for word in own for c in claims_of(word)}}
+    verdicts: dict[str, tuple[Verdict, dict[str, Any]]] = {}
+    for home in dict.fromkeys(c.experiment for c in known.values() if c.experiment):
+        experiment = load(home)
+        found = stored_evidence(experiment, store)
+        if found is None:
+            lost = Verdict(NOT_RUN, (), None, None, "no rows in this store")
+            verdicts |= {id: (lost, {"preset": "quick"}) for id in experiment.checks}
+            continue
+        preset, seeds, tasks, rows = found
+        facts = _facts(Reader(store, experiment.id), tasks, seeds, preset)
+        verdicts |= {id: (judged(experiment, id, rows), facts) for id in experiment.checks}
+    entries = []
+    for claim in known.values():
+        verdict, facts = verdicts.get(known.get(claim.alias_of, claim).id, (None, {}))
+        entries.append(entry(claim, verdict, **facts))
+    return entries
 
 
 def claims_of(word: str) -> list[Claim]:
@@ -221,7 +260,7 @@ def write_ledger(path: Path, ledger: Mapping[str, Any]) -> None:
 
 def counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     """How many claims hold, fail, are undecided or not yet implemented, by paper."""
-    words = ("holds", "fails", "undecided", NOT_YET)
+    words = ("holds", "fails", "undecided", NOT_RUN, NOT_YET)
     table = {p.tag: dict.fromkeys(words, 0) for p in PAPERS.values()}
     for e in entries:
         table.setdefault(e["paper"], dict.fromkeys(words, 0))[e["verdict"]] += 1

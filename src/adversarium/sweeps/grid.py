@@ -18,7 +18,7 @@ _OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """"10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, "" → none given."""
+    """ "10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, "" → none given."""
     if not text:
         return ()
     try:
@@ -32,7 +32,9 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     except ValueError:
         seeds = ()
     if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
-        raise ValueError(f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}.")
+        raise ValueError(
+            f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}."
+        )
     return seeds
 
 
@@ -48,7 +50,7 @@ def parse_value(text: str) -> Any:
 
 def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.Call):
-        if not isinstance(node.func, ast.Name) or node.args and not _literals(node.args):
+        if not isinstance(node.func, ast.Name) or (node.args and not _literals(node.args)):
             raise ValueError(f"{text!r}: only NAME(field=literal, …) of a public name is allowed.")
         part = _public(node.func.id)
         keywords = {k.arg: _value(k.value, text) for k in node.keywords if k.arg}
@@ -83,13 +85,11 @@ def _public(name: str) -> Any:
 
 
 def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """part(…), with a sentence instead of a traceback when a field is unknown or of another type."""
+    """part(…), with a sentence instead of a traceback where a field is unknown or does not fit."""
     names = list(inspect.signature(part).parameters)
     for name in keywords:
         if name not in names:
-            raise ValueError(
-                f"{part.__name__} has no field {name!r}; it has {', '.join(names)}."
-            )
+            raise ValueError(f"{part.__name__} has no field {name!r}; it has {', '.join(names)}.")
     if is_dataclass(part):
         keywords = {n: fitted(part, n, v) for n, v in keywords.items()}
     try:
@@ -114,7 +114,7 @@ def _fits(value: Any, hint: Any) -> bool:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
         return value in inner
-    if origin is not None and type(None) in inner or origin is typing.Union or _is_union(hint):
+    if (origin is not None and type(None) in inner) or origin is typing.Union or _is_union(hint):
         return any(_fits(value, h) for h in inner)
     if hint is type(None) or hint is None:
         return value is None
@@ -240,7 +240,9 @@ def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
     if zipped and len({len(a.values) for a in axes}) > 1:
         sizes = ", ".join(f"{a.name}: {len(a.values)}" for a in axes)
         raise ValueError(f"--zip needs axes of one length, got {sizes}.")
-    walk = zip(*(a.values for a in axes), strict=True) if zipped else itertools.product(
-        *(a.values for a in axes)
+    walk = (
+        zip(*(a.values for a in axes), strict=True)
+        if zipped
+        else itertools.product(*(a.values for a in axes))
     )
     return [dict(zip((a.name for a in axes), point, strict=True)) for point in walk]

@@ -30,7 +30,9 @@ def machine(device: str = "cpu") -> dict[str, Any]:
         own = "source"
     return {
         "cpu": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "device": named,
         "torch": torch.__version__,
         "python": platform.python_version(),

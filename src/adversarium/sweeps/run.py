@@ -120,11 +120,14 @@ def execute(
     store: Store,
     device: str = "cpu",
     progress: Progress | None = None,
+    fresh: bool = False,
 ) -> float:
-    """Runs the seeds that the store lacks, block by block; returns the seconds spent."""
+    """Runs the seeds that the store lacks (all of them when `fresh`), block by block; returns the
+    seconds spent."""
     name, version, refused = engine_of(task)
     digest = key(task, name, version)
-    missing = [s for s in seeds if s not in store.seeds(digest)]
+    stored = set() if fresh else store.seeds(digest)
+    missing = [s for s in seeds if s not in stored]
     width = 1 if isinstance(task, Trial) else _width(task, device)
     spent = 0.0
     blocks = padded(missing, width)
@@ -142,8 +145,15 @@ def execute(
         dtype = getattr(task, "dtype", "float64")
         store.write(
             Block(
-                digest, experiment, configuration(task), name, refused, real,
-                seconds / len(real), provenance(device, dtype, width), rows,
+                digest,
+                experiment,
+                configuration(task),
+                name,
+                refused,
+                real,
+                seconds / len(real),
+                provenance(device, dtype, width),
+                rows,
             )
         )
     return spent

@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS rows (
 CREATE TABLE IF NOT EXISTS failures (
   key TEXT NOT NULL, experiment TEXT NOT NULL, config TEXT NOT NULL, seeds TEXT NOT NULL,
   reason TEXT NOT NULL, time REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS verdicts (claim TEXT PRIMARY KEY, entry TEXT NOT NULL, time REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS verdicts (
+  claim TEXT PRIMARY KEY, entry TEXT NOT NULL, time REAL NOT NULL);
 """
 
 
@@ -253,8 +254,15 @@ class Store:
             seconds = p.pop("seconds") / len(seeds)
             p.pop("engine"), p.pop("refused")
             yield Block(
-                key, experiment, json.loads(config), engine, json.loads(refused), seeds, seconds,
-                p, rows.values,
+                key,
+                experiment,
+                json.loads(config),
+                engine,
+                json.loads(refused),
+                seeds,
+                seconds,
+                p,
+                rows.values,
             )
 
 

@@ -1,8 +1,8 @@
 """Two-layer networks under l2 attacks in Gram coordinates: no d after set-up.
 
-With zero-start normalised l2 ascent every perturbation is a combination of weights, δ_i = Wᵀe_i, and
-every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ, G = X Xᵀ; the attack moves
-E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand.
+With zero-start normalised l2 ascent every perturbation is a combination of weights, δ_i = Wᵀe_i,
+and every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ, G = X Xᵀ; the attack
+moves E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand.
 """
 
 import math
@@ -44,7 +44,7 @@ def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
 def _unit(c: Tensor, Kc: Tensor) -> Tensor:
     """1/‖Wᵀc‖ per example, 0 where the direction vanishes."""
     square = (c * Kc).sum(-1, keepdim=True)
-    return torch.where(square > 0, square.clamp_min(1e-300 if c.dtype == torch.float64 else 1e-35), math.inf).rsqrt()
+    return torch.where(square > 0, square, math.inf).rsqrt()
 
 
 @dataclass

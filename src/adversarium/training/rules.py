@@ -1,7 +1,7 @@
 """Training rules: what turns W⁽ᵗ⁾ into W⁽ᵗ⁺¹⁾, as values."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from adversarium.training.objectives import Risk
 
@@ -37,13 +37,12 @@ class Rule:
     steps: int
     eta: float
     risk: Risk = field(default_factory=Risk)
-    optimiser: GradientDescent | SGD = field(default_factory=GradientDescent)
+    optimiser: Any = field(default_factory=GradientDescent)  # or SGD
 
     def __post_init__(self) -> None:
         if self.n < 1 or self.steps < 0:
             raise ValueError(
-                f"training needs n >= 1 points and steps >= 0, got n={self.n}, "
-                f"steps={self.steps}."
+                f"training needs n >= 1 points and steps >= 0, got n={self.n}, steps={self.steps}."
             )
         if not self.eta > 0:
             raise ValueError(f"training needs a step eta > 0, got {self.eta}.")

@@ -55,7 +55,9 @@ def stochastic_descent(setting: Setting) -> Iterator[WeightState]:
             x_adv = perturbed(setting, state.W, batch, attack, t, setting.attack_streams)
         objective = lambda W, b=batch, z=x_adv, s=state: s.risk_at(W, b.x, z, b.y).sum()
         gradient = torch.func.grad(objective)(state.W)
-        velocity = tree_map(lambda v, g, w: momentum * v + g + decay * w, velocity, gradient, state.W)
+        velocity = tree_map(
+            lambda v, g, w: momentum * v + g + decay * w, velocity, gradient, state.W
+        )
         eta = step_size(rule, t)
         W = tree_map(lambda w, v, eta=eta: w - eta * v, state.W, velocity)
         state = WeightState(setting, t + 1, W)

@@ -1,6 +1,6 @@
 """CGRO's dynamics in exact coordinates: (u, v) and the Gram matrix of the noise patches.
 
-With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for the signed noise patches G_a = y_i X_i[j], gradient
+With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for signed noise patches G_a = y_i X_i[j], gradient
 descent closes in u, v and K = G Gᵀ: no d after set-up. W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G is rebuilt
 on demand.
 """
@@ -62,8 +62,7 @@ class SignalNoiseState:
     @cached_property
     def V(self) -> Float[Tensor, "S n"]:
         """V_i = Σ_r Σ_j v_{i,j,r}³, §4.1 of CGRO."""
-        S, _, m = self.v.shape
-        return self.v.pow(3).view(S, self.setting.rule.n, -1).sum(-1)
+        return self.v.pow(3).view(len(self.v), self.setting.rule.n, -1).sum(-1)
 
     @cached_property
     def clean_margin(self) -> Float[Tensor, "S n"]:
@@ -128,9 +127,7 @@ class SignalNoiseState:
         u = self.u + 3 * eta * at.a3 * self.u.square() * pull
         psi = (clean + robust).repeat_interleave(self.v.shape[1] // n, dim=-1)
         D = (3 * eta / n) * psi[..., None] * self.v.square()
-        return SignalNoiseState(
-            self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D
-        )
+        return SignalNoiseState(self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
 
 
 def signal_noise_descent(setting: Setting) -> Iterator[SignalNoiseState]:

@@ -167,7 +167,5 @@ class WeightState:
 
 def distance(W: Any, V: Any) -> Tensor:
     """‖W − V‖_F, one number a replica."""
-    pairs: Sequence[tuple[Tensor, Tensor]] = list(
-        zip(tree_leaves(W), tree_leaves(V), strict=True)
-    )
+    pairs: Sequence[tuple[Tensor, Tensor]] = list(zip(tree_leaves(W), tree_leaves(V), strict=True))
     return torch.stack([(a - b).flatten(1).square().sum(-1) for a, b in pairs]).sum(0).sqrt()

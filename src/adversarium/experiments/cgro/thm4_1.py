@@ -93,9 +93,9 @@ def plan(sets, scaling, lam=0.5, P=3, n=10, m=8, polylog=None):
 
 
 def _theorem(label):
-    """The four conclusions for one set."""
+    """The conclusions for one set."""
     last = lambda probe, points=0: rules.last(probe, label, points)
-    return (
+    return rules.every(
         rules.level(last("robust_test_error", _POINTS), 0.45, 0.55),
         rules.level(last("robust_train_error"), 0, 0),
         rules.level(last("clean_test_error", _POINTS), 0, 0.01),
@@ -105,26 +105,15 @@ def _theorem(label):
     )
 
 
-class _PerSet:
-    """The theorem's conclusions on every set that was run, and no power of d."""
+_sizes = {f"d={d}": float(d) for d in (100, 200, 400, 800)}
 
-    kind = "level"
-
-    @staticmethod
-    def judge(rows):
-        sets = [check for label in rows if label.startswith("set ") for check in _theorem(label)]
-        sizes = {f"d={d}": float(d) for d in (100, 200, 400, 800)}
-        flat = (
-            rules.exponent(name, sizes, lambda r, p=probe: r.last(p), 0.0, 0.15)
-            for name, probe in (
-                ("power of d in α³U", "true_feature"),
-                ("power of d in median V_i", "median_memorised"),
-            )
-        )
-        return rules.every(*sets, *flat).judge(rows)
-
-
-checks = {"cgro.thm4.1": _PerSet()}
+checks = {
+    "cgro.thm4.1": rules.every(
+        rules.each(_theorem, where=lambda label: label.startswith("set ")),
+        rules.exponent("power of d in α³U", "true_feature", _sizes, 0.0, 0.15),
+        rules.exponent("power of d in median V_i", "median_memorised", _sizes, 0.0, 0.15),
+    ),
+}
 
 _errors = {
     "clean_test_error": "clean test error",

@@ -1,0 +1,221 @@
+"""Figures from stored rows: an SVG, and beside it the numbers as CSV of the same name."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversarium.experiments.checks import Evidence, Rows, interval
+from adversarium.experiments.spec import Bars, Curves, Table
+
+# Okabe and Ito: distinct for all common forms of colour blindness
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
+
+
+def pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update(
+        {
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "svg.fonttype": "path",
+            "svg.hashsalt": "adversarium",
+            "figure.constrained_layout.use": True,
+        }
+    )
+    return plt
+
+
+def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(header)
+        out.writerows(lines)
+
+
+def _save(plt: Any, picture: Any, path: Path) -> None:
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    picture.savefig(path, metadata=metadata, dpi=150)
+    plt.close(picture)
+
+
+def draw(figure: Curves | Bars | Table, rows: Evidence, folder: Path) -> Path | None:
+    """Draws a figure into a folder; None when the runs that it shows are not there."""
+    present = [label for label in figure.of if label in rows]
+    if not present:
+        return None
+    match figure:
+        case Curves():
+            return _curves(figure, present, rows, folder)
+        case Bars():
+            return _bars(figure, present, rows, folder)
+        case Table():
+            return _table(figure, present, rows, folder)
+
+
+def _curves(figure: Curves, labels: list[str], rows: Evidence, folder: Path) -> Path:
+    plt = pyplot()
+    picture, axes = plt.subplots(
+        1, len(labels), figsize=(1.2 + 4.6 * len(labels), 3.9), sharey=True, squeeze=False
+    )
+    lines = []
+    for axis, label in zip(axes[0], labels, strict=True):
+        for i, probe in enumerate(figure.y):
+            t, values = rows[label].curve(probe)
+            low, high, mean = values.min(0), values.max(0), values.mean(0)
+            style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])
+            axis.plot(t, mean, label=figure.names.get(probe, probe), **style)
+            axis.fill_between(t, low, high, color=COLOURS[i % 7], alpha=0.18, linewidth=0)
+            lines += [(label, probe, *v) for v in zip(t, mean, low, high, strict=True)]
+        _marks(axis, figure.lines, figure.levels)
+        if figure.log_x:
+            axis.set_xscale("symlog", linthresh=1)
+            axis.set_xlim(left=0)
+        if figure.log_y:
+            axis.set_yscale("log")
+        axis.set_xlabel(figure.x_label)
+        if len(labels) > 1:
+            axis.set_title(label, fontsize=10)
+    axes[0, 0].set_ylabel(figure.y_label)
+    axes[0, 0].legend(frameon=False, fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    path = folder / f"{figure.name}.svg"
+    _save(plt, picture, path)
+    _write(path.with_suffix(".csv"), ("run", "probe", "t", "mean", "lowest", "highest"), lines)
+    return path
+
+
+def _marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> None:
+    for text, t in verticals.items():
+        axis.axvline(t, color="#666666", linewidth=0.8, linestyle=":")
+        axis.annotate(
+            text,
+            (t, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -9),
+            textcoords="offset points",
+            fontsize=8,
+            color="#444444",
+        )
+    for text, value in levels.items():
+        axis.axhline(value, color="#666666", linewidth=0.8, linestyle=":")
+        axis.annotate(
+            text,
+            (1, value),
+            xycoords=("axes fraction", "data"),
+            xytext=(-3, 3),
+            ha="right",
+            textcoords="offset points",
+            fontsize=8,
+            color="#444444",
+        )
+
+
+def mean_and_interval(rows: Rows, probe: str) -> tuple[float, float, float]:
+    """The mean of a probe's last values over seeds, and its 99 % interval."""
+    values = rows.last(probe)
+    low, high = interval(values)
+    return float(values.mean()), low, high
+
+
+def _bars(figure: Bars, labels: list[str], rows: Evidence, folder: Path) -> Path:
+    plt = pyplot()
+    picture, axes = plt.subplots(
+        len(figure.y),
+        1,
+        figsize=(2 + 0.75 * len(labels), 2.3 * len(figure.y) + 1),
+        sharex=True,
+        squeeze=False,
+    )
+    lines = []
+    for i, (axis, probe) in enumerate(zip(axes[:, 0], figure.y, strict=True)):
+        found = [mean_and_interval(rows[label], probe) for label in labels]
+        mean, low, high = (np.array(column) for column in zip(*found, strict=True))
+        reach = np.nan_to_num(np.stack([mean - low, high - mean]))
+        axis.errorbar(
+            range(len(labels)), mean, reach, fmt="o", color=COLOURS[i % 7], capsize=3, markersize=5
+        )
+        _marks(axis, {}, figure.levels)
+        axis.set_ylabel(figure.y_label)
+        axis.set_title(figure.names.get(probe, probe), fontsize=9)
+        axis.margins(y=0.2)
+        lines += [(label, probe, *f) for label, f in zip(labels, found, strict=True)]
+    axes[-1, 0].set_xticks(range(len(labels)), labels, rotation=30, ha="right", fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    path = folder / f"{figure.name}.svg"
+    _save(plt, picture, path)
+    _write(path.with_suffix(".csv"), ("run", "probe", "mean", "low", "high"), lines)
+    return path
+
+
+def _table(figure: Table, labels: list[str], rows: Evidence, folder: Path) -> Path:
+    path = folder / f"{figure.name}.csv"
+    lines = [
+        (label, figure.names.get(probe, probe), *mean_and_interval(rows[label], probe))
+        for label in labels
+        for probe in figure.y
+    ]
+    _write(path, ("run", "quantity", "mean", "low", "high"), lines)
+    return path
+
+
+def heatmap(
+    path: Path,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    grid: np.ndarray,
+    verdicts: np.ndarray,
+    names: tuple[str, str],
+    title: str,
+) -> None:
+    """A phase diagram: one cell a pair, coloured by the measured value, marked by its verdict."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
+    shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
+    marks = {"holds": "✓", "fails": "✗", "undecided": "?"}
+    middle = np.nanmean(grid) if np.isfinite(grid).any() else 0
+    for (i, j), word in np.ndenumerate(verdicts):
+        bright = math.isfinite(grid[i, j]) and grid[i, j] > middle
+        axis.text(
+            j,
+            i,
+            marks.get(word, "!"),
+            ha="center",
+            va="center",
+            color="black" if bright else "white",
+        )
+    axis.set_xticks(range(len(x)), [f"{v:.4g}" if isinstance(v, float) else v for v in x])
+    axis.set_yticks(range(len(y)), [f"{v:.4g}" if isinstance(v, float) else v for v in y])
+    axis.tick_params(axis="x", rotation=45)
+    axis.set_xlabel(names[0])
+    axis.set_ylabel(names[1])
+    axis.set_title(title, fontsize=10)
+    picture.colorbar(shown)
+    _save(plt, picture, path)
+
+
+def line(
+    path: Path,
+    x: Sequence[float],
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    names: tuple[str, str],
+) -> None:
+    """A sweep along one axis: mean and 99 % interval."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(5.6, 3.8))
+    reach = np.nan_to_num(np.stack([mean - low, high - mean]))
+    axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
+    axis.set_xlabel(names[0])
+    axis.set_ylabel(names[1])
+    _save(plt, picture, path)

@@ -1,0 +1,74 @@
+"""Progress on standard error, with an estimate: a bar on a terminal, a line a run elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """A context that shows what runs; quiet when asked."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
+        self._what = ""
+        self._began = 0.0
+        self._shown = 0.0
+
+    def __enter__(self) -> "Progress":
+        if self._terminal and not self._quiet:
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self._what and fault is None:
+            self._finish()
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        if self._quiet:
+            return
+        now = time.monotonic()
+        if what != self._what:
+            if self._what and self._bar is None:
+                self._finish()
+            self._what, self._began, self._shown = what, now, now
+            if self._bar is not None:
+                if self._task is not None:
+                    self._bar.remove_task(self._task)
+                self._task = self._bar.add_task(what, total=whole)
+        if self._bar is not None:
+            if now - self._shown > 0.1 or done == whole:
+                self._bar.update(self._task, completed=done, total=whole)
+                self._shown = now
+        elif now - self._shown > 30 and done:
+            left = (now - self._began) * (whole - done) / done
+            print(f"{what}: {done} of {whole} steps, about {left:.0f} s left", file=sys.stderr)
+            self._shown = now
+
+    def _finish(self) -> None:
+        if not self._quiet:
+            spent = time.monotonic() - self._began
+            print(f"{self._what}: {spent:.1f} s", file=sys.stderr, flush=True)

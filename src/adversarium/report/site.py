@@ -1,0 +1,282 @@
+"""The store as a static web site: opens from disk, asks no host, runs no script."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from adversarium.experiments.catalogue import experiments, load
+from adversarium.experiments.checks import Evidence
+from adversarium.experiments.spec import Experiment, Table, configuration
+from adversarium.papers import PAPERS
+from adversarium.report.figures import draw, mean_and_interval
+from adversarium.report.tables import WORDS, expected_range, number, summary, with_interval
+from adversarium.sweeps.audit import Reader, stored_entries, stored_evidence
+from adversarium.sweeps.run import key_of
+from adversarium.sweeps.store import Store
+
+_STYLE = """
+:root { --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --tint: #f6f8fa; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --soft: #9aa4af; --line: #3d444d; --back: #0d1117; --tint: #161b22; }
+  figure img { background: #ffffff; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back);
+  max-width: 76rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
+nav a { margin-right: 1.2rem; } a { color: #0969da; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .9rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .45rem .6rem; text-align: left;
+  vertical-align: top; }
+th { background: var(--tint); } td.n { text-align: right; font-variant-numeric: tabular-nums; }
+code { font-size: .85em; background: var(--tint); padding: .1em .3em; border-radius: 4px;
+  overflow-wrap: anywhere; }
+.soft { color: var(--soft); font-size: .88rem; }
+.verdict { font-weight: 600; white-space: nowrap; }
+.holds::before { content: "✓ "; } .fails::before { content: "✗ "; }
+.undecided::before { content: "? "; }
+.holds { color: #0072B2; } .fails { color: #D55E00; } .undecided { color: #8a6d00; }
+@media (prefers-color-scheme: dark) { .holds { color: #56B4E9; } .undecided { color: #E69F00; }
+  a { color: #6cb6ff; } }
+figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; }
+details { margin: .6rem 0; }
+"""
+
+
+def _page(title: str, body: str, up: str = "") -> str:
+    links = (("index", "ledger"), ("errata", "errata"), ("provenance", "provenance"))
+    nav = "".join(f'<a href="{up}{file}.html">{name}</a>' for file, name in links)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)} · adversarium</title>"
+        f'<link rel="icon" href="data:,"><link rel="stylesheet" href="{up}style.css"></head>'
+        f"<body><nav>{nav}</nav><h1>{html.escape(title)}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in header)
+    rows = "".join("<tr>" + "".join(line) + "</tr>\n" for line in lines)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="wide">{table}</div>'
+
+
+def _cell(text: str, kind: str = "") -> str:
+    return f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>"
+
+
+def _measured(entry: Mapping[str, Any], most: int = 6) -> str:
+    shown = [f"{html.escape(m['name'])}: {with_interval(m)}" for m in entry["measured"][:most]]
+    rest = len(entry["measured"]) - most
+    return "<br>".join(shown) + (f"<br>and {rest} more" if rest > 0 else "")
+
+
+def _claim_line(entry: Mapping[str, Any], home: str) -> list[str]:
+    text = (entry["expected"] or {}).get("text", "")
+    wanted = expected_range(entry)
+    name = html.escape(entry["id"])
+    if home:
+        name = f'<a href="experiments/{html.escape(home)}.html">{name}</a>'
+    paper = html.escape(text) + (f'<div class="soft">rule: {wanted}</div>' if wanted else "")
+    reason = f'<div class="soft">{html.escape(entry["reason"])}</div>' if entry["reason"] else ""
+    note = f'<div class="soft">{html.escape(entry["note"])}</div>' if entry["note"] else ""
+    word = entry["verdict"]
+    evidence = f'<div class="soft">{entry["preset"]}, {entry["seeds"]} seeds</div>'
+    command = f"<code>{html.escape(entry['command'])}</code>" if entry["command"] else ""
+    return [
+        _cell(
+            f'<span id="{html.escape(entry["id"])}">{name}</span>'
+            f'<div class="soft">{html.escape(entry["source"])} · {entry["kind"]}</div>'
+        ),
+        _cell(html.escape(entry["statement"]) + note),
+        _cell(paper),
+        _cell(_measured(entry) + reason),
+        _cell(f'<span class="verdict {word}">{word}</span>' + (evidence if entry["seeds"] else "")),
+        _cell(number(entry["seconds"]), "n"),
+        _cell(command),
+    ]
+
+
+_COLUMNS = ("claim", "statement", "paper's value", "measured [99 %]", "verdict", "s", "command")
+
+
+def _index(entries: Sequence[Mapping[str, Any]], homes: Mapping[str, str]) -> str:
+    lines = [
+        [_cell(f'<a href="#{line[0]}">{line[0]}</a>'), _cell(html.escape(line[1]))]
+        + [_cell(count, "n") for count in line[2:]]
+        for line in summary(entries)
+    ]
+    parts = [_table(("paper", "title", *WORDS), lines)]
+    for paper in (*PAPERS.values(), None):
+        tags = {p.tag for p in PAPERS.values()}
+        own = [e for e in entries if (e["paper"] == paper.tag if paper else e["paper"] not in tags)]
+        if not own:
+            continue
+        done = [e for e in own if e["verdict"] not in ("not yet implemented", "not run")]
+        parts.append(
+            f'<h2 id="{paper.key if paper else "own"}">{paper.key if paper else "own"}</h2>'
+        )
+        if paper:
+            parts.append(
+                f'<p class="soft">{html.escape(paper.title)}. {html.escape(paper.authors)}.</p>'
+            )
+        if done:
+            parts.append(_table(_COLUMNS, [_claim_line(e, homes.get(e["id"], "")) for e in done]))
+        waiting = [e for e in own if e not in done]
+        if waiting:
+            rows = [
+                [
+                    _cell(html.escape(e["id"])),
+                    _cell(html.escape(e["statement"])),
+                    _cell(html.escape(e["source"])),
+                    _cell(e["verdict"]),
+                ]
+                for e in waiting
+            ]
+            table = _table(("claim", "statement", "source", "state"), rows)
+            title = f"{len(waiting)} claims without a verdict here"
+            parts.append(f"<details><summary>{title}</summary>{table}</details>")
+    return _page("Ledger", "\n".join(parts))
+
+
+def _errata(entries: Sequence[Mapping[str, Any]]) -> str:
+    by_id = {e["id"]: e for e in entries}
+    failed = [e for e in entries if e["verdict"] == "fails"]
+    if not failed:
+        body = "<p>No printed statement that was audited here fails.</p>"
+        return _page("Errata", body)
+    parts = [
+        "<p>Printed statements that fail, with the numbers that refute them, the command that "
+        "repeats the counterexample, and the corrected statement.</p>"
+    ]
+    for e in failed:
+        corrected = by_id.get(e["corrected"] or "")
+        parts.append(
+            f'<h2>{html.escape(e["id"])}</h2><p class="soft">{html.escape(e["source"])}</p>'
+            f"<p>{html.escape(e['statement'])}</p><p><b>Measured.</b> {_measured(e)}. "
+            f"{html.escape(e['reason'])}</p><p><code>{html.escape(e['command'])}</code></p>"
+        )
+        if corrected:
+            parts.append(
+                f"<p><b>Corrected</b> (<code>{html.escape(corrected['id'])}</code>, "
+                f"{corrected['verdict']}): {html.escape(corrected['statement'])}</p>"
+            )
+    return _page("Errata", "\n".join(parts))
+
+
+def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
+    path = draw(figure, rows, folder)
+    if path is None:
+        return ""
+    data = f'<a href="{prefix}/{path.stem}.csv">data</a>'
+    caption = f"<figcaption>{html.escape(figure.caption)} {data}</figcaption>"
+    if isinstance(figure, Table):
+        lines = []
+        for label in figure.of:
+            if label in rows:
+                found = [mean_and_interval(rows[label], probe) for probe in figure.y]
+                cells = [
+                    f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>"
+                    for m, a, b in found
+                ]
+                lines.append([_cell(html.escape(label)), *(_cell(c) for c in cells)])
+        names = [figure.names.get(p, p) for p in figure.y]
+        title = f"<h3>{html.escape(figure.title)}</h3>"
+        return f"<figure>{title}{_table(('', *names), lines)}{caption}</figure>"
+    alt = html.escape(f"{figure.title}. {figure.caption}")
+    return f'<figure><img src="{prefix}/{path.name}" alt="{alt}">{caption}</figure>'
+
+
+def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[str]]:
+    """Writes the page of one experiment; returns its lines of the provenance page."""
+    found = stored_evidence(experiment, store)
+    if found is None:
+        return []
+    preset, seeds, tasks, rows = found
+    name = Path(experiment.id).stem if experiment.id.endswith(".py") else experiment.id
+    folder = out / "figures" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = [_figure(f, rows, folder, f"../figures/{name}") for f in experiment.figures]
+    reader = Reader(store, experiment.id)
+    lines = []
+    for task in tasks:
+        p = reader.provenance(key_of(task), seeds)
+        refused = "<br>".join(
+            f"{html.escape(k)}: {html.escape(v)}" for k, v in p["refused"].items()
+        )
+        config = json.dumps(configuration(task), ensure_ascii=False, indent=1)
+        lines.append(
+            [
+                _cell(html.escape(f"{name} {task.label}")),
+                _cell(f"<code>{key_of(task)}</code>"),
+                _cell(f"{p['engine']}<div class='soft'>{refused}</div>"),
+                _cell(f"{preset}, {len(seeds)}"),
+                _cell(number(p["seconds"]), "n"),
+                _cell(
+                    html.escape(
+                        f"{p.get('cpu', '')}, {p.get('cores', '')} cores, {p.get('device', '')}, "
+                        f"torch {p.get('torch', '')}, {p.get('dtype', '')}"
+                    )
+                ),
+                _cell(
+                    f"<details><summary>show</summary><pre>{html.escape(config)}</pre></details>"
+                ),
+            ]
+        )
+    claims = "".join(
+        f'<li><a href="../index.html#{html.escape(c)}">{html.escape(c)}</a></li>'
+        for c in experiment.checks
+    )
+    body = (
+        f'<p class="soft">{html.escape(experiment.id)} · preset {preset}, {len(seeds)} seeds</p>'
+        f"{''.join(pictures)}<h2>Claims</h2><ul>{claims}</ul>"
+        "<h2>Run it</h2>"
+        f"<p><code>adversarium run {html.escape(experiment.id)} --preset {preset}</code></p>"
+    )
+    (out / "experiments" / f"{name}.html").write_text(
+        _page(experiment.title, body, "../"), encoding="utf-8"
+    )
+    return lines
+
+
+def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
+    """Writes the whole site and returns its first page."""
+    (out / "experiments").mkdir(parents=True, exist_ok=True)
+    entries = stored_entries(store, own)
+    ids = [*experiments(), *own]
+    lines: list[list[str]] = []
+    homes: dict[str, str] = {}
+    for id in ids:
+        experiment = load(id)
+        made = _experiment(experiment, store, out)
+        lines += made
+        if made:
+            name = Path(id).stem if id.endswith(".py") else id
+            homes |= dict.fromkeys(experiment.checks, name)
+    header = (
+        "run",
+        "key",
+        "engine, and why not those before it",
+        "preset, seeds",
+        "s",
+        "machine",
+        "configuration",
+    )
+    failures = [
+        f"<li>{html.escape(f['experiment'])}, seeds {f['seeds']}: {html.escape(f['reason'])}</li>"
+        for f in store.failures()
+    ]
+    body = _table(header, lines) + (
+        f"<h2>Failed runs</h2><ul>{''.join(failures)}</ul>" if failures else ""
+    )
+    (out / "style.css").write_text(_STYLE.strip() + "\n", encoding="utf-8")
+    (out / "index.html").write_text(_index(entries, homes), encoding="utf-8")
+    (out / "errata.html").write_text(_errata(entries), encoding="utf-8")
+    (out / "provenance.html").write_text(_page("Provenance", body), encoding="utf-8")
+    ledger = {"claims": entries}
+    (out / "ledger.json").write_text(
+        json.dumps(ledger, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
+    return out / "index.html"
