@@ -8,7 +8,7 @@ logit_difference is the default, because a saturated cross-entropy hides weak po
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from adversarium.rng import Streams
 Loss = Callable[[Tensor], Tensor]
 
 
+@runtime_checkable
 class Points(Protocol):
     """What an attack is given: the inputs. Some attacks ask for more, and say so."""
 
@@ -26,6 +27,7 @@ class Points(Protocol):
     def x(self) -> Tensor: ...
 
 
+@runtime_checkable
 class Attack(Protocol):
     """x' = attack(loss, batch, t, rng); `loss` is the name of the map it climbs."""
 

@@ -6,12 +6,13 @@ seeds, every tensor gains one leading axis: the replicas.
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor
 
 
+@runtime_checkable
 class Batch(Protocol):
     """Points with labels. `y` is ±1 (float) for a scalar classifier, 0 … k−1 (int) for k logits."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -16,6 +16,7 @@ from adversarium.training.objectives import LOSSES, loss_map, margin
 from adversarium.training.rules import Rule
 
 
+@runtime_checkable
 class State(Protocol):
     """W⁽ᵗ⁾ and what can be asked of it. Every answer has the replica axis first."""
 

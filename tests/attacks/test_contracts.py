@@ -1,0 +1,200 @@
+"""Contracts over every attack: budget, repeatability, purity, closed forms."""
+
+import math
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack, MarginStep
+from adversarium.attacks.balls import norm
+from adversarium.data import PatchData, SpherePoints
+from adversarium.data.batches import stack
+from adversarium.rng import normal, stream, streams, uniform
+from adversarium.training.objectives import Risk, loss_map
+
+NORMS = (1, 2, math.inf)
+
+
+@dataclass(frozen=True)
+class Points:
+    x: Tensor
+    y: Tensor
+
+
+def bumpy(x: Tensor) -> Tensor:
+    """A smooth, non-concave loss with many slopes."""
+    weights = torch.linspace(0.5, 3, x.shape[-1], dtype=x.dtype)
+    return torch.sin(x * weights).sum(-1) + 0.1 * (x**2).sum(-1)
+
+
+def ball_attacks(p: float, radius: float, **more):
+    return (
+        FGSM(p=p, radius=radius, **more),
+        PGD(p=p, radius=radius, steps=7, **more),
+        PGD(p=p, radius=radius, steps=7, start="uniform", restarts=3, **more),
+        PGD(p=p, radius=radius, steps=7, best=False, **more),
+        PGD(p=p, radius=radius, steps=5, step=0.3, normalised=False, **more),
+        APGD(p=p, radius=radius, steps=15, restarts=2, **more),
+    )
+
+
+ALL = [(p, attack) for p in NORMS for attack in ball_attacks(p, 0.5)]
+ALL += [(math.inf, MarginStep(radius=0.5, step=s, clip=c)) for s in (0.1, 50.0) for c in ("element", "patch")]
+NAMES = [f"{type(a).__name__}-p{p}-{i}" for i, (p, a) in enumerate(ALL)]
+
+
+@pytest.fixture
+def points() -> Points:
+    return Points(normal((3, 9, 6), streams((0, 1, 2), "points")), torch.ones(3, 9).double())
+
+
+@pytest.mark.parametrize(("p", "attack"), ALL, ids=NAMES)
+def test_every_attack_stays_in_its_ball(p, attack, points):
+    moved = attack(bumpy, points, 0, streams((0, 1, 2), "attack"))
+    assert (norm(moved - points.x, p, 2) <= 0.5 * (1 + 1e-12) + 1e-12).all()
+    single = replace(points, x=points.x.float(), y=points.y.float())
+    moved = attack(bumpy, single, 0, streams((0, 1, 2), "attack"))
+    assert (norm(moved - single.x, p, 2) <= 0.5 * (1 + 2e-6)).all()
+
+
+@pytest.mark.parametrize(("p", "attack"), ALL, ids=NAMES)
+def test_every_attack_repeats_itself_and_changes_no_input(p, attack, points):
+    before = points.x.clone()
+    first = attack(bumpy, points, 0, streams((0, 1, 2), "attack"))
+    again = attack(bumpy, points, 0, streams((0, 1, 2), "attack"))
+    assert torch.equal(first, again)
+    assert torch.equal(points.x, before)
+
+
+@pytest.mark.parametrize(("p", "attack"), ALL, ids=NAMES)
+def test_radius_zero_returns_the_input(p, attack, points):
+    still = replace(attack, radius=0.0)(bumpy, points, 0, streams((0, 1, 2), "attack"))
+    assert torch.equal(still, points.x)
+
+
+@pytest.mark.parametrize(("p", "attack"), ALL, ids=NAMES)
+def test_replicas_and_other_points_do_not_change_an_example(p, attack, points):
+    if isinstance(attack, MarginStep) and attack.batch_mean:
+        pytest.skip("defined with the batch size")
+    whole = attack(bumpy, points, 0, streams((0, 1, 2), "attack"))
+    for i, seed in enumerate((0, 1, 2)):
+        alone = Points(points.x[i], points.y[i])
+        one = attack(bumpy, alone, 0, stream(seed, "attack"))
+        assert torch.allclose(whole[i], one, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("kind", (FGSM, PGD, APGD))
+def test_on_a_linear_model_the_gain_is_radius_times_the_dual_norm(p, kind):
+    w = normal((6,), stream(2, "w"))
+    batch = Points(normal((5, 6), stream(3, "x")), torch.ones(5).double())
+    attack = kind(p=p, radius=0.7, **({} if kind is FGSM else {"steps": 60}))
+    loss = lambda x: x @ w
+    gain = loss(attack(loss, batch, 0, stream(0, "attack"))) - loss(batch.x)
+    q = {1: math.inf, 2: 2, math.inf: 1}[p]
+    assert torch.allclose(gain, (0.7 * w.norm(q)).expand(5), rtol=2e-3 if kind is APGD else 1e-9)
+    assert (gain <= 0.7 * w.norm(q) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("kind", (PGD, APGD))
+@pytest.mark.parametrize("p", NORMS)
+def test_more_steps_and_restarts_never_lose_ground(kind, p, points):
+    rng = lambda: streams((0, 1, 2), "attack")
+    reached = [bumpy(points.x)]
+    for restarts in (1, 2, 4):
+        attack = kind(p=p, radius=0.5, steps=8, restarts=restarts)
+        reached.append(bumpy(attack(bumpy, points, 0, rng())))
+    for low, high in zip(reached, reached[1:], strict=False):
+        assert (high >= low - 1e-12).all()
+    if kind is PGD:
+        heights = [
+            bumpy(PGD(p=p, radius=0.5, steps=s, step=0.1)(bumpy, points, 0, rng()))
+            for s in (1, 3, 9)
+        ]
+        assert (heights[1] >= heights[0] - 1e-12).all()
+        assert (heights[2] >= heights[1] - 1e-12).all()
+
+
+@pytest.mark.parametrize("p", NORMS)
+def test_a_box_is_kept_and_data_outside_it_are_refused(p):
+    batch = Points(uniform((8, 6), stream(0, "x")), torch.ones(8).double())
+    outside = replace(batch, x=batch.x + 0.5)
+    for attack in ball_attacks(p, 0.5, box=(0.0, 1.0)):
+        moved = attack(bumpy, batch, 0, stream(0, "attack"))
+        assert moved.min() >= 0 and moved.max() <= 1
+        assert (norm(moved - batch.x, p, 1) <= 0.5 * (1 + 1e-9)).all()
+        with pytest.raises(ValueError, match="box"):
+            attack(bumpy, outside, 0, stream(0, "attack"))
+    for attack in ball_attacks(p, 0.5):
+        free = attack(bumpy, outside, 0, stream(0, "attack"))
+        assert not torch.equal(free, free.clamp(0, 1))
+
+
+def test_an_attack_waits_for_its_first_step(points):
+    attack = PGD(p=2, radius=0.5, after=1)
+    assert torch.equal(attack(bumpy, points, 0, streams((0, 1, 2), "a")), points.x)
+    assert not torch.equal(attack(bumpy, points, 1, streams((0, 1, 2), "a")), points.x)
+
+
+def test_the_margin_step_has_an_explicit_factor_one_over_n(points):
+    each = MarginStep(radius=9.0, step=0.9, batch_mean=True)(bumpy, points, 0, streams((0, 1, 2), "a"))
+    own = MarginStep(radius=9.0, step=0.1)(bumpy, points, 0, streams((0, 1, 2), "a"))
+    assert torch.allclose(each, own)
+
+
+def test_gta_shrinks_the_signal_patch_and_spends_gamma_alpha():
+    batch = PatchData(d=10, P=4, alpha=2.0, sigma=0.3).sample(50, stream(0, "train"))
+    moved = GTA(gamma=0.8)(bumpy, batch, 0, stream(0, "attack"))
+    rows = torch.arange(50)
+    assert torch.allclose(moved[rows, batch.signal], 0.2 * batch.x[rows, batch.signal])
+    assert torch.allclose(norm(moved - batch.x, 2, 1), torch.full((50,), 1.6).double())
+
+
+@pytest.mark.parametrize("rule", ("exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch"))
+def test_finite_attacks_land_in_their_sets(rule):
+    data = SpherePoints(d=3, radius=0.3, K=6)
+    batch = stack([data.sample(4, stream(s, "train")) for s in (0, 1)])
+    w = normal((3,), stream(1, "w"))
+    loss = lambda x: torch.sin(4 * x @ w)
+    moved = FiniteAttack(rule=rule)(loss, batch, 3, streams((0, 1), "attack"))
+    distance = (moved[..., None, :] - batch.options).norm(dim=-1).amin(-1)
+    assert distance.max() < 1e-12
+    every = torch.stack([loss(batch.options[..., j, :]) for j in range(6)], -1)
+    assert (loss(moved) <= every.amax(-1) + 1e-12).all()
+    if rule == "exact":
+        assert torch.allclose(loss(moved), every.amax(-1))
+
+
+def test_attacks_that_need_more_than_x_say_so(points):
+    with pytest.raises(TypeError, match="PatchData"):
+        GTA(gamma=0.5)(bumpy, points, 0, stream(0, "a"))
+    with pytest.raises(TypeError, match="SpherePoints"):
+        FiniteAttack()(bumpy, points, 0, stream(0, "a"))
+
+
+def test_losses_agree_for_scalar_and_two_logit_classifiers():
+    f = normal((20,), stream(0, "f"))
+    y = torch.where(normal((20,), stream(1, "y")) > 0, 1.0, -1.0).double()
+    logits, labels = torch.stack([-f / 2, f / 2], -1), (y > 0).long()
+    x = torch.zeros(20, 1, dtype=torch.float64)
+    for name in ("logit_difference", "cross_entropy", "exponential"):
+        one = loss_map(name, lambda _: f, x, y, Risk())(x)
+        two = loss_map(name, lambda _: logits, x, labels, Risk())(x)
+        assert torch.allclose(one, two)
+
+
+def test_a_targeted_loss_fixes_its_class_at_the_clean_point():
+    F = normal((5, 4), stream(0, "F"))
+    y = torch.tensor([0, 1, 2, 3, 0])
+    x = torch.zeros(5, 1).double()
+    shift = lambda z: F + z * torch.tensor([0.0, 5.0, 0.0, 0.0])
+    loss = loss_map("targeted:1", shift, x, y, Risk())
+    wrong = F.scatter(-1, y[:, None], -math.inf).argmax(-1)
+    expected = F.gather(-1, wrong[:, None])[:, 0] - F.gather(-1, y[:, None])[:, 0]
+    assert torch.allclose(loss(x), expected)
+    with pytest.raises(ValueError, match="classes"):
+        loss_map("targeted:4", shift, x, y, Risk())
+    with pytest.raises(ValueError, match="one of"):
+        loss_map("nonsense", shift, x, y, Risk())
