@@ -7,7 +7,7 @@ av.probes), av.Run, av.Trial, av.run and av.plot; nothing heavy is imported befo
 from importlib import import_module
 from typing import Any
 
-_ROOMS = ("attacks", "bounds", "constructions", "data", "networks", "probes", "training")
+_ROOMS = ("attacks", "bounds", "data", "networks", "probes", "training")
 _NAMES = {
     "Result": "adversarium.sweeps.local",
     "Run": "adversarium.experiments.spec",

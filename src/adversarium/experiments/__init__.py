@@ -1,5 +1,5 @@
 """Experiments as data, a folder a paper."""
 
-from adversarium.experiments.spec import Bars, Curves, Experiment, Run, Table, Trial, every
+from adversarium.experiments.spec import Bars, Curves, Experiment, Run, Table, Trial
 
-__all__ = ["Bars", "Curves", "Experiment", "Run", "Table", "Trial", "every"]
+__all__ = ["Bars", "Curves", "Experiment", "Run", "Table", "Trial"]

@@ -306,6 +306,20 @@ def existence(checked: Quantity) -> Check:
     return Check("existence", judge)
 
 
+def in_regime(quantity: Quantity, at_least: float) -> Check:
+    """A hypothesis, not a claim: below the level the claim is undecided, out of regime."""
+
+    def judge(rows: Evidence) -> Verdict:
+        values = quantity.of(rows)
+        measured = (summary(quantity, values),)
+        if float(values.min()) >= at_least:
+            return Verdict("holds", measured, at_least, None)
+        reason = f"out of regime: {quantity.name} = {float(values.min()):.3g} < {at_least:g}"
+        return Verdict("undecided", measured, at_least, None, reason)
+
+    return Check("level", judge)
+
+
 def every(*checks: Check) -> Check:
     """All of several checks; the first one's kind is the claim's. One failure fails it."""
 

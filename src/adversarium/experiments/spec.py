@@ -26,7 +26,7 @@ class Run:
     probes: tuple[Any, ...] = ()  # at every record time
     final: tuple[Any, ...] = ()  # after the last step only
     folds: tuple[Any, ...] = ()  # at every step
-    record: tuple[int, ...] | None = None  # None: log-spaced
+    record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced
     dtype: str = "float64"
     engine: str | None = None
     label: str = ""
@@ -36,13 +36,16 @@ class Run:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
-        if self.record is not None and not set(self.record) <= set(range(self.steps + 1)):
-            raise ValueError(f"Run's record times lie in 0 … {self.steps}, got {self.record}.")
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The record times."""
-        return log_times(self.steps) if self.record is None else tuple(sorted(set(self.record)))
+        """The record times up to the last step, which is always one."""
+        if self.record is None:
+            return log_times(self.steps)
+        chosen: Iterable[int] = (
+            range(0, self.steps, self.record) if isinstance(self.record, int) else self.record
+        )
+        return tuple(sorted({*(t for t in chosen if 0 <= t <= self.steps), self.steps}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +66,6 @@ def log_times(steps: int, count: int = 40) -> tuple[int, ...]:
     """0 and about `count` log-spaced times up to the last step."""
     grid = {round(steps ** (i / (count - 1))) for i in range(count)} if steps > 1 else set()
     return tuple(sorted({0, steps} | grid))
-
-
-def every(stride: int, steps: int) -> tuple[int, ...]:
-    """0, stride, 2 stride, …, and the last step."""
-    return tuple(sorted({*range(0, steps + 1, stride), steps}))
 
 
 @dataclass(frozen=True, kw_only=True)

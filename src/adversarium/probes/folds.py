@@ -62,7 +62,7 @@ class Worst:
         value = self.probe(state, scene)
         if memory is None:
             return value, torch.full_like(value, float(state.t))
-        worse = ~(value <= memory[0])  # NaN counts as worse
+        worse = ~(value <= memory[0]) & ~memory[0].isnan()  # NaN is the worst, and stays
         return torch.where(worse, value, memory[0]), torch.where(worse, state.t, memory[1])
 
     def rows(self, memory: Any) -> dict[str, Tensor]:

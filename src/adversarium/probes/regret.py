@@ -14,7 +14,7 @@ from adversarium.training.objectives import LOSSES
 from adversarium.training.states import State, distance
 
 
-def robust_loss(network: Any, W: Tensor, batch: Any, loss: str) -> Float[Tensor, " S"]:
+def robust_loss(network: Any, W: Tensor, batch: Any, loss: str) -> Float[Tensor, "*S"]:
     """L_*(W) = mean_i max_{x' ∈ B(x_i)} loss(f(W, x'), y_i), Def. 3.4 of CONV: exact here."""
     per_option = option_losses(lambda x: LOSSES[loss](network.f(W, x), batch.y), batch.options)
     return per_option.amax(-1).mean(-1)

@@ -13,7 +13,14 @@ from typing import Any
 from adversarium.experiments.catalogue import nearest
 from adversarium.experiments.spec import Experiment, Run, Trial, changed
 
-_PARTS = ("data", "network", "attack", "risk", "optimiser")
+# the parts of a run, and what each must have
+_PARTS = {
+    "data": "sample",
+    "network": "init",
+    "attack": "loss",
+    "risk": "lam",
+    "optimiser": "__dataclass_fields__",
+}
 _OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
 
 
@@ -161,13 +168,14 @@ def planned(
 
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     """A knob's value; a single number for a knob that takes several is one of them."""
-    present = experiment.knobs(preset).get(name)
+    default = inspect.signature(experiment.plan).parameters[name].default
+    present = experiment.knobs(preset).get(name, default)
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
         value = (value,)
     samples = present if isinstance(present, (tuple, list)) else (present,)
     for v in value if isinstance(value, (tuple, list)) else (value,):
         sample = samples[0] if samples else None
-        if isinstance(sample, bool) or sample is None:
+        if isinstance(sample, bool) or sample is None or sample is inspect.Parameter.empty:
             continue
         kind = (int, float) if isinstance(sample, float) else type(sample)
         if not isinstance(v, kind) or isinstance(v, bool):
@@ -186,6 +194,9 @@ def _changed(task: Run | Trial, name: str, value: Any, knobs: list[str]) -> Run 
             f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, words)}"
         )
     if not rest:
+        asked = _PARTS.get(head)
+        if asked and value is not None and not hasattr(value, asked):
+            raise ValueError(f"{head} needs a part such as NAME(field=value), got {value!r}.")
         return changed(task, head, fitted(task, head, value))
     part = getattr(task, head)
     if part is None:

@@ -68,8 +68,8 @@ def check_file(path: Path) -> None:
         if not folder.is_dir():
             raise StoreError(f"the store's directory {folder} does not exist; make it first.")
         return
-    if path.stat().st_size == 0:
-        return
+    if path.stat().st_size == 0 or Path(f"{path}-journal").exists():
+        return  # empty, or sqlite has a creation to roll back
     with path.open("rb") as file:
         header = file.read(100)
     if header[:16] != b"SQLite format 3\0" or len(header) < 100:
@@ -78,6 +78,9 @@ def check_file(path: Path) -> None:
         raise StoreError(f"{path} is a database of another program; it was left untouched.")
     page = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return  # sqlite finishes what a killed process left in its log
     if path.stat().st_size < (65536 if page == 1 else page) * pages:
         raise StoreError(
             f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "
@@ -94,14 +97,9 @@ class Store:
         empty = not self.path.exists() or self.path.stat().st_size == 0
         if readonly and empty:
             self._db = sqlite3.connect(":memory:")
+            self._db.executescript(_SCHEMA)
         else:
             self._db = self._connect()
-        if empty:
-            with self._reported():
-                self._db.executescript(_SCHEMA)
-                self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                self._db.execute(f"PRAGMA user_version = {FORMAT}")
-                self._db.commit()
         with self._reported():
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
@@ -114,6 +112,7 @@ class Store:
         with self._reported():
             try:
                 db = sqlite3.connect(self.path, timeout=30)
+                _create(db)
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = NORMAL")
             except sqlite3.OperationalError as fault:
@@ -264,6 +263,17 @@ class Store:
                 p,
                 rows.values,
             )
+
+
+def _create(db: sqlite3.Connection) -> None:
+    """Makes the tables and signs the header in one transaction, before the log is switched on:
+    another process sees either nothing or a whole store."""
+    if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+        return
+    statements = "".join(
+        (f"PRAGMA application_id = {APPLICATION_ID};", f"PRAGMA user_version = {FORMAT};")
+    )
+    db.executescript(f"BEGIN EXCLUSIVE; {statements} {_SCHEMA} COMMIT;")
 
 
 def _grid(

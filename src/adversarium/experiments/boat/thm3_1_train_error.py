@@ -8,9 +8,10 @@ Cost: quick 6 s, paper 40 s (2 cores).
 import math
 
 from adversarium.attacks import PGD
+from adversarium.bounds import permitted_constants
 from adversarium.data import Clusters
-from adversarium.experiments.checks import at_most, each, last
-from adversarium.experiments.spec import Curves, Run
+from adversarium.experiments.checks import at_most, each, every, in_regime, last
+from adversarium.experiments.spec import Curves, Run, Trial
 from adversarium.networks import TwoLayer
 from adversarium.probes import CertifiedError, Error, Worst, risk, robust_train_error
 
@@ -22,9 +23,15 @@ paper = dict(sizes=((20, 8_000, 13.0, 0.13), (20, 32_000, 18.4, 0.13)), steps=10
 def plan(sizes, steps, m=64, beta=0.1):
     for n, d, mu, ratio in sizes:
         radius, eta = ratio * mu, n / d
+        label = f"n={n}, d={d}, ‖μ‖={mu:g}, α={radius:.3g}"
+        yield Trial(
+            label=f"regime, {label}",
+            function=regime,
+            parameters=dict(n=n, d=d, mu=mu, alpha=radius, m=m, beta=beta),
+        )
         proof = CertifiedError(p=2, radius=radius, after=1)
         yield Run(
-            label=f"n={n}, d={d}, ‖μ‖={mu:g}, α={radius:.3g}",
+            label=label,
             data=Clusters(d=d, mu=mu, beta=beta),
             network=TwoLayer(m=m, omega=eta / math.sqrt(m * d)),
             # no perturbation at t = 0, where f = 0 and all are equally good
@@ -38,13 +45,22 @@ def plan(sizes, steps, m=64, beta=0.1):
         )
 
 
+def regime(rng, **sizes):
+    """C_eff: the smallest of the constants that the assumptions permit."""
+    return {"C_eff": min(permitted_constants(**sizes).values())}
+
+
 checks = {
     "boat.thm3.1.train_error": each(
-        lambda size: at_most(
-            last("worst(robust_train_error)", size),
-            0.0,
-            proof=last("worst(certified_error)", size),
-        )
+        lambda size: every(
+            at_most(
+                last("worst(robust_train_error)", size),
+                0.0,
+                proof=last("worst(certified_error)", size),
+            ),
+            in_regime(last("C_eff", f"regime, {size}"), 2.0),
+        ),
+        where=lambda label: not label.startswith("regime"),
     ),
 }
 

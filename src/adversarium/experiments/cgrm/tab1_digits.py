@@ -45,7 +45,7 @@ def plan(n, epochs, width, eps=0.1, n_test=500, batch=50, eta=0.05):
                 Error(on="train", attacks=strong, name="robust_train_error"),
                 Error(on="test", n=n_test, attacks=strong, name="robust_test_error"),
             ),
-            record=tuple(range(0, steps + 1, n // batch)),
+            record=n // batch,
             dtype="float32",
         )
 

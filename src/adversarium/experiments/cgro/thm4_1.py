@@ -10,7 +10,7 @@ import math
 from adversarium.attacks import APGD, GTA
 from adversarium.data import PatchData
 from adversarium.experiments import checks as rules
-from adversarium.experiments.spec import Curves, Run, log_times
+from adversarium.experiments.spec import Curves, Run
 from adversarium.networks import CubicCNN
 from adversarium.probes import (
     Error,
@@ -80,7 +80,6 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
             FirstTime(median_memorised, 1.0),
             FirstTime(least_memorised, 1.0),
         ),
-        record=log_times(steps, 30),
     )
 
 
@@ -121,10 +120,10 @@ _errors = {
     "robust_test_error": "robust test error (GTA)",
 }
 _parts = {
-    "true_feature": "α³U (signal)",
-    "least_memorised": "min V_i (noise)",
-    "median_memorised": "median V_i",
-    "most_memorised": "max V_i",
+    "true_feature": r"$\alpha^3 U$ (signal)",
+    "least_memorised": r"$\min_i V_i$ (noise)",
+    "median_memorised": r"median$_i$ $V_i$",
+    "most_memorised": r"$\max_i V_i$",
 }
 
 figures = (

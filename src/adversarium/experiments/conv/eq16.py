@@ -87,10 +87,10 @@ checks = {
 }
 
 _excess = {
-    "worst(eq16_excess(R=0.3))": "largest LHS − RHS, ‖W_ref − W₀‖ = 0.3",
-    "worst(eq16_excess(R=3))": "largest LHS − RHS, ‖W_ref − W₀‖ = 3",
+    "worst(eq16_excess(R=0.3))": r"$\|W_{ref} - W_0\| = 0.3$",
+    "worst(eq16_excess(R=3))": r"$\|W_{ref} - W_0\| = 3$",
 }
-_losses = {"risk": "L_A(W_t)", "worst_loss": "L_*(W_t)"}
+_losses = {"risk": r"$L_A(W_t)$", "worst_loss": r"$L_*(W_t)$"}
 _labels = tuple(f"{rule}, m=256" for rule in (*RULES, "identity"))
 
 figures = (
@@ -102,7 +102,7 @@ figures = (
         names=_excess,
         y_label="LHS − RHS",
         levels={"refuted above 0": 0.0},
-        caption="Mean and 99 % interval over seeds of the worst step of a run. Every bar below 0: "
+        caption="Mean and 99 % interval over seeds of the worst step of a run. All lie below 0: "
         "the inequality holds at every step for every attack.",
     ),
     Curves(
@@ -113,7 +113,7 @@ figures = (
         names=_losses,
         x_label="step t",
         y_label="loss",
-        caption="Mean over seeds, band: smallest to largest seed. Trained against a weak attack, "
-        "L_A falls and L_* does not follow.",
+        caption="Mean over seeds, band: smallest to largest seed. Trained against a weak "
+        "attack, the exact robust loss L_* stays above the surrogate L_A.",
     ),
 )

@@ -9,7 +9,7 @@ Cost: quick 35 s, paper 140 s (2 cores, float32).
 from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments.checks import crossing, level, measure
-from adversarium.experiments.spec import Curves, Run, every
+from adversarium.experiments.spec import Curves, Run
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
     Error,
@@ -46,7 +46,7 @@ def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, 
                 train_error,
             ),
             final=(Error(on="test", n=1000, name="test_error"),),
-            record=every(2, steps),
+            record=2,
             dtype="float32",
         )
 
@@ -65,10 +65,10 @@ checks = {
 }
 
 _symbols = {
-    "robust_features[0]": "max_r ⟨w₁ᵣ, u₁⟩ (robust)",
-    "robust_features[1]": "max_r ⟨w₂ᵣ, u₂⟩ (robust)",
-    "nonrobust_features[0]": "max_r ⟨w₁ᵣ, v₁⟩ (non-robust)",
-    "nonrobust_features[1]": "max_r ⟨w₂ᵣ, v₂⟩ (non-robust)",
+    "robust_features[0]": r"$\max_r \langle w_{1,r}, u_1\rangle$ (robust)",
+    "robust_features[1]": r"$\max_r \langle w_{2,r}, u_2\rangle$ (robust)",
+    "nonrobust_features[0]": r"$\max_r \langle w_{1,r}, v_1\rangle$ (non-robust)",
+    "nonrobust_features[1]": r"$\max_r \langle w_{2,r}, v_2\rangle$ (non-robust)",
 }
 
 figures = (

@@ -1,0 +1,38 @@
+"""Every experiment at toy size, so that none rots: it runs, records what its checks and figures
+ask for, and its figures draw."""
+
+import pytest
+
+from adversarium.experiments.catalogue import experiments, load
+from adversarium.report.figures import draw
+from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
+from adversarium.sweeps.grid import planned
+from adversarium.sweeps.store import Store
+
+TOY = {
+    "rnrf.fig3": dict(steps=12, n=10, d=10, P=4, m=4),
+    "cgro.thm4.1": {"scaling": (50, 100, 200, 400), "steps": 30},
+    "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
+    "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
+    "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
+}
+
+
+def test_every_experiment_has_a_toy_size():
+    assert set(TOY) == set(experiments())
+
+
+@pytest.mark.parametrize("id", TOY)
+def test_an_experiment_runs_judges_and_draws_at_toy_size(id, tmp_path):
+    experiment = load(id)
+    tasks = planned(experiment, "quick", TOY[id])
+    reader = Reader(Store(tmp_path / "store.sqlite"), id)
+    assert run_missing(experiment, tasks, (0, 1), reader, "cpu", None) == []
+    rows = evidence(reader, tasks, (0, 1))
+    assert rows is not None
+    for claim in experiment.checks:
+        assert judged(experiment, claim, rows).verdict in ("holds", "fails", "undecided")
+    drawn = [draw(figure, rows, tmp_path) for figure in experiment.figures]
+    for path in drawn:
+        if path is not None:
+            assert path.exists() and path.with_suffix(".csv").stat().st_size > 20

@@ -1,0 +1,143 @@
+"""Networks: formulas, hand-written gradients, the replica axis, sound bounds."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from adversarium.networks import (
+    CubicCNN,
+    Module,
+    ReLU,
+    SmoothedCNN,
+    SmoothedLeakyReLU,
+    SmoothedReLU,
+    TwoLayer,
+    small_cnn,
+)
+from adversarium.networks.smoothed_cnn import smoothed_relu, smoothed_slope
+from adversarium.rng import normal, stream
+
+NETWORKS = {
+    "cubic": (CubicCNN(m=3, sigma0=0.5), (4, 6), 1),
+    "smoothed": (SmoothedCNN(m=4, sigma0=0.8), (3, 7), 3),
+    "two_layer": (TwoLayer(m=8), (5,), 1),
+    "smooth_two_layer": (TwoLayer(m=8, activation=SmoothedReLU(b=2)), (5,), 1),
+    "module": (Module(build=small_cnn, options={"width": 3}), (1, 8, 8), 10),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_replica_axis_equals_single_networks(name):
+    network, shape, k = NETWORKS[name]
+    Ws = [network.init(stream(s, "init"), shape, k) for s in (0, 1)]
+    x = normal((2, 5, *shape), stream(0, "x"))
+    if isinstance(Ws[0], dict):
+        stacked = {n: torch.stack([W[n] for W in Ws]) for n in Ws[0]}
+    else:
+        stacked = torch.stack(Ws)
+    both = network.f(stacked, x)
+    assert both.shape == ((2, 5) if k == 1 else (2, 5, k))
+    for i in (0, 1):
+        assert torch.allclose(both[i], network.f(Ws[i], x[i]), atol=1e-12)
+
+
+def test_the_cubic_network_is_the_sum_of_cubes():
+    W, x = normal((2, 3), stream(0, "W")), normal((4, 5, 3), stream(1, "x"))
+    slow = [sum(float(w @ p) ** 3 for w in W for p in X) for X in x]
+    assert torch.allclose(CubicCNN(m=2, sigma0=1.0).f(W, x), torch.tensor(slow).double())
+
+
+@pytest.mark.parametrize("q", (2, 3, 4))
+def test_the_hand_written_backward_pass_equals_autograd(q):
+    hand, auto = (SmoothedCNN(m=5, q=q, rho=0.7, by_hand=b) for b in (True, False))
+    W = normal((2, 3, 5, 6), stream(0, "W")).requires_grad_(True)
+    x = normal((2, 4, 7, 6), stream(1, "x")).requires_grad_(True)
+    c = normal((2, 4, 3), stream(2, "c"))
+    found = {}
+    for name, network in (("hand", hand), ("auto", auto)):
+        F = network.f(W, x)
+        found[name] = (F, *torch.autograd.grad((c * F).sum(), (W, x)))
+    for a, b in zip(found["hand"], found["auto"], strict=True):
+        assert torch.allclose(a, b, atol=1e-10)
+    wrong = torch.autograd.grad((c * auto.f(W, x)).sum(), W)[0] * 1.001
+    assert not torch.allclose(found["hand"][1], wrong, atol=1e-10)
+
+
+def test_the_smoothed_relu_is_continuous_with_its_slope():
+    z = torch.linspace(-1, 2, 3001, dtype=torch.float64).requires_grad_(True)
+    s = smoothed_relu(z, 3, 0.8)
+    (slope,) = torch.autograd.grad(s.sum(), z)
+    assert torch.allclose(slope, smoothed_slope(z, 3, 0.8), atol=1e-12)
+    assert (z * smoothed_slope(z, 3, 0.8) <= 3 * s + 1e-12).all()
+    assert s.diff().abs().max() < 2e-3
+
+
+@pytest.mark.parametrize("act", (ReLU(), SmoothedLeakyReLU(gamma=0.3, H=2.0), SmoothedReLU(b=3.0)))
+def test_activations_have_their_slopes_and_constants(act):
+    z = torch.linspace(-3, 3, 2000, dtype=torch.float64).requires_grad_(True)
+    (slope,) = torch.autograd.grad(act(z).sum(), z)
+    assert torch.allclose(slope, act.slope(z), atol=1e-12)
+    assert slope.abs().max() <= act.C1 + 1e-12
+    steepness = (slope.diff() / z.detach().diff()).abs().max()
+    if math.isfinite(act.C2):
+        assert act.C2 * 0.99 <= steepness <= act.C2 * (1 + 1e-6)
+
+
+def test_the_two_layer_network_is_exactly_zero_at_the_start():
+    network = TwoLayer(m=10)
+    W = network.init(stream(0, "init"), (6,), 1)
+    x = normal((50, 6), stream(1, "x"))
+    assert (network.f(W, x) == 0).all()
+    assert (network.f(W + 0.1 * normal(W.shape, stream(2, "W")), x) != 0).any()
+
+
+@pytest.mark.parametrize("name", ("cubic", "smoothed", "two_layer", "smooth_two_layer"))
+@pytest.mark.parametrize("p", (1, 2, math.inf))
+def test_interval_bounds_hold_for_points_of_the_ball(name, p):
+    from adversarium.attacks import Ball
+
+    network, shape, k = NETWORKS[name]
+    W = network.init(stream(3, "init"), shape, k) + 0.3
+    x = normal((20, *shape), stream(4, "x"))
+    low, high = network.interval(W, x, p, 0.4)
+    rng = stream(5, "ball")
+    for _ in range(50):
+        f = network.f(W, Ball(p, 0.4).sample(x, 1, rng))
+        assert (f >= low - 1e-9).all() and (f <= high + 1e-9).all()
+    exact, _ = network.interval(W, x, p, 0.0)
+    assert torch.allclose(exact, network.f(W, x))
+
+
+def test_the_lipschitz_constant_bounds_differences():
+    network = TwoLayer(m=6)
+    W = normal((6, 4), stream(0, "W"))
+    x, z = normal((100, 4), stream(1, "x")), normal((100, 4), stream(2, "z"))
+    for p in (1, 2, math.inf):
+        gap = (network.f(W, x) - network.f(W, z)).abs()
+        assert (gap <= network.lipschitz(W, p) * (x - z).norm(p, dim=-1) + 1e-12).all()
+
+
+def test_a_module_with_buffers_is_refused():
+    def normed(shape, k):
+        return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, k))
+
+    with pytest.raises(ValueError, match="group or layer"):
+        Module(build=normed).init(stream(0, "init"), (1, 8, 8), 10)
+
+
+@pytest.mark.parametrize(
+    "make",
+    (
+        lambda: CubicCNN(m=0, sigma0=1.0),
+        lambda: SmoothedCNN(q=1),
+        lambda: TwoLayer(m=3),
+        lambda: TwoLayer(m=2, omega=-1.0),
+        lambda: SmoothedReLU(b=0),
+        lambda: SmoothedLeakyReLU(gamma=0),
+    ),
+)
+def test_impossible_networks_are_refused(make):
+    with pytest.raises(ValueError, match="needs"):
+        make()

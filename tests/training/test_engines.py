@@ -1,0 +1,203 @@
+"""Engines: exact coordinates equal the plain computation; ten seeds equal ten single runs."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adversarium.attacks import APGD, GTA, PGD, FiniteAttack, MarginStep
+from adversarium.data import Clusters, Digits, PatchData, SpherePoints, TwoFeaturePatches
+from adversarium.networks import (
+    CubicCNN,
+    Module,
+    SmoothedCNN,
+    SmoothedLeakyReLU,
+    SmoothedReLU,
+    TwoLayer,
+    small_cnn,
+)
+from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, choose
+
+GOLDEN = Path(__file__).with_name("golden.json")
+
+
+def parts(name: str):
+    """Data, network, attack and rule of a small run of every engine."""
+    match name:
+        case "signal_noise":
+            return (
+                PatchData(d=20, P=3, alpha=2.0, sigma=0.2),
+                CubicCNN(m=4, sigma0=0.2),
+                GTA(gamma=0.9),
+                Rule(n=6, steps=60, eta=0.05, risk=Risk(lam=0.4)),
+            )
+        case "gram":
+            return (
+                Clusters(d=60, mu=4.0, beta=0.1),
+                TwoLayer(m=10, omega=0.01),
+                PGD(p=2, radius=0.6, steps=8, after=1),
+                Rule(n=9, steps=25, eta=0.05),
+            )
+        case "full":
+            return (
+                TwoFeaturePatches(k=2, d=12, P=5),
+                SmoothedCNN(m=6, sigma0=0.05),
+                MarginStep(radius=1.2, step=10.0),
+                Rule(n=20, steps=25, eta=0.5),
+            )
+        case "sgd":
+            attack = PGD(radius=0.1, steps=3, start="uniform", loss="cross_entropy", box=(0.0, 1.0))
+            return (
+                Digits(),
+                Module(build=small_cnn, options={"width": 3}),
+                attack,
+                Rule(n=60, steps=12, eta=0.05, optimiser=SGD(batch=20)),
+            )
+
+
+def final(name, setting):
+    engine = next(e for e in ENGINES if e.name == name)
+    for state in engine.states(setting):
+        pass
+    return state
+
+
+def weights(state):
+    return state.W if isinstance(state.W, dict) else {"W": state.W}
+
+
+@pytest.mark.parametrize("name", [e.name for e in ENGINES])
+def test_ten_seeds_equal_ten_single_runs(name):
+    seeds = tuple(range(10))
+    together = weights(final(name, Setting(*parts(name), seeds)))
+    for seed in seeds:
+        alone = weights(final(name, Setting(*parts(name), (seed,))))
+        for key in together:
+            assert torch.allclose(together[key][seed], alone[key][0], atol=1e-11), (seed, key)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", [e.name for e in ENGINES])
+def test_ten_seeds_equal_ten_single_runs_on_cuda(name):
+    seeds = tuple(range(10))
+    together = weights(final(name, Setting(*parts(name), seeds, "cuda")))
+    for seed in seeds:
+        alone = weights(final(name, Setting(*parts(name), (seed,), "cuda")))
+        on_cpu = weights(final(name, Setting(*parts(name), (seed,))))
+        for key in together:
+            assert torch.allclose(together[key][seed], alone[key][0], atol=1e-9)
+            assert torch.allclose(together[key][seed].cpu(), on_cpu[key][0], atol=1e-7)
+
+
+@given(
+    st.integers(4, 30), st.integers(2, 4), st.integers(2, 6), st.integers(1, 4),
+    st.floats(0, 1), st.floats(0, 1), st.integers(0, 1000),
+)  # fmt: skip
+@settings(max_examples=15, deadline=None)
+def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
+    given_parts = (
+        PatchData(d=d, P=P, alpha=1.5, sigma=0.3),
+        CubicCNN(m=m, sigma0=0.3),
+        GTA(gamma=gamma),
+        Rule(n=n, steps=40, eta=0.03, risk=Risk(lam=lam)),
+    )
+    setting = Setting(*given_parts, (seed, seed + 1))
+    cheap, plain = final("signal_noise", setting), final("full", setting)
+    assert torch.allclose(cheap.W, plain.W, atol=1e-12)
+    assert torch.allclose(cheap.risk(), plain.risk(), atol=1e-12)
+    for attack in (None, given_parts[2]):
+        margins = cheap.margin(setting.train, attack), plain.margin(setting.train, attack)
+        assert torch.allclose(*margins, atol=1e-12)
+
+
+@pytest.mark.parametrize("best", (True, False))
+@pytest.mark.parametrize("activation", (None, SmoothedLeakyReLU(gamma=0.2, H=3.0), SmoothedReLU(b=2)))
+def test_the_gram_coordinates_are_exact(best, activation):
+    data, network, attack, rule = parts("gram")
+    network = network if activation is None else replace(network, activation=activation)
+    attack = replace(attack, best=best)
+    setting = Setting(data, network, attack, replace(rule, steps=40), (0, 1, 2))
+    cheap, plain = final("gram", setting), final("full", setting)
+    scale = plain.W.norm()
+    assert (cheap.W - plain.W).norm() / scale < 1e-12
+    assert torch.allclose(cheap.K, plain.W @ plain.W.mT, atol=1e-12 * float(scale**2))
+    for by in (None, attack):
+        margins = cheap.margin(setting.train, by), plain.margin(setting.train, by)
+        assert torch.allclose(*margins, atol=1e-10)
+    bounds = cheap.interval(setting.train, 2, 0.6), plain.interval(setting.train, 2, 0.6)
+    assert torch.allclose(torch.stack(bounds[0]), torch.stack(bounds[1]), atol=1e-10)
+    fresh = setting.draw(data, 30, "test")
+    strong = APGD(p=2, radius=0.6, steps=10)
+    assert torch.allclose(cheap.margin(fresh, strong), plain.margin(fresh, strong), atol=1e-9)
+
+
+def test_gram_without_an_attack_is_plain_descent():
+    data, network, _, rule = parts("gram")
+    setting = Setting(data, network, None, rule, (0, 1))
+    assert torch.allclose(final("gram", setting).W, final("full", setting).W, atol=1e-12)
+
+
+def test_the_first_engine_that_does_not_refuse_runs_and_the_others_say_why():
+    for name in ("signal_noise", "gram", "full", "sgd"):
+        engine, refused = choose(*parts(name))
+        assert engine.name == name
+        assert all(refused.values())
+    data, network, attack, rule = parts("gram")
+    for change in (
+        replace(attack, p=math.inf),
+        replace(attack, start="uniform"),
+        replace(attack, normalised=False),
+        replace(attack, box=(0.0, 1.0)),
+    ):
+        engine, refused = choose(data, network, change, rule)
+        assert engine.name == "full" and "gram" in refused
+    with pytest.raises(ValueError, match="no engine runs"):
+        choose(data, network, replace(attack, p=math.inf), rule, "gram")
+    with pytest.raises(ValueError, match="no engine 'fast'"):
+        choose(data, network, attack, rule, "fast")
+    with pytest.raises(ValueError, match="batch <= n"):
+        choose(data, network, attack, replace(rule, optimiser=SGD(batch=1000)))
+
+
+def test_finite_sets_train_against_their_exact_maximum():
+    data = SpherePoints(d=2, radius=0.2, K=5)
+    network = TwoLayer(m=32, activation=SmoothedReLU(b=2))
+    rule = Rule(n=4, steps=30, eta=0.3, risk=Risk(loss="pseudo_huber"))
+    state = final("full", Setting(data, network, FiniteAttack(rule="exact"), rule, (0, 1)))
+    anti = final("full", Setting(data, network, FiniteAttack(rule="anti"), rule, (0, 1)))
+    assert (state.risk() < math.sqrt(2) - 1).all()
+    assert (anti.risk() <= state.risk()).all()
+
+
+def test_an_attack_that_leaves_its_ball_is_caught():
+    class Cheat(PGD):
+        def __call__(self, loss, batch, t, rng):
+            return batch.x + 2 * self.radius
+
+    data, network, _, rule = parts("gram")
+    setting = Setting(data, network, Cheat(p=math.inf, radius=0.5), rule, (0,))
+    with pytest.raises(RuntimeError, match="left its ball"):
+        final("full", setting)
+
+
+@pytest.mark.parametrize("name", [e.name for e in ENGINES])
+def test_golden_rows_change_only_with_the_version(name):
+    golden = json.loads(GOLDEN.read_text())[name]
+    engine = next(e for e in ENGINES if e.name == name)
+    assert engine.version == golden["version"], "write the golden rows anew: python tests/training/test_engines.py"
+    state = final(name, Setting(*parts(name), (0, 1)))
+    found = state.risk().tolist()
+    assert found == pytest.approx(golden["risk"], rel=1e-9), "raise the engine's version"
+
+
+if __name__ == "__main__":
+    rows = {
+        e.name: {"version": e.version, "risk": final(e.name, Setting(*parts(e.name), (0, 1))).risk().tolist()}
+        for e in ENGINES
+    }
+    GOLDEN.write_text(json.dumps(rows, indent=1) + "\n")
