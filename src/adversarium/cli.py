@@ -13,6 +13,7 @@ app = App(
     name="adversarium",
     help="A laboratory for the theory of adversarial training: every statement, run and judged.",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 
 Preset = Literal["quick", "paper"]

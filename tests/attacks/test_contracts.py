@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -41,7 +42,11 @@ def ball_attacks(p: float, radius: float, **more):
 
 
 ALL = [(p, attack) for p in NORMS for attack in ball_attacks(p, 0.5)]
-ALL += [(math.inf, MarginStep(radius=0.5, step=s, clip=c)) for s in (0.1, 50.0) for c in ("element", "patch")]
+ALL += [
+    (math.inf, MarginStep(radius=0.5, step=s, clip=c))
+    for s in (0.1, 50.0)
+    for c in ("element", "patch")
+]
 NAMES = [f"{type(a).__name__}-p{p}-{i}" for i, (p, a) in enumerate(ALL)]
 
 
@@ -106,7 +111,7 @@ def test_more_steps_and_restarts_never_lose_ground(kind, p, points):
     for restarts in (1, 2, 4):
         attack = kind(p=p, radius=0.5, steps=8, restarts=restarts)
         reached.append(bumpy(attack(bumpy, points, 0, rng())))
-    for low, high in zip(reached, reached[1:], strict=False):
+    for low, high in pairwise(reached):
         assert (high >= low - 1e-12).all()
     if kind is PGD:
         heights = [
@@ -139,7 +144,9 @@ def test_an_attack_waits_for_its_first_step(points):
 
 
 def test_the_margin_step_has_an_explicit_factor_one_over_n(points):
-    each = MarginStep(radius=9.0, step=0.9, batch_mean=True)(bumpy, points, 0, streams((0, 1, 2), "a"))
+    each = MarginStep(radius=9.0, step=0.9, batch_mean=True)(
+        bumpy, points, 0, streams((0, 1, 2), "a")
+    )
     own = MarginStep(radius=9.0, step=0.1)(bumpy, points, 0, streams((0, 1, 2), "a"))
     assert torch.allclose(each, own)
 

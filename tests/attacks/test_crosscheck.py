@@ -34,7 +34,9 @@ def trained(k: int) -> tuple[nn.Module, Points]:
     y = torch.arange(600) % k
     x = (centres[y] + 0.16 * normal((600, 16), rng)).clamp(0, 1).float()
     with torch_seeded(rng):
-        net = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, k))
+        net = nn.Sequential(
+            nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, k)
+        )
     optimiser = torch.optim.Adam(net.parameters(), 5e-3)
     for _ in range(150):
         optimiser.zero_grad()

@@ -37,7 +37,9 @@ def test_patch_data_has_its_law():
 
 def two_feature_law(data, batch) -> bool:
     clean = batch.x - batch.noise
-    feature = torch.where(batch.is_robust[..., None], data.U[batch.y][:, None], data.V[batch.y][:, None])
+    feature = torch.where(
+        batch.is_robust[..., None], data.U[batch.y][:, None], data.V[batch.y][:, None]
+    )
     return bool(
         torch.allclose(clean, batch.strength[..., None] * feature, atol=1e-12)
         and (batch.is_robust.sum(-1) == data.n_robust).all()
@@ -93,7 +95,18 @@ def test_digits_split_without_overlap_and_are_in_the_unit_box():
     assert train.x.min() == 0 and train.x.max() == 1
     seen = {bytes(x.numpy().tobytes()) for x in train.x}
     assert sum(x.numpy().tobytes() in seen for x in test.x) <= 3  # the set itself has twins
-    assert torch.bincount(torch.cat([train.y, test.y])).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    assert torch.bincount(torch.cat([train.y, test.y])).tolist() == [
+        178,
+        182,
+        177,
+        183,
+        181,
+        182,
+        181,
+        179,
+        174,
+        180,
+    ]
     with pytest.raises(ValueError, match="1297"):
         data.sample(1298, stream(0, "train"))
 

@@ -23,12 +23,16 @@ def stand_in(id: str) -> bool:
     return id.endswith(".digits")
 
 
-@pytest.mark.skipif(not LIST.exists(), reason="the canonical list of claims is not beside the clone")
+@pytest.mark.skipif(
+    not LIST.exists(), reason="the canonical list of claims is not beside the clone"
+)
 def test_ids_kinds_rules_and_aliases_are_those_of_the_canonical_list():
     with LIST.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     own = {id: c for id, c in claims().items() if not stand_in(id)}
-    assert list(own) == [line["id"] for line in sorted(lines, key=lambda r: list(PAPERS).index(r["paper"].upper()))]
+    assert list(own) == [
+        line["id"] for line in sorted(lines, key=lambda r: list(PAPERS).index(r["paper"].upper()))
+    ]
     for line in lines:
         claim = own[line["id"]]
         assert (claim.kind, claim.alias_of) == (line["kind"], line["alias_of"])
@@ -72,11 +76,13 @@ def test_presets_turn_only_knobs_and_labels_are_unique():
 
 def test_words_select_papers_experiments_claims_and_prefixes():
     assert {c.paper for c in selected_claims(("rnrf",))} == {"rnrf"}
-    assert [c.id for c in selected_claims(("cgro.thm4.1.control-lam0",))] == ["cgro.thm4.1.control-lam0"]
+    assert [c.id for c in selected_claims(("cgro.thm4.1.control-lam0",))] == [
+        "cgro.thm4.1.control-lam0"
+    ]
     assert "rnrf.fig3.crossing" in {c.id for c in selected_claims(("rnrf.fig3",))}
     assert len(selected_claims(())) == len(claims())
     assert experiment_ids("rnrf.fig3.transition") == ["rnrf.fig3"]
-    with pytest.raises(ValueError, match="Nearest: .*cgro.thm4.1"):
+    with pytest.raises(ValueError, match=r"Nearest: .*cgro\.thm4\.1"):
         selected_claims(("cgro.thm41",))
     with pytest.raises(ValueError, match="not yet implemented"):
         experiment_ids("cgro.fig1")

@@ -62,8 +62,7 @@ def parts(name: str):
 
 def final(name, setting):
     engine = next(e for e in ENGINES if e.name == name)
-    for state in engine.states(setting):
-        pass
+    *_, state = engine.states(setting)
     return state
 
 
@@ -116,7 +115,9 @@ def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
 
 
 @pytest.mark.parametrize("best", (True, False))
-@pytest.mark.parametrize("activation", (None, SmoothedLeakyReLU(gamma=0.2, H=3.0), SmoothedReLU(b=2)))
+@pytest.mark.parametrize(
+    "activation", (None, SmoothedLeakyReLU(gamma=0.2, H=3.0), SmoothedReLU(b=2))
+)
 def test_the_gram_coordinates_are_exact(best, activation):
     data, network, attack, rule = parts("gram")
     network = network if activation is None else replace(network, activation=activation)
@@ -189,7 +190,9 @@ def test_an_attack_that_leaves_its_ball_is_caught():
 def test_golden_rows_change_only_with_the_version(name):
     golden = json.loads(GOLDEN.read_text())[name]
     engine = next(e for e in ENGINES if e.name == name)
-    assert engine.version == golden["version"], "write the golden rows anew: python tests/training/test_engines.py"
+    assert engine.version == golden["version"], (
+        "write the golden rows anew: python tests/training/test_engines.py"
+    )
     state = final(name, Setting(*parts(name), (0, 1)))
     found = state.risk().tolist()
     assert found == pytest.approx(golden["risk"], rel=1e-9), "raise the engine's version"
@@ -197,7 +200,10 @@ def test_golden_rows_change_only_with_the_version(name):
 
 if __name__ == "__main__":
     rows = {
-        e.name: {"version": e.version, "risk": final(e.name, Setting(*parts(e.name), (0, 1))).risk().tolist()}
+        e.name: {
+            "version": e.version,
+            "risk": final(e.name, Setting(*parts(e.name), (0, 1))).risk().tolist(),
+        }
         for e in ENGINES
     }
     GOLDEN.write_text(json.dumps(rows, indent=1) + "\n")

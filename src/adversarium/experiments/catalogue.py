@@ -7,8 +7,10 @@ import importlib.util
 import sys
 import tomllib
 import traceback
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, wraps
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -146,21 +148,34 @@ def _own(path: Path) -> Experiment:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
+    with _told(path):
         spec.loader.exec_module(module)
-    except Exception as fault:
-        lines = [
-            f.lineno for f in traceback.extract_tb(fault.__traceback__) if f.filename == str(path)
-        ]
-        where = f", line {lines[-1]}" if lines else ""
-        raise ValueError(f"{path}{where} raised {type(fault).__name__}: {fault}") from fault
     missing = [word for word in ("plan", "quick", "checks") if not hasattr(module, word)]
     if missing:
         raise ValueError(
             f"{path} needs {', '.join(missing)}: an experiment is plan, quick, checks."
         )
     title = (module.__doc__ or name).strip().splitlines()[0]
-    return _assembled(str(path), title, module)
+    made = _assembled(str(path), title, module)
+
+    @wraps(module.plan)
+    def plan(**knobs: Any) -> list[Any]:
+        with _told(path):
+            return list(module.plan(**knobs))
+
+    return replace(made, plan=plan)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turns whatever a user's file raises into a sentence that names its line."""
+    try:
+        yield
+    except Exception as fault:
+        frames = traceback.extract_tb(fault.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename).name == path.name]
+        where = f", line {lines[-1]}" if lines else ""
+        raise ValueError(f"{path}{where} raised {type(fault).__name__}: {fault}") from fault
 
 
 def own_claims(path: str) -> dict[str, Claim]:

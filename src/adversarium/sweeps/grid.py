@@ -235,9 +235,10 @@ def parse_axis(word: str) -> Axis:
             low, high, step = (float(p) for p in parts)
             count = math.floor((high - low) / step + 1e-9) + 1
             grid = [low + step * i for i in range(count)]
+        elif len(parts) > 1:
+            raise ValueError("a range is a:b:step or log:a:b:n")
         else:
-            grid = [parse_value(v) for v in text.split(",")]
-            return Axis(name, tuple(grid))
+            return Axis(name, tuple(parse_value(v) for v in text.split(",")))
     except (ValueError, ZeroDivisionError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault
     if not grid:

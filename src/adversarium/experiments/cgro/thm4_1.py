@@ -39,6 +39,14 @@ _SETS = {
 }
 
 
+_times = (  # T0, and T1 of the first, the median and the last sample
+    FirstTime(largest_signal, 1.0),
+    FirstTime(most_memorised, 1.0),
+    FirstTime(median_memorised, 1.0),
+    FirstTime(least_memorised, 1.0),
+)
+
+
 def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True):
     """A run at the paper's exponents: α = d^0.249, σ = d^−0.509, σ0 = d^−1/2,
     1 − γ = 1/(√d polylog), §3 of CGRO; the polylog is ln d, all others 1."""
@@ -74,20 +82,15 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
                 name="l2_train_error",
             ),
         ),
-        folds=(
-            FirstTime(largest_signal, 1.0),
-            FirstTime(most_memorised, 1.0),
-            FirstTime(median_memorised, 1.0),
-            FirstTime(least_memorised, 1.0),
-        ),
+        folds=_times if curves else (),
     )
 
 
-def plan(sets, scaling, lam=0.5, P=3, n=10, m=8, polylog=None):
+def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
     for name in sets:
         yield patch_run(f"set {name}", *_SETS[name], lam, polylog)
     for d in scaling:
-        steps = round(20_000 * math.sqrt(d / 200))
+        steps = round(2_000 * n * math.sqrt(d / 200))  # about five times T1 of Lemma C.7
         yield patch_run(f"d={d}", d, P, n, m, 0.1, steps, lam, polylog, curves=False)
 
 
