@@ -96,7 +96,9 @@ def test_a_report_is_rebuilt_from_rows_alone(tmp_path, monkeypatch):
     store = Store(tmp_path / "s.sqlite")
     experiment = load("boat.thm3.1.train_error")
     tasks = experiment.runs("quick")
-    assert run_missing(experiment, tasks, range(10), Reader(store, experiment.id), "cpu", None) == []
+    assert (
+        run_missing(experiment, tasks, range(10), Reader(store, experiment.id), "cpu", None) == []
+    )
     import adversarium.sweeps.run as module
 
     monkeypatch.setattr(module, "run_block", lambda *a, **k: pytest.fail("trained"))

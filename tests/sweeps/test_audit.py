@@ -40,7 +40,9 @@ def test_stronger_evidence_is_taken_and_named(tmp_path, monkeypatch):
 
     small = dict(sizes=((20, 8_000, 13.0, 0.13),), steps=5, m=64)
     original = module.load("boat.thm3.1.train_error")
-    cheap = replace(original, presets={"quick": {**small, "seeds": 5}, "paper": {**small, "seeds": 7}})
+    cheap = replace(
+        original, presets={"quick": {**small, "seeds": 5}, "paper": {**small, "seeds": 7}}
+    )
     monkeypatch.setattr(module, "load", lambda id: cheap)
     store, chosen = Store(tmp_path / "s.sqlite"), selected_claims(("boat.thm3.1.train_error",))
     chosen = [c for c in chosen if c.experiment]
@@ -55,7 +57,11 @@ def test_the_committed_ledger_has_every_claim_with_our_texts():
     assert [e["id"] for e in entries] == list(claims())
     for e in entries:
         claim = claims()[e["id"]]
-        assert (e["statement"], e["kind"], e["source"]) == (claim.statement, claim.kind, claim.source)
+        assert (e["statement"], e["kind"], e["source"]) == (
+            claim.statement,
+            claim.kind,
+            claim.source,
+        )
         assert (e["verdict"] == NOT_YET) == (not claims().get(claim.alias_of, claim).experiment)
     table = counts(entries)
     assert sum(sum(row.values()) for row in table.values()) == len(claims())

@@ -43,7 +43,7 @@ def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
 
 def _unit(c: Tensor, Kc: Tensor) -> Tensor:
     """1/‖Wᵀc‖ per example, 0 where the direction vanishes."""
-    square = (c * Kc).sum(-1, keepdim=True)
+    square = torch.linalg.vecdot(c, Kc)[..., None]
     return torch.where(square > 0, square, math.inf).rsqrt()
 
 
@@ -87,14 +87,16 @@ class GramState:
         if attack is None or self.t < attack.after:
             return E, KE
         sign = -y[..., None] * signs(network.m, self.H)
-        best, best_margin = (E, KE), y * network.top(self.H)
+        best, best_margin = (E.clone(), KE.clone()), y * network.top(self.H)
         for _ in range(attack.steps):
-            c = sign * network.activation.slope(self.H + KE)
+            c = network.activation.slope(self.H + KE).mul_(sign)
             Kc = c @ self.K
             step = attack.step_size * _unit(c, Kc)
-            E, KE = E + step * c, KE + step * Kc
-            inside = (attack.radius * _unit(E, KE)).clamp(max=1)
-            E, KE = E * inside, KE * inside
+            E.addcmul_(step, c)
+            KE.addcmul_(step, Kc)
+            inside = (attack.radius * _unit(E, KE)).clamp_(max=1)
+            E.mul_(inside)
+            KE.mul_(inside)
             if attack.best:
                 margin = y * network.top(self.H + KE)
                 better = (margin < best_margin)[..., None]
@@ -145,7 +147,7 @@ class GramState:
             self.setting,
             self.G,
             self.t + 1,
-            self.K + half + half.mT,
+            (self.K + half).add_(half.mT),
             self.H + self.G @ C + HE @ C,
             self.A + C.mT @ (E @ self.A),
             self.B + C.mT @ (E @ self.B + eye),

@@ -53,6 +53,7 @@ class SignalNoiseState:
     u: Float[Tensor, "S m"]
     v: Float[Tensor, "S a m"]
     C: Float[Tensor, "S a m"]
+    _fresh: tuple[Any, Tensor] | None = None  # the last fresh points and their margins
 
     @cached_property
     def U(self) -> Float[Tensor, " S"]:
@@ -97,12 +98,18 @@ class SignalNoiseState:
         return self.full.f(x)
 
     def margin(self, batch: Any, attack: Any = None) -> Tensor:
-        """Margins; on the training set, clean or under GTA, straight from the coordinates."""
-        if batch is self.train and attack is None:
+        """Margins; on the training set straight from the coordinates, and under GTA from the clean
+        ones: the attack takes α³(1 − (1 − γ)³)U from every point of D."""
+        if isinstance(attack, GTA):
+            taken = self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U
+            return self.margin(batch) - taken[:, None]
+        if attack is not None:
+            return self.full.margin(batch, attack)
+        if batch is self.train:
             return self.clean_margin
-        if batch is self.train and attack is self.setting.attack:
-            return self.robust_margin
-        return self.full.margin(batch, attack)
+        if self._fresh is None or self._fresh[0] is not batch:
+            self._fresh = batch, self.full.margin(batch)
+        return self._fresh[1].clone()
 
     def inner(self, v: Tensor) -> Tensor:
         """⟨w_r, v⟩."""

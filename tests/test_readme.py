@@ -1,0 +1,65 @@
+"""Every command in the README works as printed, in order, in one fresh directory."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adversarium.report.readme import BEGIN, END, table
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```", README, re.M | re.S)
+
+
+def commands() -> list[str]:
+    lines = [line for block in blocks("") for line in block.splitlines()]
+    return [line.partition("  #")[0].strip() for line in lines if line.startswith("adversarium ")]
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_readme_run_as_printed(tmp_path):
+    theorem = next(block for block in blocks("python") if block.startswith("# mine.py"))
+    (tmp_path / "mine.py").write_text(theorem, encoding="utf-8")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    assert len(commands()) >= 12
+    for command in commands():
+        words = [sys.executable, "-m", "adversarium.cli", *shlex.split(command)[1:]]
+        done = subprocess.run(
+            words, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        assert done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs_as_printed(tmp_path):
+    code = next(block for block in blocks("python") if block.startswith("import adversarium"))
+    shapes = (
+        "\nassert result['robust_feature'].shape[0] == 5 and result['robust_feature'].ndim == 2"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code + shapes],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_table_of_the_readme_is_the_ledgers():
+    between = README.partition(BEGIN)[2].partition(END)[0].strip()
+    assert between == table()
+
+
+def test_the_make_targets_of_the_readme_exist():
+    makefile = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"make (\w+)", README):
+        assert re.search(rf"^{target}:", makefile, re.M), target
