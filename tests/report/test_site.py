@@ -17,6 +17,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--allow-file-access-from-files", "--enable-logging=stderr", "--v=0",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
 )  # fmt: skip
 
 
@@ -57,22 +58,34 @@ def test_every_link_of_the_site_leads_somewhere(site):
                 assert f'id="{mark}"' in file.read_text()
 
 
+def visited(page: Path, folder: Path) -> tuple[str, str, set[str]]:
+    """The page in Chromium: its document, what the console said, which hosts the page asked."""
+    log = folder / "net.json"
+    done = subprocess.run(
+        ["chromium", *FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}",
+         "--dump-dom", f"file://{page}"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    requests = [e.get("params", {}) for e in json.loads(log.read_text())["events"]]
+    # what the browser asks of its own accord has no origin
+    own = [r for r in requests if r.get("initiator", "not an origin") != "not an origin"]
+    urls = {str(r.get("url", "")) for r in own}
+    console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+    return done.stdout, console, {u for u in urls if not u.startswith(("file:", "data:"))}
+
+
 @pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed here")
 def test_the_site_loads_in_chromium_without_errors_or_requests(site, tmp_path):
     for page in ("index.html", "errata.html", "provenance.html", "experiments/conv.eq16.html"):
-        log = tmp_path / "net.json"
-        done = subprocess.run(
-            ["chromium", *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={log}",
-             "--dump-dom", f"file://{site / page}"],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert "</html>" in done.stdout
-        assert "CONSOLE" not in done.stderr, done.stderr
-        events = json.loads(log.read_text())["events"]
-        asked = {str(e.get("params", {}).get("url", "")) for e in events}
-        hosts = {u for u in asked if u.startswith(("http:", "https:", "ws:", "wss:"))}
-        assert not hosts, hosts
+        document, console, hosts = visited(site / page, tmp_path)
+        assert "</html>" in document
+        assert not console and not hosts, (console, hosts)
+    # the control: a page that does both is caught
+    bad = tmp_path / "bad.html"
+    bad.write_text('<img src="http://host.invalid/x.png"><script>console.error("no")</script>')
+    _, console, hosts = visited(bad, tmp_path)
+    assert console and any("host.invalid" in h for h in hosts)
 
 
 def test_errata_show_the_counterexample_and_the_correction(tmp_path):

@@ -3,6 +3,18 @@
 from adversarium.attacks.balls import Ball
 from adversarium.attacks.finite import FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
-from adversarium.attacks.transfer import GTA, gta
+from adversarium.attacks.transfer import GTA, FeatureReplacement, UniversalFeature, gta
 
-__all__ = ["APGD", "FGSM", "GTA", "PGD", "Attack", "Ball", "FiniteAttack", "MarginStep", "gta"]
+__all__ = [
+    "APGD",
+    "FGSM",
+    "GTA",
+    "PGD",
+    "Attack",
+    "Ball",
+    "FeatureReplacement",
+    "FiniteAttack",
+    "MarginStep",
+    "UniversalFeature",
+    "gta",
+]

@@ -50,6 +50,11 @@ def _where(better: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return torch.where(better.view(*better.shape, *[1] * (a.ndim - better.ndim)), a, b)
 
 
+def _higher(values: Tensor, height: Tensor) -> Tensor:
+    """The larger of the two; a value that is no number never counts."""
+    return torch.where(values > height, values, height)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FGSM:
     """x' = argmax of ⟨∇loss(x), x'⟩ over the ball: one full step of steepest ascent."""
@@ -117,7 +122,7 @@ class PGD:
         for _ in range(self.restarts - 1):
             z, values = self._ascent(loss, batch.x, True, rng)
             champion = _where(values > height, z, champion)
-            height = torch.maximum(values, height)
+            height = _higher(values, height)
         return champion
 
     def _ascent(self, loss: Loss, x: Tensor, random: bool, rng: Streams) -> tuple[Tensor, Tensor]:
@@ -136,7 +141,7 @@ class PGD:
             else:
                 values = loss(z).detach()
             champion = _where(values > height, z, champion) if self.best else z
-            height = torch.maximum(values, height) if self.best else values
+            height = _higher(values, height) if self.best else values
         return champion, height
 
     def _moved(self, z: Tensor, g: Tensor, lead: int) -> Tensor:
@@ -180,7 +185,7 @@ class APGD:
             start = x if restart == 0 else self.ball.sample(x, height.ndim, rng)
             z, values = self._ascent(loss, x, start)
             champion = _where(values > height, z, champion)
-            height = torch.maximum(values, height)
+            height = _higher(values, height)
         return champion
 
     def _ascent(self, loss: Loss, x: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
@@ -200,7 +205,7 @@ class APGD:
             gains += values > old
             better = values > height
             best, best_g = _where(better, z, best), _where(better, g, best_g)
-            height = torch.maximum(values, height)
+            height = _higher(values, height)
             since += 1
             if since == window:
                 stalled = (gains < 0.75 * since) | (~halved & (height <= checked))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import Loss, Points
-from adversarium.rng import Streams
+from adversarium.rng import Streams, integers
 from adversarium.shapes import Float, Int
 
 
@@ -41,3 +41,55 @@ class GTA:
                 f"{type(batch).__name__}."
             )
         return gta(batch.x, signal, self.gamma)
+
+
+def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]:
+    """y' uniform over the other classes."""
+    return (y + 1 + integers(k - 1, y.shape, rng).to(y.device)) % k
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureReplacement:
+    """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF: the attack that
+    needs no model, only the latent draw. Valid where every β_p ≤ ε."""
+
+    radius: float  # ε
+    k: int = 2
+    loss: str = "logit_difference"  # never climbed
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        y, robust, strength = (getattr(batch, n, None) for n in ("y", "is_robust", "strength"))
+        if y is None or robust is None or strength is None:
+            raise TypeError(
+                "FeatureReplacement needs TwoFeaturePatches, which keep their latent draw, got "
+                f"{type(batch).__name__}."
+            )
+        if float(strength[~robust].max()) > self.radius * (1 + 1e-6):
+            raise ValueError(
+                f"FeatureReplacement needs every β_p <= radius={self.radius}, got "
+                f"{float(strength[~robust].max()):.4g}."
+            )
+        target = other_class(y, self.k, rng)
+        move = torch.zeros_like(batch.x)
+        wide = lambda index: (self.k + index)[..., None, None].expand(*batch.x.shape[:-1], 1)
+        move.scatter_add_(-1, wide(y), -strength[..., None])
+        move.scatter_add_(-1, wide(target), torch.full_like(strength, self.radius)[..., None])
+        return batch.x + move * ~robust[..., None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniversalFeature:
+    """Δ_p = −ε u_y + ε u_{y'} on every patch: what breaks the network of Proposition 3.2 of RNRF
+    (ours)."""
+
+    radius: float  # ε
+    k: int = 2
+    loss: str = "logit_difference"  # never climbed
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        y = getattr(batch, "y", None)
+        if y is None:
+            raise TypeError(f"UniversalFeature needs labels, got {type(batch).__name__}.")
+        axis = torch.eye(batch.x.shape[-1], dtype=batch.x.dtype, device=batch.x.device)
+        move = axis[other_class(y, self.k, rng)] - axis[y]
+        return batch.x + self.radius * move[..., None, :]

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-SEEDS = 5  # fewer never give `holds`
+SEEDS = 5  # fewer decide nothing that varies with the seed
 CONFIDENCE = 0.99
+OUT = "out of regime"
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,22 @@ class Quantity:
     of: Callable[[Evidence], np.ndarray]
     points: int = 0
 
+    step: Callable[[Evidence], np.ndarray | None] = lambda rows: None  # where a worst value fell
+
     def __sub__(self, other: "Quantity") -> "Quantity":
-        name = f"{self.name} − {other.name}"
+        name = f"{_bracketed(self.name)} − {_bracketed(other.name)}"
         return Quantity(name, lambda rows: self.of(rows) - other.of(rows))
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if " − " in name else name
 
 
 def last(probe: str, of: str = "", points: int = 0) -> Quantity:
     """A probe at the last record time (folds and trials have only one)."""
     name = f"{probe} ({of})" if of else probe
-    return Quantity(name, lambda rows: rows[of].last(probe), points)
+    step = lambda rows: rows[of].last(f"{probe}.t") if f"{probe}.t" in rows[of].values else None
+    return Quantity(name, lambda rows: rows[of].last(probe), points, step)
 
 
 def measure(name: str, of: Callable[[Evidence], np.ndarray]) -> Quantity:
@@ -130,9 +138,12 @@ def _few(values: np.ndarray) -> str:
     return ""
 
 
-def _missing(quantity: Quantity, values: np.ndarray) -> str:
+def _unseen(values: np.ndarray) -> str:
+    """Why nothing can be said: too few seeds, or a quantity that did not come about in the run."""
+    if few := _few(values):
+        return few
     lost = int((~np.isfinite(values)).sum())
-    return f"{quantity.name} has no value in {lost} of {len(values)} seeds" if lost else ""
+    return f"{OUT}: no value in {lost} of {len(values)} seeds within the run" if lost else ""
 
 
 def _more_seeds(values: np.ndarray, low: float, high: float) -> str:
@@ -167,12 +178,18 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
     def judge(rows: Evidence) -> Verdict:
         values = worst.of(rows)
         measured = [summary(worst, values)]
-        top = float(values.max()) if np.isfinite(values).all() else math.inf
+        if not np.isfinite(values).all():
+            reason = f"{OUT}: no number in {int((~np.isfinite(values)).sum())} seeds"
+            return Verdict("undecided", tuple(measured), None, bound, reason)
+        top, seed = float(values.max()), int(values.argmax())
+        steps = worst.step(rows)
+        where = f" (seed {seed}" + (f", step {int(steps[seed])})" if steps is not None else ")")
         if top > bound:
-            seeds = int((~(values <= bound)).sum())
-            reason = f"violated in {seeds} of {len(values)} seeds, worst {top:.4g} > {bound:.4g}"
+            seeds = int((values > bound).sum())
+            count = f"violated in {seeds} of {len(values)} seeds"
+            reason = f"{count}, worst {top:.4g} > {bound:.4g}{where}"
             return Verdict("fails", tuple(measured), None, bound, reason)
-        reason = f"smallest slack {bound - top:.4g}"
+        reason = f"smallest slack {bound - top:.4g}{where}"
         if proof is not None:
             proven = proof.of(rows)
             measured.append(summary(proof, proven))
@@ -197,10 +214,8 @@ def level(quantity: Quantity, low: float = -math.inf, high: float = math.inf) ->
         values = quantity.of(rows)
         measured = (summary(quantity, values),)
         edges = (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
-        if lost := _missing(quantity, values):
-            return Verdict("fails", measured, *edges, lost)
-        if short := _few(values):
-            return Verdict("undecided", measured, *edges, short)
+        if unseen := _unseen(values):
+            return Verdict("undecided", measured, *edges, unseen)
         a, b = interval(values, quantity.points)
         if low <= a and b <= high:
             return Verdict("holds", measured, *edges)
@@ -222,10 +237,8 @@ def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
             summary(greater, a),
             summary(than, b),
         )
-        if lost := _missing(greater - than, difference):
-            return Verdict("fails", measured, by, None, lost)
-        if short := _few(difference):
-            return Verdict("undecided", measured, by, None, short)
+        if unseen := _unseen(difference):
+            return Verdict("undecided", measured, by, None, unseen)
         low, high = interval(difference)
         if low > by:
             return Verdict("holds", measured, by, None)
@@ -254,7 +267,7 @@ def exponent(
         present = {label: size for label, size in sizes.items() if label in rows}
         edges = (claimed - tolerance, claimed + tolerance)
         if len(present) < 4 or max(present.values()) < 8 * min(present.values()):
-            reason = "out of regime: an exponent needs four sizes over a factor of eight"
+            reason = f"{OUT}: an exponent needs four sizes over a factor of eight"
             return Verdict("undecided", (), *edges, reason)
         x = np.array(list(present.values()))
         slopes = slope(x, np.stack([rows[label].last(probe) for label in present], axis=1))
@@ -314,26 +327,40 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
         measured = (summary(quantity, values),)
         if float(values.min()) >= at_least:
             return Verdict("holds", measured, at_least, None)
-        reason = f"out of regime: {quantity.name} = {float(values.min()):.3g} < {at_least:g}"
+        reason = f"{OUT}: {quantity.name} = {float(values.min()):.3g} < {at_least:g}"
         return Verdict("undecided", measured, at_least, None, reason)
 
     return Check("level", judge)
 
 
 def every(*checks: Check) -> Check:
-    """All of several checks; the first one's kind is the claim's. One failure fails it."""
+    """All of several checks; the first one's kind is the claim's.
+
+    An unmet hypothesis comes first (nothing can be said outside the regime), then a failure.
+    """
 
     def judge(rows: Evidence) -> Verdict:
         verdicts = [check.judge(rows) for check in checks]
         measured = tuple(m for v in verdicts for m in v.measured)
-        for word in ("fails", "undecided"):
-            bad = [v for v in verdicts if v.verdict == word]
+        outside = [v for v in verdicts if v.verdict == "undecided" and OUT in v.reason]
+        failed = [v for v in verdicts if v.verdict == "fails"]
+        open_ = [v for v in verdicts if v.verdict == "undecided"]
+        for word, bad in (("undecided", outside), ("fails", failed), ("undecided", open_)):
             if bad:
-                names = [f"{v.measured[0]['name'] if v.measured else '?'}: {v.reason}" for v in bad]
-                return Verdict(word, measured, bad[0].low, bad[0].high, "; ".join(names))
-        return Verdict("holds", measured, verdicts[0].low, verdicts[0].high)
+                return Verdict(word, measured, bad[0].low, bad[0].high, _told(bad))
+        first = verdicts[0]
+        return Verdict("holds", measured, first.low, first.high, first.reason)
 
     return Check(checks[0].kind, judge)
+
+
+def _told(verdicts: list[Verdict]) -> str:
+    """The reasons, each with the name of its quantity once."""
+    told = []
+    for v in verdicts:
+        name = v.measured[0]["name"] if v.measured else ""
+        told.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
+    return "; ".join(told)
 
 
 def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda label: True) -> Check:
@@ -342,7 +369,7 @@ def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda lab
     def judge(rows: Evidence) -> Verdict:
         labels = [label for label in rows if where(label)]
         if not labels:
-            return Verdict("undecided", (), None, None, "out of regime: no such run in the plan")
+            return Verdict("undecided", (), None, None, f"{OUT}: no such run in the plan")
         return every(*(make(label) for label in labels)).judge(rows)
 
     return Check(make("").kind, judge)

@@ -74,7 +74,7 @@ class Curves:
 
     name: str
     y: tuple[str, ...]
-    of: tuple[str, ...] = ("",)  # labels of the runs, one panel each
+    of: tuple[str, ...] = ()  # labels of the runs, one panel each; (): the first four
     title: str = ""
     x_label: str = "t"
     y_label: str = ""
@@ -92,7 +92,7 @@ class Bars:
 
     name: str
     y: tuple[str, ...]
-    of: tuple[str, ...]
+    of: tuple[str, ...] = ()  # labels of the runs; (): all that recorded them
     title: str = ""
     y_label: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Table:
 
     name: str
     y: tuple[str, ...]
-    of: tuple[str, ...]
+    of: tuple[str, ...] = ()  # labels of the runs; (): all that recorded them
     title: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     caption: str = ""

@@ -20,30 +20,51 @@ from adversarium.probes.features import (
     robust_features,
     true_feature,
 )
-from adversarium.probes.folds import FirstTime, Total, Worst
-from adversarium.probes.regret import RegretExcess, path_length, worst_loss
+from adversarium.probes.folds import At, FirstTime, Total, Worst
+from adversarium.probes.regime import C_eff
+from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
+from adversarium.probes.two_features import (
+    FeatureError,
+    Outputs,
+    feature_energy,
+    foreign_nonrobust,
+    foreign_robust,
+    noise_correlation,
+    nonrobust_total,
+    robust_total,
+)
 
 __all__ = [
+    "C_eff",
+    "At",
     "CertifiedError",
     "Error",
+    "FeatureError",
     "FirstTime",
-    "RegretExcess",
+    "Outputs",
     "Scene",
     "Total",
     "Worst",
+    "WorstRegret",
     "bracket",
     "certified_margin",
+    "feature_energy",
+    "foreign_nonrobust",
+    "foreign_robust",
     "largest_signal",
     "least_memorised",
     "median_memorised",
     "most_memorised",
+    "noise_correlation",
     "nonrobust_feature",
     "nonrobust_features",
+    "nonrobust_total",
     "path_length",
     "risk",
     "robust_feature",
     "robust_features",
+    "robust_total",
     "robust_train_error",
     "strong_attacks",
     "train_error",

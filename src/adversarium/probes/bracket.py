@@ -44,13 +44,11 @@ def bracket(
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedError:
-    """The share of points whose robustness is not proven: an upper bound of the robust error."""
+    """The share of points whose robustness in the training attack's ball is not proven: an upper
+    bound of the robust error."""
 
-    p: float
-    radius: float
     on: str = "train"
     n: int = 1000
-    after: int = 0  # before this step the clean error is reported (there is no perturbation)
 
     @property
     def name(self) -> str:
@@ -59,8 +57,11 @@ class CertifiedError:
 
     def __call__(self, state: State, scene: Scene) -> Tensor:
         batch = scene.train if self.on == "train" else scene.test(self.n)
-        radius = self.radius if state.t >= self.after else 0.0
-        return error(certified_margin(state, batch, self.p, radius))
+        ball = getattr(scene.attack, "ball", None)
+        if ball is None:
+            return error(state.margin(batch))  # nothing is perturbed
+        waits = state.t < getattr(scene.attack, "after", 0)
+        return error(certified_margin(state, batch, ball.p, 0.0 if waits else ball.radius))
 
 
 def exact_margin(W: np.ndarray, x: np.ndarray, y: float, p: float, radius: float) -> float:

@@ -7,18 +7,22 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import APGD, PGD
-from adversarium.data.batches import points
 from adversarium.probes.scene import Scene
 from adversarium.training.states import State
 
 
 def strong_attacks(
-    p: float, radius: float, k: int, box: tuple[float, float] | None = None, steps: int = 50
+    p: float,
+    radius: float,
+    k: int,
+    box: tuple[float, float] | None = None,
+    steps: int = 50,
+    targets: int = 9,
 ) -> tuple[Any, ...]:
-    """The evaluation suite: an adaptive ascent on the logit difference, one on each of up to
-    nine wrong classes, and an independent plain ascent as the second opinion."""
+    """The evaluation suite: an adaptive ascent on the logit difference, one on each of the
+    `targets` strongest wrong classes, and an independent plain ascent as the second opinion."""
     suite: list[Any] = [APGD(p=p, radius=radius, steps=steps, restarts=3, box=box)]
-    for rank in range(1, min(k - 1, 9) + 1 if k > 2 else 1):
+    for rank in range(1, min(k - 1, targets) + 1 if k > 2 else 1):
         loss = f"targeted:{rank}"
         suite.append(APGD(p=p, radius=radius, steps=steps, restarts=1, loss=loss, box=box))
     plain = PGD(p=p, radius=radius, steps=steps, start="uniform", restarts=2, box=box)
@@ -28,21 +32,20 @@ def strong_attacks(
 def worst_margin(state: State, batch: Any, attacks: tuple[Any, ...]) -> Tensor:
     """The smallest margin that any of the attacks finds, never above the clean one.
 
-    Points that are already wrong in every replica are not attacked again.
+    Every point meets every attack (until none is left): random starts are then the same
+    whatever became of the other points and replicas.
     """
     worst = state.margin(batch)
     for attack in attacks:
-        alive = (worst > 0).any(0).nonzero()[:, 0]
-        if not len(alive):
+        if not (worst > 0).any():
             break
-        found = state.margin(points(batch, alive, replicas=True), attack)
-        worst[:, alive] = torch.minimum(worst[:, alive], found)
+        worst = torch.minimum(worst, state.margin(batch, attack))
     return worst
 
 
 def error(margins: Tensor) -> Tensor:
-    """The share of points with margin ≤ 0."""
-    return (margins <= 0).double().mean(-1)
+    """The share of points without a positive margin (a margin that is no number is wrong)."""
+    return 1 - (margins > 0).double().mean(-1)
 
 
 @dataclass(frozen=True, kw_only=True)

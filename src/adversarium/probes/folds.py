@@ -20,6 +20,22 @@ def probe_name(probe: Any) -> str:
 
 
 @dataclass(frozen=True)
+class At:
+    """A probe that is recorded at its own times instead of the run's (a costly one)."""
+
+    probe: Probe
+    times: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The row's name."""
+        return probe_name(self.probe)
+
+    def __call__(self, state: State, scene: Scene) -> Tensor:
+        return self.probe(state, scene)
+
+
+@dataclass(frozen=True)
 class FirstTime:
     """The first t at which a probe reaches a level; NaN if it never does."""
 

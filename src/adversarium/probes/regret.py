@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from adversarium.attacks.finite import option_losses
@@ -34,11 +35,11 @@ def reference(setting: Any, radius: float) -> Tensor:
 
 
 @dataclass(frozen=True)
-class RegretExcess:
-    """LHS − RHS of eq. (16) of CONV, with explicit constants; a positive number refutes it.
+class WorstRegret:
+    """A fold: the largest LHS − RHS of eq. (16) of CONV over all steps; above 0 it is refuted.
 
     ‖W_{t+1} − W_ref‖² ≤ (1 + cα/√m)‖W_t − W_ref‖² + 2α(L_*(W_ref) − L_A(W_t)) + α²‖∇L_A(W_t)‖²,
-    c = Lip·C2 and Lip = 1 for the pseudo-Huber loss. W_{t+1} is one step of the run's rule.
+    c = Lip·C2 and Lip = 1 for the pseudo-Huber loss. W_t and W_{t+1} are the run's own states.
     """
 
     radius: float = 1.0  # distance of W_ref from W⁽⁰⁾
@@ -46,21 +47,26 @@ class RegretExcess:
     @property
     def name(self) -> str:
         """The row's name."""
-        return f"eq16_excess(R={self.radius:g})"
+        return f"worst(eq16_excess(R={self.radius:g}))"
 
-    def __call__(self, state: State, scene: Scene) -> Float[Tensor, " S"]:
-        setting = scene.setting
-        rule, network = setting.rule, setting.network
+    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+        """(right side for the next state, worst excess, its step) after one more state."""
         W_ref, L_ref = scene.once(self.name, lambda: self._reference(scene))
-        after = state.W - rule.eta * state.full.gradient
+        square = distance(state.W, W_ref).square()
+        bound, worst, step = memory or (None, torch.full_like(square, -math.inf), square * 0)
+        if bound is not None:
+            excess = square - bound
+            worse = ~(excess <= worst)
+            worst = torch.where(worse, excess, worst)
+            step = torch.where(worse, float(state.t), step)
+        rule, network = scene.setting.rule, scene.setting.network
         growth = 1 + network.activation.C2 * rule.eta / math.sqrt(network.m)
-        gap = L_ref - state.risk()
-        right = (
-            growth * distance(state.W, W_ref).square()
-            + 2 * rule.eta * gap
-            + (rule.eta * state.full.gradient_norm).square()
-        )
-        return distance(after, W_ref).square() - right
+        push = (rule.eta * state.full.gradient_norm).square()
+        return growth * square + 2 * rule.eta * (L_ref - state.risk()) + push, worst, step
+
+    def rows(self, memory: Any) -> dict[str, Tensor]:
+        """What is stored."""
+        return {self.name: memory[1], f"{self.name}.t": memory[2]}
 
     def _reference(self, scene: Scene) -> tuple[Tensor, Tensor]:
         setting = scene.setting

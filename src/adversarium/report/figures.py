@@ -48,9 +48,16 @@ def _save(plt: Any, picture: Any, path: Path) -> None:
     plt.close(picture)
 
 
+def shown_labels(figure: Curves | Bars | Table, rows: Evidence) -> list[str]:
+    """The runs that a figure shows: those it names, or all that recorded its probes."""
+    recorded = [label for label, run in rows.items() if all(y in run.values for y in figure.y)]
+    most = 4 if isinstance(figure, Curves) else len(recorded)
+    return [label for label in figure.of or recorded[:most] if label in recorded]
+
+
 def draw(figure: Curves | Bars | Table, rows: Evidence, folder: Path) -> Path | None:
     """Draws a figure into a folder; None when the runs that it shows are not there."""
-    present = [label for label in figure.of if label in rows]
+    present = shown_labels(figure, rows)
     if not present:
         return None
     match figure:

@@ -10,7 +10,7 @@ from adversarium.experiments.catalogue import experiments, load
 from adversarium.experiments.checks import Evidence
 from adversarium.experiments.spec import Experiment, Table, configuration
 from adversarium.papers import PAPERS
-from adversarium.report.figures import draw, mean_and_interval
+from adversarium.report.figures import draw, mean_and_interval, shown_labels
 from adversarium.report.tables import WORDS, expected_range, number, summary, with_interval
 from adversarium.sweeps.audit import Reader, stored_entries, stored_evidence
 from adversarium.sweeps.run import key_of
@@ -174,14 +174,13 @@ def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
     caption = f"<figcaption>{html.escape(figure.caption)} {data}</figcaption>"
     if isinstance(figure, Table):
         lines = []
-        for label in figure.of:
-            if label in rows:
-                found = [mean_and_interval(rows[label], probe) for probe in figure.y]
-                cells = [
-                    f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>"
-                    for m, a, b in found
-                ]
-                lines.append([_cell(html.escape(label)), *(_cell(c) for c in cells)])
+        for label in shown_labels(figure, rows):
+            found = [mean_and_interval(rows[label], probe) for probe in figure.y]
+            cells = [
+                f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>"
+                for m, a, b in found
+            ]
+            lines.append([_cell(html.escape(label)), *(_cell(c) for c in cells)])
         names = [figure.names.get(p, p) for p in figure.y]
         title = f"<h3>{html.escape(figure.title)}</h3>"
         return f"<figure>{title}{_table(('', *names), lines)}{caption}</figure>"

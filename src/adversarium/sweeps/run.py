@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from adversarium.experiments.spec import Run, Trial, configuration, key
-from adversarium.probes.folds import probe_name
+from adversarium.probes.folds import At, probe_name
 from adversarium.probes.scene import Scene
 from adversarium.rng import stream
 from adversarium.sweeps.store import Block, Store
@@ -84,8 +84,8 @@ def run_block(
     for state in iterator:
         t = state.t
         memories = [f.see(m, state, scene) for f, m in zip(run.folds, memories, strict=True)]
-        due = (*(run.probes if t in times else ()), *(run.final if t == last else ()))
-        for probe in due:
+        due = [p for p in run.probes if t in (p.times if isinstance(p, At) else times)]
+        for probe in (*due, *(run.final if t == last else ())):
             for name, value in _values(probe_name(probe), probe(state, scene)).items():
                 rows.setdefault(name, {})[t] = value
         if progress is not None:

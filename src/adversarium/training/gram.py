@@ -26,13 +26,13 @@ _MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "expo
 
 def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
     """Why this engine cannot run the four parts, or nothing."""
-    if not isinstance(network, TwoLayer) or len(data.shape) != 1:
+    if type(network) is not TwoLayer or len(data.shape) != 1:
         return "gram needs a TwoLayer network on vectors"
-    if not isinstance(rule.optimiser, GradientDescent):
+    if type(rule.optimiser) is not GradientDescent:
         return "gram runs full-batch gradient descent"
     if attack is None:
         return ""
-    if not isinstance(attack, PGD) or attack.p != 2 or attack.box is not None:
+    if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
         return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
     if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
         return "gram needs normalised steps from a zero start: a random start leaves the span"

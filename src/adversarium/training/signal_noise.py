@@ -23,9 +23,9 @@ from adversarium.training.states import Setting, WeightState
 
 def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
     """Why this engine cannot run the four parts, or nothing."""
-    if not isinstance(data, PatchData) or not isinstance(network, CubicCNN):
+    if type(data) is not PatchData or type(network) is not CubicCNN:
         return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
-    if attack is not None and not isinstance(attack, GTA):
+    if attack is not None and type(attack) is not GTA:
         return f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
     if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "cross_entropy":
         return "signal_noise needs full-batch descent on the logistic loss"
@@ -100,7 +100,7 @@ class SignalNoiseState:
     def margin(self, batch: Any, attack: Any = None) -> Tensor:
         """Margins; on the training set straight from the coordinates, and under GTA from the clean
         ones: the attack takes α³(1 − (1 − γ)³)U from every point of D."""
-        if isinstance(attack, GTA):
+        if type(attack) is GTA:
             taken = self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U
             return self.margin(batch) - taken[:, None]
         if attack is not None:

@@ -76,7 +76,8 @@ class Setting:
 def perturbed(setting: Setting, W: Any, batch: Any, attack: Any, t: int, rng: Streams) -> Tensor:
     """x' = attack(loss, batch, t, rng), its budget checked."""
     f = lambda x: setting.network.f(W, x)
-    loss = loss_map(attack.loss, f, batch.x, batch.y, setting.rule.risk)
+    wanted = getattr(attack, "loss", "logit_difference")
+    loss = loss_map(wanted, f, batch.x, batch.y, setting.rule.risk)
     x = attack(loss, batch, t, rng).detach()
     ball = getattr(attack, "ball", None)
     if ball is not None:
@@ -119,7 +120,7 @@ class WeightState:
             return margin(self.f(batch.x), batch.y)
         if batch is self.train and attack is self.setting.attack:
             return margin(self.f(self.x_adv), batch.y)
-        rng = streams(self.setting.seeds, f"evaluation/{self.t}")
+        rng = streams(self.setting.seeds, f"evaluation/{self.t}/{attack!r}")
         x = perturbed(self.setting, self.W, batch, attack, self.t, rng)
         return margin(self.f(x), batch.y)
 

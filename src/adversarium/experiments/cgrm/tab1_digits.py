@@ -6,12 +6,14 @@ n = 300 images are few enough to be memorised under attack, as CIFAR-10 is in th
 Cost: quick 70 s, paper 5 min (2 cores).
 """
 
-from adversarium.attacks import APGD, PGD
+import math
+
+from adversarium.attacks import PGD
 from adversarium.data import Digits
 from adversarium.experiments.checks import every, last, ordering
 from adversarium.experiments.spec import Curves, Run, Table
 from adversarium.networks import Module, small_cnn
-from adversarium.probes import Error, risk
+from adversarium.probes import Error, risk, strong_attacks
 from adversarium.training import SGD
 
 quick = dict(n=300, epochs=100, width=16, seeds=5)
@@ -21,10 +23,7 @@ paper = dict(n=300, epochs=100, width=16, seeds=20)
 def plan(n, epochs, width, eps=0.1, n_test=500, batch=50, eta=0.05):
     box = (0.0, 1.0)
     training = PGD(radius=eps, steps=5, start="uniform", loss="cross_entropy", best=False, box=box)
-    strong = (
-        APGD(radius=eps, steps=30, restarts=2, box=box),
-        PGD(radius=eps, steps=30, start="uniform", loss="cross_entropy", box=box),
-    )
+    strong = strong_attacks(math.inf, eps, k=10, box=box, steps=20, targets=2)
     steps = epochs * (n // batch)
     for label, attack in (("clean training", None), ("adversarial training", training)):
         yield Run(
@@ -74,7 +73,8 @@ figures = (
         y=tuple(_columns),
         of=(_clean, _adv),
         names=_columns,
-        caption="Mean over seeds with its 99 % interval; robust errors under two strong attacks.",
+        caption="Mean over seeds with its 99 % interval; robust errors under the strong suite"
+        " of attacks.",
     ),
     Curves(
         name="curves",

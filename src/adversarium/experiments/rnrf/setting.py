@@ -1,0 +1,329 @@
+"""The setting of RNRF (§2, §3, App. B): features, assumptions, explicit networks, impossibility.
+
+Paper: the two halves of Assumption 2.3 hold together; the v-network fits and is broken, the
+u-network fits and is robust (Propositions 3.1, 3.2); tail and tensor-power lemmas.
+Trials: nothing is trained. Cost: quick 15 s, paper 60 s (2 cores).
+"""
+
+import math
+
+import numpy as np
+import torch
+
+from adversarium.attacks import PGD, FeatureReplacement, UniversalFeature
+from adversarium.data import TwoFeaturePatches
+from adversarium.experiments import checks as rules
+from adversarium.experiments.checks import existence, identity, last, level
+from adversarium.experiments.spec import Table, Trial
+from adversarium.networks import SmoothedCNN, smoothed_relu
+from adversarium.networks.smoothed_cnn import smoothed_slope
+from adversarium.rng import coins, integers, normal, uniform
+from adversarium.training.objectives import LOSSES, Risk, loss_map, margin
+
+EPS, TAU = 1.2, 3
+WIDTHS = (10, 100, 1_000, 10_000)
+TAILS = tuple((n, t) for n in (10, 100, 1_000) for t in (0.25, 1.0, 2.0))
+DRAWS = 2_000
+
+quick = dict(points=300, seeds=5)
+paper = dict(points=1000, seeds=20)
+
+
+def plan(points=300, eps=EPS):
+    fig3 = TwoFeaturePatches()
+    trial = lambda label, function, **more: Trial(label=label, function=function, parameters=more)
+    yield trial("features", features, k=5, d=20)
+    yield trial("assumptions", assumptions, data=fig3, eps=eps)
+    yield trial("activation", activation)
+    yield trial("networks", explicit_networks, data=fig3, n=points, eps=eps)
+    yield trial("separated", separated_networks, eps=eps)
+    yield trial("maxima", gaussian_maxima)
+    yield trial("tails", gaussian_tails)
+    yield trial("tensor power", tensor_power)
+    yield trial("impossibility", impossibility, data=fig3, eps=eps)
+    yield trial("masking", masking, data=fig3, n=50, eps=eps)
+
+
+def features(rng, k, d):
+    """|Gram − I| and |sup norm − 1| of the 2k features, Definition 2.1 of RNRF."""
+    data = TwoFeaturePatches(k=k, d=d)
+    F = torch.cat([data.U, data.V])
+    gram = (F @ F.mT - torch.eye(2 * k, dtype=F.dtype)).abs().max()
+    return {"error": float(torch.maximum(gram, (F.abs().amax(-1) - 1).abs().max()))}
+
+
+def assumptions(rng, data, eps):
+    """The two ratios of Assumption 2.3 of RNRF, a search for a configuration with both ≥ c at
+    P < c^{τ+1}, and the separation of §2.5."""
+    batch = data.sample(100, rng)
+    robust, other = batch.strength[batch.is_robust], batch.strength[~batch.is_robust]
+    per = lambda mask: (batch.strength**TAU * mask).sum(-1)
+    distance = (batch.x[:, None] - batch.x[None]).abs().flatten(2).amax(-1)
+    different = batch.y[:, None] != batch.y[None]
+    return {
+        "alpha/beta": float(robust.min() / other.max()),
+        "density": float((per(~batch.is_robust) / per(batch.is_robust)).min()),
+        "both_possible": float(any(_both(rng, c) for c in (2.0, 3.0, 5.0))),
+        "distance": float(distance[different].min()),
+        "collide": float((distance[different] <= 2 * eps).double().mean()),
+    }
+
+
+def _both(rng, c):
+    """Is there α/β ≥ c with Σ_NR β^τ ≥ c Σ_R α^τ among 20,000 draws with P < c^{τ+1}?"""
+    P = 2 + integers(math.ceil(c ** (TAU + 1)) - 2, (20_000,), rng)
+    R = 1 + (uniform((20_000,), rng) * (P - 1)).long()
+    ratio = 10 ** (2 * uniform((20_000,), rng))
+    density = (P - R) / (R * ratio**TAU)
+    return bool(((ratio >= c) & (density >= c) & (c ** (TAU + 1) > P)).any())
+
+
+def activation(rng, q=3, rho=0.8):
+    """Autograd against the formula on a grid with 0 and ϱ, and z s'(z) ≤ q s(z), §2.3 of RNRF."""
+    z = torch.cat([torch.linspace(-1, 3, 4001), torch.tensor([0.0, rho])]).double()
+    z.requires_grad_(True)
+    s = smoothed_relu(z, q, rho)
+    (slope,) = torch.autograd.grad(s.sum(), z)
+    formula = smoothed_slope(z, q, rho)
+    jump = (smoothed_slope(z + 1e-9, q, rho) - smoothed_slope(z - 1e-9, q, rho)).abs().max()
+    excess = (z * formula - q * s).max()
+    worst = torch.stack([(slope - formula).abs().max(), jump - 1e-8, excess]).max()
+    return {"error": float(worst.detach())}
+
+
+def _accuracy(network, W, batch, x=None):
+    return float((margin(network.f(W, batch.x if x is None else x), batch.y) > 0).double().mean())
+
+
+def _attacked(network, W, batch, attack, rng):
+    f = lambda x: network.f(W, x)
+    return attack(loss_map(attack.loss, f, batch.x, batch.y, Risk()), batch, 0, rng)
+
+
+def explicit_networks(rng, data, n, eps):
+    """The v-network and the u-network with γ = 1, 10, 100 on Figure 3's data, Propositions 3.1 and
+    3.2 of RNRF: cross-entropy, accuracy, and accuracy under the explicit attacks."""
+    network, batch = SmoothedCNN(m=1), data.sample(n, rng)
+    found = {}
+    for name, direction in (("v", data.V), ("u", data.U)):
+        losses = []
+        for gamma in (1.0, 10.0, 100.0):
+            W = gamma * direction[:, None]
+            losses.append(float(LOSSES["cross_entropy"](network.f(W, batch.x), batch.y).mean()))
+        found[f"{name}_loss"] = losses[-1]
+        falls = losses[0] > losses[1] >= losses[2] and losses[2] < 1e-6
+        found[f"{name}_fits"] = float(falls and _accuracy(network, W, batch) == 1)
+    V, U = 10.0 * data.V[:, None], 10.0 * data.U[:, None]
+    swapped = FeatureReplacement(radius=eps)
+    x = _attacked(network, V, batch, swapped, rng)
+    towards = network.f(V, x).argmax(-1) == 1 - batch.y
+    found["v_broken"] = float(_accuracy(network, V, batch, x) == 0 and bool(towards.all()))
+    broken = _attacked(network, U, batch, UniversalFeature(radius=eps), rng)
+    found["u_universal"] = _accuracy(network, U, batch, broken)
+    found["u_replaced"] = _accuracy(network, U, batch, _attacked(network, U, batch, swapped, rng))
+    lower = PGD(radius=eps, steps=20, loss="minus_true_logit")
+    found["u_lowered"] = _accuracy(network, U, batch, _attacked(network, U, batch, lower, rng))
+    found["u_robust"] = float(found["u_universal"] == 1)
+    return found
+
+
+def separated_networks(rng, eps, n=200):
+    """Proposition 3.2 of RNRF with density dropped and |J_R|(α − ε) > Pε: the u-network keeps every
+    point under its worst case, whose margin is R s(γ(α − ε)) − P s(γε) without noise."""
+    kept = []
+    for P, alpha in ((4, 10.0), (16, 25.0)):
+        data = TwoFeaturePatches(P=P, alpha=alpha, sigma_n=0.01)
+        network, W, batch = SmoothedCNN(m=1), 10.0 * data.U[:, None], data.sample(n, rng)
+        x = _attacked(network, W, batch, UniversalFeature(radius=eps), rng)
+        s = lambda z: float(smoothed_relu(torch.tensor(10 * z).double(), 3, 1.0))
+        exact = s(alpha - eps) - P * s(eps)
+        kept.append(_accuracy(network, W, batch, x) == 1 and exact > 0)
+    return {"robust": float(all(kept))}
+
+
+def gaussian_maxima(rng):
+    """E max of m standard normals for m = 10 … 10⁴, its slope against log m (Lemma D.3 of RNRF) and
+    its ratio to √(2 log m)."""
+    mean = [float(normal((2_000_000 // m, m), rng).amax(-1).mean()) for m in WIDTHS]
+    ratios = [e / math.sqrt(2 * math.log(m)) for e, m in zip(mean, WIDTHS, strict=True)]
+    x = np.log([math.log(m) for m in WIDTHS])
+    slope = float(np.polyfit(x, np.log(mean), 1)[0])
+    rising = all(b > a for a, b in zip(ratios, ratios[1:], strict=False))
+    found = {"slope": slope, "least_ratio": min(ratios), "largest_ratio": max(ratios)}
+    return {**found, "rising": float(rising)}
+
+
+def gaussian_tails(rng):
+    """How often ‖X‖_∞ < √(2 log 2n) + t in 2,000 draws, Lemma B.1 of RNRF."""
+    found = {}
+    for n in (10, 100, 1_000):
+        top = normal((DRAWS, n), rng).abs().amax(-1)
+        for t in (0.25, 1.0, 2.0):
+            found[f"n={n}, t={t}"] = float((top < math.sqrt(2 * math.log(2 * n)) + t).sum())
+    return found
+
+
+def tensor_power(rng, eta=1e-3, goal=0.5):
+    """Lemma B.2 of RNRF: y(T_x)/y₀ against 1/(1 − S y₀/x₀) at q = 3 for random S, y₀, c; bounded
+    too at q = 4. The largest excess over the bound, and the growth as c → 0."""
+    excess, fourth = [], []
+    for _ in range(12):
+        S = 0.3 + float(uniform((), rng))
+        y0 = 0.01 + 0.02 * float(uniform((), rng))
+        c = 0.1 + float(uniform((), rng))
+        for q, out in ((3, excess), (4, fourth)):
+            x0 = y0 * max(1.0, S ** (1 / (q - 2))) * (1 + c)
+            y = _at_arrival(x0, y0, S, q, 200 * eta if q == 4 else eta, goal)
+            out.append(y / y0 - 1 / (1 - S * y0 / x0) if q == 3 else y / y0)
+    near = [_at_arrival(0.02 * (1 + c), 0.02, 1.0, 3, eta, goal) / 0.02 for c in (0.5, 0.1, 0.02)]
+    return {
+        "excess": max(excess),
+        "fourth": max(fourth),
+        "diverges": float(near[0] < near[1] < near[2]),
+    }
+
+
+def _at_arrival(x, y, S, q, eta, goal):
+    while x < goal:
+        x, y = x + eta * x ** (q - 1), y + eta * S * y ** (q - 1)
+    return y
+
+
+def impossibility(rng, data, eps):
+    """If all strengths are ≤ 2ε no classifier is robust on more than 1/k (ours): equal-noise draws
+    share a point of both balls, colliding pairs of a balanced sample match perfectly, and an
+    explicit list breaks a class of every patch-additive network."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    one, two = data.sample(200, rng), data.sample(200, rng)
+    clean = lambda b, y: b.x - b.noise if y is None else _relabelled(data, b, y)
+    zeros, ones = torch.zeros(200).long(), torch.ones(200).long()
+    a, b = clean(one, zeros) + one.noise, clean(two, ones) + one.noise
+    middle = (a + b) / 2
+    both = torch.maximum((middle - a).abs().amax((1, 2)), (middle - b).abs().amax((1, 2)))
+    x, z = _relabelled(data, one, zeros) + one.noise, _relabelled(data, two, ones) + two.noise
+    hit = (x[:, None] - z[None]).abs().amax((2, 3)) <= 2 * eps
+    matched = maximum_bipartite_matching(csr_matrix(hit.numpy()))
+    return {
+        "midpoints": float((both <= eps + 1e-12).all()),
+        "matching": float((matched >= 0).all()),
+        "list": float(all(_list_breaks(rng, data, eps) for _ in range(50))),
+    }
+
+
+def _relabelled(data, batch, y):
+    """The noiseless points of a draw with other labels."""
+    feature = torch.where(batch.is_robust, y[:, None], data.k + y[:, None])
+    clean = torch.zeros_like(batch.x)
+    return clean.scatter_add_(-1, feature[..., None], batch.strength[..., None])
+
+
+def _list_breaks(rng, data, eps):
+    """A random patch-additive network is wrong on some reachable point of one of the two classes:
+    robust patches → (α − ε)u_y; the others → 0, (α − ε)u_y or (α − ε)u_j."""
+    network = SmoothedCNN(m=8, sigma0=1.0)
+    W = network.init(rng, data.shape, data.k) * (1 + 3 * float(uniform((), rng)))
+    if float(coins((), rng)) > 0:  # half of them are diagonal u-networks
+        W = torch.zeros_like(W)
+        W[:, :, : data.k] = torch.eye(2).double()[:, None] * uniform((2, 8, 1), rng) * 5
+    shift = data.alpha - eps
+    for y in (0, 1):
+        for option in (None, y, 1 - y):
+            x = torch.zeros(1, data.P, data.d).double()
+            x[0, : data.n_robust, y] = shift
+            if option is not None:
+                x[0, data.n_robust :, option] = shift
+            if float(margin(network.f(W, x), torch.tensor([y]))) <= 0:
+                return True
+    return False
+
+
+def masking(rng, data, n, eps):
+    """Cross-entropy ascent on a v-network with γ = 10 in float32 (ours): saturated gradients make a
+    broken network look robust, the logit difference does not."""
+    network, batch = SmoothedCNN(m=1), data.sample(n, rng)
+    W = (10.0 * data.V[:, None]).float()
+    single = type(batch)(
+        **{k: v.float() if v.is_floating_point() else v for k, v in vars(batch).items()}
+    )
+    accuracy = {}
+    for loss in ("cross_entropy", "logit_difference", "minus_true_logit"):
+        attack = PGD(radius=eps, steps=20, loss=loss)
+        accuracy[loss] = _accuracy(network, W, single, _attacked(network, W, single, attack, rng))
+    honest = accuracy["logit_difference"] == 0 and accuracy["minus_true_logit"] <= 0.02
+    return {**accuracy, "masked": float(accuracy["cross_entropy"] >= 0.95 and honest)}
+
+
+_exponent = lambda quantity, low, high: rules.Check("exponent", level(quantity, low, high).judge)
+
+checks = {
+    "rnrf.def2.1.features": identity(last("error", "features"), 0.0),
+    "rnrf.asm2.3.strength": level(last("alpha/beta", "assumptions"), 2.0),
+    "rnrf.asm2.3.density": level(last("density", "assumptions"), 2.0),
+    "rnrf.asm2.3.conflict": existence(last("both_possible", "assumptions")),
+    "rnrf.sec2.5.separation": level(last("distance", "assumptions"), 2 * EPS),
+    "rnrf.act.smooth": identity(last("error", "activation"), 1e-12),
+    "rnrf.prop3.1.clean": existence(last("v_fits", "networks")),
+    "rnrf.prop3.1.nonrobust": existence(last("v_broken", "networks")),
+    "rnrf.prop3.2.clean": existence(last("u_fits", "networks")),
+    "rnrf.prop3.2.robust": existence(last("u_robust", "networks")),
+    "rnrf.prop3.2.robust.corrected": existence(last("robust", "separated")),
+    "rnrf.prop3.2.weak": rules.every(
+        level(last("u_replaced", "networks"), 1.0, 1.0),
+        level(last("u_lowered", "networks"), 0.75),
+    ),
+    "rnrf.lemD.3.init": _exponent(last("slope", "maxima"), 0.9, 1.1),
+    "rnrf.lemD.3.init.corrected": rules.every(
+        _exponent(last("least_ratio", "maxima"), 0.7, 1.0),
+        _exponent(last("largest_ratio", "maxima"), 0.7, 1.0),
+        existence(last("rising", "maxima")),
+    ),
+    "rnrf.lemB.1.max": rules.every(
+        *(
+            rules.frequency(last(f"n={n}, t={t}", "tails"), DRAWS, 1 - math.exp(-t * t / 2) / 2)
+            for n, t in TAILS
+        )
+    ),
+    "rnrf.lemB.2.tpm": rules.every(
+        rules.at_most(last("excess", "tensor power"), 0.0),
+        rules.at_most(last("fourth", "tensor power"), 100.0),
+        existence(last("diverges", "tensor power")),
+    ),
+    "rnrf.x.impossibility": rules.every(
+        existence(last("midpoints", "impossibility")),
+        existence(last("matching", "impossibility")),
+        existence(last("list", "impossibility")),
+    ),
+    "rnrf.x.masking": existence(last("masked", "masking")),
+}
+
+_networks = {
+    "u_universal": "u-network, −εu_y + εu_j on all patches",
+    "u_replaced": "u-network, model-free attack",
+    "u_lowered": "u-network, sign-PGD on −F_y",
+}
+_masking = {
+    "cross_entropy": "cross-entropy",
+    "logit_difference": "logit difference",
+    "minus_true_logit": "−F_y",
+}
+
+figures = (
+    Table(
+        name="networks",
+        title="The explicit network of Proposition 3.2: accuracy under three attacks",
+        y=tuple(_networks),
+        of=("networks",),
+        names=_networks,
+        caption="Robust to attacks that only lower F_y, broken by one that raises F_j.",
+    ),
+    Table(
+        name="masking",
+        title="A broken network (γ = 10, float32): accuracy under sign-PGD by loss",
+        y=tuple(_masking),
+        of=("masking",),
+        names=_masking,
+        caption="A saturated cross-entropy has no gradient left and hides what is broken.",
+    ),
+)
