@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STORE := adversarium.sqlite
 
-.PHONY: verify test ledger bench clean
+.PHONY: verify test ledger bench faults clean
 
 .venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -23,6 +23,9 @@ test: .venv/installed
 ledger: .venv/installed
 	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/ledger.json
 	$(BIN)/python -m adversarium.report.readme README.md
+
+faults: .venv/installed
+	$(BIN)/python -m pytest tests/test_planted.py tests/sweeps/test_store.py
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -5,11 +5,13 @@ experiment where the healthy verdict stays the same. `python -m tests.planted K`
 prints the verdict; `python -m tests.planted K healthy` does the same without the bug.
 """
 
+import copy
+import json
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -17,13 +19,16 @@ from unittest.mock import patch
 import torch
 
 import adversarium.attacks.gradient as gradient
+import adversarium.attacks.transfer as transfer
 import adversarium.data.clusters as clusters
 import adversarium.data.patches as patches
+import adversarium.data.two_features as two_features
+import adversarium.experiments.rnrf.setting as setting
 import adversarium.networks.two_layer as two_layer
-import adversarium.probes.regret as regret
 import adversarium.training.sgd as sgd
 import adversarium.training.states as states
 from adversarium.experiments.catalogue import claims, load
+from adversarium.rng import integers, uniform
 from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
 from adversarium.sweeps.grid import planned
 from adversarium.sweeps.store import Store
@@ -31,12 +36,29 @@ from adversarium.sweeps.store import Store
 
 @dataclass(frozen=True)
 class Bug:
-    """A bug, the claim that it must turn, and the knobs at which it is shown."""
+    """A bug, the claim that it must turn, others that turn in the same run, and the knobs."""
 
     name: str
     claim: str
     plant: Callable[[], AbstractContextManager[Any]]
     knobs: dict[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # labels of the tasks that the claim needs; () all
+
+
+def _property(owner: Any, name: str, value: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Replaces a property."""
+    return lambda: patch.object(owner, name, property(value))
+
+
+def _exponentials(original, shape, rng):
+    """Exponential numbers with random signs."""
+    return original(shape, rng).sign() * -torch.log1p(-uniform(shape, rng))
+
+
+def _replaced_by_universal(original, self, loss, batch, t, rng):
+    """The model-free attack is swapped for the universal one."""
+    return transfer.UniversalFeature(radius=self.radius)(loss, batch, t, rng)
 
 
 def _method(owner: Any, name: str, change: Callable[..., Any]) -> Callable[[], Any]:
@@ -45,7 +67,7 @@ def _method(owner: Any, name: str, change: Callable[..., Any]) -> Callable[[], A
     return lambda: patch.object(owner, name, lambda *a, **k: change(original, *a, **k))
 
 
-def _halved_step(original, self, loss, batch, t, rng):
+def _hundredth(original, self, loss, batch, t, rng):
     """The training attack gets a hundredth of its step."""
     return batch.x + 0.01 * (original(self, loss, batch, t, rng) - batch.x)
 
@@ -72,37 +94,26 @@ def _half_gamma(original, setting):
     ))  # fmt: skip
 
 
-def _small_mean(original, self, n, rng):
-    """The clusters sit on top of each other and all labels are random."""
+def _tiny_clusters(original, self, n, rng):
+    """The inputs shrink to a twentieth of their size."""
     batch = original(self, n, rng)
-    flipped = batch.y.clone()
-    flipped[::2] *= -1
-    return type(batch)(x=batch.x / 20, y=flipped, clean_y=batch.clean_y)
+    return type(batch)(x=batch.x / 20, y=batch.y, clean_y=batch.clean_y)
 
 
-def _leaky_interval(original, self, h, reach):
-    """The certificate forgets the radius: then it proves what the attack refutes, or nothing."""
-    low, high = original(self, h, 40 * reach)
-    return low, high
+def _wide_interval(original, self, h, reach):
+    """The certificate's intervals are forty times too wide: sound, and useless."""
+    return original(self, h, 40 * reach)
 
 
-def _wrong_growth(original, self, state, scene):
-    """The growth factor's curvature has the wrong sign and the gap is counted once."""
-    setting = scene.setting
-    W_ref, L_ref = scene.once(self.name, lambda: self._reference(scene))
-    eta = setting.rule.eta
-    after = state.W - eta * state.full.gradient
-    right = states.distance(state.W, W_ref).square() + eta * (L_ref - state.risk())
-    return states.distance(after, W_ref).square() - right
+def _other_eta(factor):
+    """The engine takes steps of another size than the rule says."""
 
+    def change(original, setting):
+        rule = copy.copy(setting.rule)
+        object.__setattr__(rule, "eta", factor * setting.rule.eta)  # past the door's check
+        return original(replace(setting, rule=rule))
 
-def _easier_loss(original, network, W, batch, loss):
-    """L_*(W_ref) is taken as the best instead of the worst member of every set."""
-    from adversarium.attacks.finite import option_losses
-    from adversarium.training.objectives import LOSSES
-
-    options = option_losses(lambda x: LOSSES[loss](network.f(W, x), batch.y), batch.options)
-    return options.amin(-1).mean(-1) - 1.0
+    return change
 
 
 def _ascent(original, rule, t):
@@ -117,36 +128,132 @@ def _no_adversary(original, setting, W, batch, attack, t, rng):
     return original(setting, W, batch, attack, t, rng)
 
 
+def _strength(factor):
+    """The robust strengths are multiplied."""
+
+    def change(original, self, n, rng):
+        return original(replace(self, alpha=factor * self.alpha), n, rng)
+
+    return change
+
+
+def _random_labels(original, self, n, rng):
+    """The labels have nothing to do with the inputs."""
+    batch = original(self, n, rng)
+    return replace(batch, y=integers(self.k, (n,), rng))
+
+
+def _still(original, self, loss, batch, t, rng):
+    """The attack does nothing."""
+    return batch.x
+
+
+def _louder(original, self, loss, batch, t, rng):
+    """The attack spends ten times its budget."""
+    return batch.x + 10 * (original(self, loss, batch, t, rng) - batch.x)
+
+
+@contextmanager
+def _blind_attacks():
+    """Neither of the strong attacks moves a point."""
+    with ExitStack() as stack:
+        for kind in (gradient.APGD, gradient.PGD):
+            stack.enter_context(_method(kind, "__call__", _still)())
+        yield
+
+
+def _one_loss(original, name, f, x, y, risk):
+    """Every attack climbs the logit difference, whatever it asked for."""
+    return original("logit_difference", f, x, y, risk)
+
+
 _FIG3 = dict(steps=300)
+_LATE = (
+    "rnrf.phase2.crossing", "rnrf.fig3.robust_rise", "rnrf.thm4.4.robust_features",
+    "rnrf.thm4.4.weak", "rnrf.lemD.21.offdiag_adv", "rnrf.phase1",
+)  # fmt: skip
+_CLEAN = (
+    "rnrf.fig3.std_dominated", "rnrf.fig3.std_acc", "rnrf.thm4.3.train_perfect",
+    "rnrf.thm4.3.nonrobust_features", "rnrf.thm4.3.attack", "rnrf.lemE.5.balance",
+    "rnrf.lemE.6.sum", "rnrf.lemD.6", "rnrf.sec3.decomp",
+)  # fmt: skip
 _DIGITS = dict(epochs=50)
+_ONE = dict(rules=("exact",))
+_DATA = two_features.TwoFeaturePatches
 
 BUGS = (
     Bug("training attack a hundredth of its size", "rnrf.fig3.transition",
-        _method(gradient.MarginStep, "__call__", _halved_step), _FIG3),
+        _method(gradient.MarginStep, "__call__", _hundredth), also=_LATE),
     Bug("training attack with the wrong sign", "rnrf.fig3.transition",
         _method(gradient.MarginStep, "__call__", _wrong_sign), _FIG3),
+    Bug("labels drawn again at random", "rnrf.thm4.3.test_good",
+        _method(_DATA, "sample", _random_labels), also=_CLEAN),
+    Bug("strong attacks do nothing", "rnrf.thm4.4.robust_test", _blind_attacks, _FIG3,
+        also=("rnrf.thm4.4.train_perfect",)),
     Bug("signal patch without its label", "cgro.thm4.1",
         _method(patches.PatchData, "sample", _no_signal)),
     Bug("reduced dynamics train against half the attack", "cgro.thm4.1",
         lambda: _patched_engine("signal_noise", _half_gamma)),
-    Bug("labels flipped against the clusters", "boat.thm3.1.train_error",
-        _method(clusters.Clusters, "sample", _small_mean)),
+    Bug("inputs a twentieth of their size", "boat.thm3.1.train_error",
+        _method(clusters.Clusters, "sample", _tiny_clusters)),
     Bug("certificate forty times too wide", "boat.thm3.1.train_error",
-        _method(two_layer.TwoLayer, "interval_at", _leaky_interval)),
-    Bug("growth factor dropped, gap counted once", "conv.eq16",
-        _method(regret.RegretExcess, "__call__", _wrong_growth), dict(rules=("exact",))),
-    Bug("robust loss of the comparator minimised", "conv.eq16",
-        _method(regret, "robust_loss", _easier_loss), dict(rules=("exact",))),
+        _method(two_layer.TwoLayer, "interval_at", _wide_interval)),
+    Bug("steps twice as long as the rule says", "conv.eq16",
+        lambda: _patched_engine("full", _other_eta(2.0)), _ONE),
+    Bug("full-batch descent goes uphill", "conv.eq16",
+        lambda: _patched_engine("full", _other_eta(-1.0)), _ONE),
     Bug("training attack does nothing", "cgrm.tab1.digits",
         _method(sgd, "perturbed", _no_adversary), _DIGITS),
-    Bug("descent goes uphill", "cgrm.tab1.digits",
+    Bug("minibatch descent goes uphill", "cgrm.tab1.digits",
         _method(sgd, "step_size", _ascent), _DIGITS),
+    Bug("non-robust features equal the robust ones", "rnrf.def2.1.features",
+        _property(_DATA, "V", lambda self: self.U), only=("features",)),
+    Bug("robust strengths halved", "rnrf.asm2.3.strength",
+        _method(_DATA, "sample", _strength(0.5)), only=("assumptions",)),
+    Bug("robust strengths halved", "rnrf.asm2.3.density",
+        _method(_DATA, "sample", _strength(0.5)), only=("assumptions",)),
+    Bug("the search forgets the density", "rnrf.asm2.3.conflict",
+        _method(setting, "_both", lambda original, rng, c: True), only=("assumptions",)),
+    Bug("robust strengths doubled", "rnrf.sec2.5.separation",
+        _method(_DATA, "sample", _strength(2.0)), only=("assumptions",)),
+    Bug("slope a tenth too small", "rnrf.act.smooth",
+        _method(setting, "smoothed_slope", lambda f, *a: 0.9 * f(*a)), only=("activation",)),
+    Bug("non-robust features with the wrong sign", "rnrf.prop3.1.clean",
+        _property(_DATA, "V", lambda self: -torch.eye(self.d).double()[self.k : 2 * self.k]),
+        only=("networks",)),
+    Bug("feature replacement does nothing", "rnrf.prop3.1.nonrobust",
+        _method(transfer.FeatureReplacement, "__call__", _still), only=("networks",)),
+    Bug("robust features with the wrong sign", "rnrf.prop3.2.clean",
+        _property(_DATA, "U", lambda self: -torch.eye(self.d).double()[: self.k]),
+        only=("networks",)),
+    Bug("universal attack does nothing", "rnrf.prop3.2.robust",
+        _method(transfer.UniversalFeature, "__call__", _still), only=("networks",)),
+    Bug("universal attack spends ten times its budget", "rnrf.prop3.2.robust.corrected",
+        _method(transfer.UniversalFeature, "__call__", _louder), only=("separated",)),
+    Bug("feature replacement swapped for the universal attack", "rnrf.prop3.2.weak",
+        _method(transfer.FeatureReplacement, "__call__", _replaced_by_universal),
+        only=("networks",)),
+    Bug("normals replaced by exponentials", "rnrf.lemD.3.init",
+        _method(setting, "normal", _exponentials), only=("maxima",)),
+    Bug("normals half as large again", "rnrf.lemD.3.init.corrected",
+        _method(setting, "normal", lambda f, *a: 1.5 * f(*a)), only=("maxima",)),
+    Bug("normals half as large again", "rnrf.lemB.1.max",
+        _method(setting, "normal", lambda f, *a: 1.5 * f(*a)), only=("tails",)),
+    Bug("the slower sequence twice as fast", "rnrf.lemB.2.tpm",
+        _method(setting, "_at_arrival", lambda f, x, y, S, *a: f(x, y, 2 * S, *a) if 2 * S * y < x
+                else 100.0), only=("tensor power",)),
+    Bug("robust strengths doubled", "rnrf.x.impossibility",
+        _method(_DATA, "sample", _strength(2.0)), only=("impossibility",)),
+    Bug("every attack climbs the logit difference", "rnrf.x.masking",
+        _method(setting, "loss_map", _one_loss), only=("masking",)),
 )  # fmt: skip
 
 
-def _patched_engine(name: str, change: Callable[..., Any]) -> Any:
-    from dataclasses import replace
+# undecided at the quick preset with and without any bug
+UNTURNED = ("rnrf.lemD.5.logit", "rnrf.lemD.10.stage2")
 
+
+def _patched_engine(name: str, change: Callable[..., Any]) -> Any:
     from adversarium.training import engines
 
     changed = tuple(
@@ -156,26 +263,28 @@ def _patched_engine(name: str, change: Callable[..., Any]) -> Any:
     return patch.object(engines, "ENGINES", changed)
 
 
-def verdict(claim: str, knobs: dict[str, Any]) -> str:
-    """The verdict of a claim at these knobs, from an empty store."""
-    id = claims()[claim].experiment
+def verdicts(bug: Bug) -> dict[str, str]:
+    """The verdicts of the bug's claims at its knobs, from an empty store."""
+    id = claims()[bug.claim].experiment
     experiment = load(id)
-    tasks = planned(experiment, "quick", knobs)
+    tasks = [
+        t for t in planned(experiment, "quick", bug.knobs) if not bug.only or t.label in bug.only
+    ]
     seeds = range(experiment.seeds("quick"))
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Store(Path(folder) / "s.sqlite"), id)
         failures = run_missing(experiment, tasks, seeds, reader, "cpu", None)
         rows = evidence(reader, tasks, seeds)
     if rows is None:
-        return f"failed: {failures}"
-    return judged(experiment, claim, rows).verdict
+        return dict.fromkeys((bug.claim, *bug.also), f"failed: {failures}")
+    return {id: judged(experiment, id, rows).verdict for id in (bug.claim, *bug.also)}
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     bug = BUGS[int(sys.argv[1])]
     if sys.argv[2:] == ["healthy"]:
-        print(verdict(bug.claim, bug.knobs))
+        print(json.dumps(verdicts(bug)))
     else:
         with bug.plant():
-            print(verdict(bug.claim, bug.knobs))
+            print(json.dumps(verdicts(bug)))

@@ -172,6 +172,9 @@ BAD = [
     (["verify", "./syntax.py"], "SyntaxError"),
     (["run", "./empty.py"], "needs plan, quick, checks"),
     (["run", "./badplan.py"], "line 6 raised"),
+    (["verify", "./stolen.py"], "is a claim of the catalogue"),
+    (["run", "./exits.py"], "raised SystemExit"),
+    (["run", "./torch.py"], "needs plan, quick, checks"),
     (["nosuchcommand"], "nosuchcommand"),
 ]
 
@@ -186,6 +189,9 @@ def test_bad_input_gets_one_sentence_and_status_two(words, said, tmp_path):
         "quick = {'seeds': 2}\nchecks = {}\n\n\n"
         "def plan():\n    raise RuntimeError('no luck')\n    yield\n"
     )
+    (tmp_path / "stolen.py").write_text(OWN.replace("own.thm", "conv.eq16"))
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit()\n")
+    (tmp_path / "torch.py").write_text("x = 1\n")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     done = call(*words, cwd=tmp_path, status=2)
     assert said in done.stderr, done.stderr

@@ -1,6 +1,7 @@
 """The commands. Each is a few lines over the rooms; torch is imported only where something runs."""
 
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -207,9 +208,14 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as fault:
         status = _complain(f"{fault.filename or 'a file'}: {fault.strerror or fault}.")
     except KeyboardInterrupt:
-        again = " ".join(["adversarium", *words])
+        again = shlex.join(["adversarium", *words])
         print(f"\nstopped; every finished run is kept. Go on with: {again}", file=sys.stderr)
         status = 130
+    except Exception as fault:  # ours or a user's file: a sentence, and the way to the whole story
+        if os.environ.get("ADVERSARIUM_TRACEBACK"):
+            raise
+        sentence = f"{type(fault).__name__}: {' '.join(str(fault).split())}"
+        status = _complain(f"{sentence} (ADVERSARIUM_TRACEBACK=1 shows where).")
     raise SystemExit(status)
 
 

@@ -8,9 +8,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack, MarginStep
+from adversarium.attacks import (
+    APGD,
+    FGSM,
+    GTA,
+    PGD,
+    FeatureReplacement,
+    FiniteAttack,
+    MarginStep,
+    UniversalFeature,
+)
 from adversarium.attacks.balls import norm
-from adversarium.data import PatchData, SpherePoints
+from adversarium.data import PatchData, SpherePoints, TwoFeaturePatches
 from adversarium.data.batches import stack
 from adversarium.rng import normal, stream, streams, uniform
 from adversarium.training.objectives import Risk, loss_map
@@ -22,6 +31,11 @@ NORMS = (1, 2, math.inf)
 class Points:
     x: Tensor
     y: Tensor
+
+
+@dataclass(frozen=True)
+class Bare:
+    x: Tensor
 
 
 def bumpy(x: Tensor) -> Tensor:
@@ -81,13 +95,14 @@ def test_radius_zero_returns_the_input(p, attack, points):
 
 @pytest.mark.parametrize(("p", "attack"), ALL, ids=NAMES)
 def test_replicas_and_other_points_do_not_change_an_example(p, attack, points):
-    if isinstance(attack, MarginStep) and attack.batch_mean:
-        pytest.skip("defined with the batch size")
     whole = attack(bumpy, points, 0, streams((0, 1, 2), "attack"))
     for i, seed in enumerate((0, 1, 2)):
         alone = Points(points.x[i], points.y[i])
         one = attack(bumpy, alone, 0, stream(seed, "attack"))
         assert torch.allclose(whole[i], one, atol=1e-12)
+    others = replace(points, x=torch.cat([points.x[:, :4], 7 * points.x[:, 4:]], dim=1))
+    changed = attack(bumpy, others, 0, streams((0, 1, 2), "attack"))
+    assert torch.allclose(changed[:, :4], whole[:, :4], atol=1e-12)
 
 
 @pytest.mark.parametrize("p", NORMS)
@@ -205,3 +220,26 @@ def test_a_targeted_loss_fixes_its_class_at_the_clean_point():
         loss_map("targeted:4", shift, x, y, Risk())
     with pytest.raises(ValueError, match="one of"):
         loss_map("nonsense", shift, x, y, Risk())
+
+
+def test_feature_attacks_move_the_named_coordinates_within_the_radius():
+    data = TwoFeaturePatches(k=3, d=10, P=5)
+    batch = stack([data.sample(40, stream(s, "train")) for s in (0, 1)])
+    rng = lambda: streams((0, 1), "attack")
+    replaced = FeatureReplacement(radius=1.2, k=3)(bumpy, batch, 0, rng())
+    move = replaced - batch.x
+    assert move.abs().max() <= 1.2 + 1e-12
+    assert move[batch.is_robust].abs().max() == 0
+    other = move[~batch.is_robust]
+    own = (3 + batch.y)[..., None].expand(2, 40, 5)[~batch.is_robust]
+    assert torch.allclose(other.gather(-1, own[:, None])[:, 0], torch.tensor(-1.0).double())
+    assert torch.allclose(other.sum(-1), torch.tensor(0.2).double())
+    assert other[:, :3].abs().max() == 0
+    everywhere = UniversalFeature(radius=0.7, k=3)(bumpy, batch, 0, rng()) - batch.x
+    assert torch.allclose(everywhere.abs().sum(-1), torch.tensor(1.4).double())
+    assert torch.equal(everywhere[..., 0, :], everywhere[..., 4, :])
+    with pytest.raises(ValueError, match="β_p <= radius"):
+        FeatureReplacement(radius=0.5, k=3)(bumpy, batch, 0, rng())
+    for attack in (FeatureReplacement(radius=1.0), UniversalFeature(radius=1.0)):
+        with pytest.raises(TypeError, match="needs"):
+            attack(bumpy, Bare(batch.x), 0, rng())

@@ -51,7 +51,8 @@ def test_level():
     assert "seeds would decide it" in straddles.reason
     assert verdict(check, rows(x=[0.5] * 4)) == "undecided"
     lost = check.judge(rows(x=[0.5, 0.5, 0.5, 0.5, math.nan]))
-    assert lost.verdict == "fails" and "1 of 5" in lost.reason
+    assert lost.verdict == "undecided" and "1 of 5" in lost.reason
+    assert "too few seeds" in check.judge(rows(x=[math.nan])).reason
 
 
 def test_identity():
@@ -65,7 +66,9 @@ def test_inequality_and_its_certificate():
     assert verdict(plain, rows(w=[-1, -1, -1, -1, -0.5])) == "holds"
     assert "0.5" in plain.judge(rows(w=[-1, -1, -1, -1, -0.5])).reason
     assert verdict(plain, rows(w=[-1, -1, -1, -1, 0.1])) == "fails"
-    assert verdict(plain, rows(w=[-1, math.nan, -1, -1, -1])) == "fails"
+    assert verdict(plain, rows(w=[-1, math.nan, -1, -1, -1])) == "undecided"
+    stepped = rows(**{"w": [-1, -1, -1, -1, 0.1], "w.t": [0, 0, 0, 0, 7]})
+    assert "(seed 4, step 7)" in plain.judge(stepped).reason
     assert verdict(plain, rows(w=[-1, -1])) == "undecided"
     proven = rules.at_most(last("w"), 0.0, proof=last("p"))
     assert verdict(proven, rows(w=[0] * 5, p=[0] * 5)) == "holds"
@@ -132,6 +135,14 @@ def test_out_of_regime_is_undecided_never_a_failure():
     check = rules.in_regime(last("C"), 2.0)
     assert verdict(check, rows(C=[2.4])) == "holds"
     assert check.judge(rows(C=[0.4])).reason.startswith("out of regime")
+    claim = rules.at_most(last("w"), 0.0)
+    outside = rules.every(claim, check).judge(rows(C=[0.4] * 5, w=[1.0] * 5))
+    assert outside.verdict == "undecided" and "out of regime" in outside.reason
+    assert rules.every(claim, check).judge(rows(C=[4] * 5, w=[1.0] * 5)).verdict == "fails"
+    assert (
+        rules.every(rules.every(claim, check), claim).judge(rows(C=[0.4] * 5, w=[1.0] * 5)).verdict
+        == "undecided"
+    )
 
 
 def test_the_crossing_is_found_after_the_steepest_growth():

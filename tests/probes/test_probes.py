@@ -18,7 +18,9 @@ from adversarium.probes import (
     nonrobust_features,
     robust_feature,
     robust_features,
+    strong_attacks,
     true_feature,
+    worst_margin,
 )
 from adversarium.rng import normal, stream
 from adversarium.training import Rule, Setting, choose
@@ -106,3 +108,23 @@ def test_test_points_are_drawn_once_and_apart_from_training():
     assert not torch.equal(scene.test(10).x, scene.train.x)
     with pytest.raises(ValueError, match="n >= 1"):
         Rule(n=0, steps=1, eta=0.1)
+
+
+def test_a_margin_that_is_no_number_is_an_error():
+    data = PatchData(d=6, P=3, alpha=1.0, sigma=0.2)
+    setting = Setting(data, CubicCNN(m=2, sigma0=0.5), None, Rule(n=10, steps=1, eta=0.1), (0,))
+    lost = WeightState(setting, 0, torch.full((1, 2, 6), float("nan")).double())
+    attacked = Error(n=20, attacks=(APGD(p=2, radius=0.1, steps=5),))
+    assert Error(n=20)(lost, Scene(setting)) == 1 == attacked(lost, Scene(setting))
+
+
+def test_robust_errors_of_a_seed_do_not_depend_on_the_others():
+    data = PatchData(d=6, P=3, alpha=1.0, sigma=0.2)
+    rule = Rule(n=30, steps=1, eta=0.1)
+    suite = strong_attacks(2, 0.2, 1, steps=8)
+    found = {}
+    for seeds in ((3,), (1, 3, 4)):
+        setting = Setting(data, CubicCNN(m=2, sigma0=0.5), None, rule, seeds)
+        state = WeightState(setting, 0, setting.W0)
+        found[seeds] = worst_margin(state, setting.train, suite)[seeds.index(3)]
+    assert torch.allclose(found[3,], found[1, 3, 4], atol=1e-12)

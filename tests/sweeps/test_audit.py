@@ -7,7 +7,8 @@ import pytest
 
 from adversarium.experiments.catalogue import claims, selected_claims
 from adversarium.report.readme import committed_ledger
-from adversarium.sweeps.audit import NOT_YET, audit, counts, write_ledger
+from adversarium.report.tables import summary
+from adversarium.sweeps.audit import NOT_YET, audit, write_ledger
 from adversarium.sweeps.store import Store
 
 CHEAP = 2.0  # seconds
@@ -63,8 +64,8 @@ def test_the_committed_ledger_has_every_claim_with_our_texts():
             claim.source,
         )
         assert (e["verdict"] == NOT_YET) == (not claims().get(claim.alias_of, claim).experiment)
-    table = counts(entries)
-    assert sum(sum(row.values()) for row in table.values()) == len(claims())
+    counted = [int(number) for _, _, *numbers in summary(entries) for number in numbers]
+    assert sum(counted) == len(claims())
 
 
 def _sample() -> list[str]:

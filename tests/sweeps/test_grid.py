@@ -33,6 +33,7 @@ def test_values_are_literals_or_public_parts():
     assert parse_value("(1, 2)") == (1, 2)
     assert parse_value("pgd(p=2, radius=1.2, steps=20)") == PGD(p=2, radius=1.2, steps=20)
     assert parse_value("APGD(p=inf, radius=1)") == APGD(p=math.inf, radius=1.0)
+    assert parse_value("GTA(gamma=0.5)").gamma == 0.5
     assert parse_value("TwoLayer(m=4, activation=relu())").activation == ReLU()
     for bad, said in (
         ("pgd(p=2, radius=-1)", "attack=None"),
@@ -41,6 +42,9 @@ def test_values_are_literals_or_public_parts():
         ("pgd(radius=1, steps=2.5)", "needs int"),
         ("pdg(radius=1)", "Nearest"),
         ("pgd()", "cannot be built"),
+        ("pgd(radius=1, box=(1,))", "needs"),
+        ("pgd(radius=1, box=(0, 'a'))", "needs"),
+        ("engines()", "no public part"),
         ("os.system('ls')", "only NAME"),
         ("__import__('os')", "no public part"),
     ):
@@ -94,5 +98,9 @@ def test_axes():
     axes = [parse_axis("a=1,2"), parse_axis("b=3,4")]
     assert len(cells(axes)) == 4
     assert cells(axes, zipped=True) == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
+    parts = parse_axis("attack=pgd(p=2, radius=1),fgsm(p=2, radius=1)").values
+    assert [type(part).__name__ for part in parts] == ["PGD", "FGSM"]
+    with pytest.raises(ValueError, match="twice"):
+        cells([parse_axis("a=1,2"), parse_axis("a=3")])
     with pytest.raises(ValueError, match="one length"):
         cells([parse_axis("a=1,2"), parse_axis("b=3")], zipped=True)

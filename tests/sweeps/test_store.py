@@ -176,3 +176,49 @@ def test_row_files_keep_everything(tmp_path, monkeypatch):
     for probe in kept.values:
         assert np.array_equal(block.rows[probe][1], kept.values[probe][1])
     assert module.shipped("no.such") == []
+
+
+def test_a_foreign_database_with_a_journal_is_refused_too(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE mine (x)")
+    (tmp_path / "other.sqlite-journal").write_bytes(b"")
+    content = path.read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_reading_changes_no_byte(tmp_path):
+    path = tmp_path / "s.sqlite"
+    store = Store(path)
+    execute(small(), "x", (0,), store)
+    store.close()
+    content = path.read_bytes()
+    view = Store(path, readonly=True)
+    assert view.seeds(key_of(small())) == {0}
+    with pytest.raises(StoreError):
+        view.keep_verdicts([{"id": "x"}])
+    view.close()
+    assert path.read_bytes() == content
+
+
+def test_a_run_that_diverges_is_a_failure_with_its_reason_not_a_number(tmp_path):
+    with pytest.raises(ArithmeticError, match="the run diverged"):
+        execute(small(steps=60, eta=1e200, engine="full"), "x", (0,), Store(tmp_path / "s.sqlite"))
+
+
+def test_edited_code_of_a_user_is_another_run_and_lambdas_are_refused(tmp_path, monkeypatch):
+    import importlib.util
+
+    keys = []
+    for body in ("return state.risk()", "return 2 * state.risk()"):
+        path = tmp_path / "probe_of_mine.py"
+        path.write_text(f"def mine(state, scene):\n    {body}\n")
+        spec = importlib.util.spec_from_file_location("probe_of_mine", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        keys.append(key_of(small(probes=(module.mine,))))
+    assert keys[0] != keys[1]
+    with pytest.raises(ValueError, match="lambda"):
+        key_of(small(probes=(lambda state, scene: state.risk(),)))

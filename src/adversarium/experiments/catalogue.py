@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -139,23 +140,41 @@ def _assembled(id: str, title: str, module: Any) -> Experiment:
     )
 
 
-def _own(path: Path) -> Experiment:
-    """A user's file: `plan`, `quick`, `checks`, and `claims` with a statement for every check."""
+def _own_module(path: Path) -> Any:
+    """A user's file as a module, under a private name (a file called torch.py is no torch)."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file; an own experiment is a Python file with a plan.")
-    name = path.stem
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    with _told(path):
-        spec.loader.exec_module(module)
+    name = f"own_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            with _told(path):
+                spec.loader.exec_module(module)
+        except ValueError:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _own(path: Path) -> Experiment:
+    """A user's file: `plan`, `quick`, `checks`, and `claims` with a statement for every check."""
+    module = _own_module(path)
     missing = [word for word in ("plan", "quick", "checks") if not hasattr(module, word)]
     if missing:
         raise ValueError(
             f"{path} needs {', '.join(missing)}: an experiment is plan, quick, checks."
         )
-    title = (module.__doc__ or name).strip().splitlines()[0]
+    if not isinstance(module.quick, dict) or not isinstance(module.checks, dict):
+        raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
+    for id, check in module.checks.items():
+        if id in claims():
+            raise ValueError(f"{path}: {id} is a claim of the catalogue; give yours another id.")
+        if not hasattr(check, "judge"):
+            raise ValueError(f"{path}: the check of {id} is no rule such as level(last(…), 0, 1).")
+    title = (module.__doc__ or path.stem).strip().splitlines()[0]
     made = _assembled(str(path), title, module)
 
     @wraps(module.plan)
@@ -171,7 +190,7 @@ def _told(path: Path) -> Iterator[None]:
     """Turns whatever a user's file raises into a sentence that names its line."""
     try:
         yield
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         frames = traceback.extract_tb(fault.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).name == path.name]
         where = f", line {lines[-1]}" if lines else ""
@@ -180,8 +199,12 @@ def _told(path: Path) -> Iterator[None]:
 
 def own_claims(path: str) -> dict[str, Claim]:
     """The claims of a user's file; a check without an entry in `claims` gets a bare one."""
-    module = sys.modules[Path(path).stem]
+    module = _own_module(Path(path))
     stated = getattr(module, "claims", {})
+    allowed = {"source", "kind", "statement", "value", "rule", "note"}
+    for id, entry in stated.items():
+        if not isinstance(entry, dict) or not set(entry) <= allowed:
+            raise ValueError(f"{path}: claims[{id!r}] may have {', '.join(sorted(allowed))}.")
     return {
         id: Claim(
             **{

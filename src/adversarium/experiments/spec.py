@@ -1,9 +1,13 @@
 """An experiment as data: what is run, what is checked, what is drawn. No torch at import."""
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 
@@ -23,9 +27,9 @@ class Run:
     attack: Any = None
     risk: Any = None  # training.Risk; None: cross-entropy
     optimiser: Any = None  # training.SGD; None: full-batch gradient descent
-    probes: tuple[Any, ...] = ()  # at every record time
-    final: tuple[Any, ...] = ()  # after the last step only
-    folds: tuple[Any, ...] = ()  # at every step
+    probes: Sequence[Any] = ()  # at every record time
+    final: Sequence[Any] = ()  # after the last step only
+    folds: Sequence[Any] = ()  # at every step
     record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced
     dtype: str = "float64"
     engine: str | None = None
@@ -124,9 +128,17 @@ class Experiment:
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The id as the stem of file names (an own file's without its folder)."""
+        return Path(self.id).stem if self.id.endswith(".py") else self.id
+
     def seeds(self, preset: str) -> int:
         """How many seeds the preset asks for."""
-        return int(self.presets[preset].get("seeds", 5))
+        asked = self.presets[preset].get("seeds", 5)
+        if not isinstance(asked, int) or asked < 1:
+            raise ValueError(f"the preset {preset} of {self.id} needs seeds >= 1, got {asked!r}.")
+        return asked
 
     def knobs(self, preset: str) -> dict[str, Any]:
         """The preset's knobs of the plan."""
@@ -134,24 +146,51 @@ class Experiment:
 
     def runs(self, preset: str, **changes: Any) -> tuple[Run | Trial, ...]:
         """The plan at a preset, with knobs changed."""
-        return tuple(self.plan(**{**self.knobs(preset), **changes}))
+        tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
+        labels = [getattr(task, "label", None) for task in tasks]
+        if not all(isinstance(task, (Run, Trial)) for task in tasks):
+            raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"two runs of {self.id} share a label; name them: label=….")
+        return tasks
 
 
 def configuration(value: Any) -> Any:
-    """A value as plain JSON: dataclasses by name and fields, functions by their full name."""
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: configuration(getattr(value, f.name)) for f in fields(value) if f.init}
-        named.pop("label", None)
-        return {"is": type(value).__name__, **named}
-    if callable(value):
-        return f"{value.__module__}.{value.__qualname__}"
+    """A value as plain JSON: dataclasses by name and fields, functions by their full name.
+
+    What is not the laboratory's own carries a digest of its source file: edited code is another
+    run.
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(k): configuration(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [configuration(v) for v in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return str(value)
-    return value
+    if isinstance(value, (FunctionType, type)):
+        return _name(value)
+    if is_dataclass(value):
+        named = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        named.pop("label", None)
+    else:
+        named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
+    return {"is": _name(type(value)), **{k: configuration(v) for k, v in named.items()}}
+
+
+def _name(thing: Any) -> str:
+    """The name of a function or class: short if it is ours, else with its file's digest."""
+    if thing.__module__.startswith("adversarium."):
+        whole = isinstance(thing, FunctionType)
+        return f"{thing.__module__}.{thing.__qualname__}" if whole else thing.__qualname__
+    if "<lambda>" in thing.__qualname__:
+        raise ValueError("a lambda has no name to store rows under; write it as a function.")
+    try:
+        source = Path(inspect.getsourcefile(thing) or "").read_bytes()
+    except (OSError, TypeError):
+        source = repr(thing).encode()
+    return f"{thing.__qualname__}@{hashlib.sha256(source).hexdigest()[:12]}"
 
 
 def key(task: Run | Trial, engine: str, version: int) -> str:

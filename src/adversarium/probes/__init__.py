@@ -26,13 +26,11 @@ from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import (
     FeatureError,
-    Outputs,
     feature_energy,
     foreign_nonrobust,
     foreign_robust,
-    noise_correlation,
     nonrobust_total,
-    robust_total,
+    outputs,
 )
 
 __all__ = [
@@ -42,7 +40,6 @@ __all__ = [
     "Error",
     "FeatureError",
     "FirstTime",
-    "Outputs",
     "Scene",
     "Total",
     "Worst",
@@ -56,15 +53,14 @@ __all__ = [
     "least_memorised",
     "median_memorised",
     "most_memorised",
-    "noise_correlation",
     "nonrobust_feature",
     "nonrobust_features",
     "nonrobust_total",
+    "outputs",
     "path_length",
     "risk",
     "robust_feature",
     "robust_features",
-    "robust_total",
     "robust_train_error",
     "strong_attacks",
     "train_error",

@@ -28,12 +28,6 @@ def _off(inner: Tensor) -> Float[Tensor, "S r"]:
     return inner.transpose(2, 3)[:, other].flatten(1)
 
 
-def robust_total(state: State, scene: Scene) -> Float[Tensor, "S k"]:
-    """Σ_s max(A_{i,s}, 0)^q of every class, Lemma 5.2 of RNRF."""
-    q = scene.setting.network.q
-    return _diagonal(correlations(state, scene)[0]).clamp_min(0).pow(q).sum(-1)
-
-
 def nonrobust_total(state: State, scene: Scene) -> Float[Tensor, "S k"]:
     """Σ_s max(B_{i,s}, 0)^q of every class, Lemma 5.2 of RNRF."""
     q = scene.setting.network.q
@@ -60,36 +54,20 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
 
 
-def noise_correlation(state: State, scene: Scene) -> Float[Tensor, " S"]:
-    """max |⟨w_{i,r}, ξ_p⟩| over the training noise, Lemmas E.3 and E.10 of RNRF."""
-    W, noise = state.W.flatten(1, 2), scene.train.noise.flatten(1, 2)
-    return (noise @ W.mT).abs().amax((1, 2))
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """F_y and 1 − π_y of the training points, clean or under the training attack: their means, the
-    mean log of 1 − π_y, and the smallest share min F_y/max F_y within a class."""
-
-    attacked: bool = False
-
-    @property
-    def name(self) -> str:
-        """The row's name; its components are F_y, 1 − π_y, log(1 − π_y), balance."""
-        return "attacked_outputs" if self.attacked else "outputs"
-
-    def __call__(self, state: State, scene: Scene) -> Float[Tensor, "S 4"]:
-        y = scene.train.y
-        F = state.f(state.full.x_adv if self.attacked else scene.train.x).double()
-        own = true_logit(F, y)
-        others = F.scatter(-1, y[..., None], -torch.inf).logsumexp(-1)
-        log_doubt = -torch.nn.functional.softplus(own - others)
-        shares = []
-        for i in range(scene.data.k):
-            low = torch.where(y == i, own, torch.inf).amin(-1)
-            shares.append(low / torch.where(y == i, own, -torch.inf).amax(-1))
-        parts = (own.mean(-1), log_doubt.exp().mean(-1), log_doubt.mean(-1))
-        return torch.stack((*parts, torch.stack(shares).amin(0)), dim=-1)
+def outputs(state: State, scene: Scene) -> Float[Tensor, "S 4"]:
+    """Of the training points: mean F_y, mean 1 − π_y, mean log(1 − π_y), and the smallest
+    min F_y/max F_y within a class, Lemmas D.5 and E.5 of RNRF."""
+    y = scene.train.y
+    F = state.f(scene.train.x).double()
+    own = true_logit(F, y)
+    others = F.scatter(-1, y[..., None], -torch.inf).logsumexp(-1)
+    log_doubt = -torch.nn.functional.softplus(own - others)
+    shares = []
+    for i in range(scene.data.k):
+        low = torch.where(y == i, own, torch.inf).amin(-1)
+        shares.append(low / torch.where(y == i, own, -torch.inf).amax(-1))
+    parts = (own.mean(-1), log_doubt.exp().mean(-1), log_doubt.mean(-1))
+    return torch.stack((*parts, torch.stack(shares).amin(0)), dim=-1)
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ def _ids(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _say(text: str = "", quiet: bool = False) -> None:
-    if not quiet:
-        print(text)
+def _plain(id: str) -> str:
+    """An id as the stem of a file name."""
+    return Path(id).stem if id.endswith(".py") else id
 
 
 def run_command(
@@ -153,8 +153,7 @@ def _print_run(
             print(f"  {id}: {verdict.verdict} {verdict.reason}")
         except KeyError as fault:
             print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
-    name = Path(experiment.id).stem if experiment.id.endswith(".py") else experiment.id
-    folder = out / name
+    folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:
         drawn = figures.draw(figure, rows, folder)
@@ -269,9 +268,8 @@ def sweep_command(
             report = lambda w, d, n, i=i: progress(f"cell {i + 1} of {len(grid)}, {w}", d, n)
             failures += run_missing(experiment, tasks, own, reader, device, report, fresh)
             lines.append(_judged_cell(experiment, watched, cell, reader, tasks, own))
-    name = Path(experiment.id).stem if experiment.id.endswith(".py") else experiment.id
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{name}-{'-'.join(a.name.replace('.', '_') for a in axes)}"
+    stem = out / f"{experiment.name}-{'-'.join(a.name.replace('.', '_') for a in axes)}"
     _sweep_files(stem, axes, zipped, watched, lines)
     if json:
         print(tables.json_text({"id": experiment.id, "claim": watched, "cells": lines}))
@@ -374,7 +372,7 @@ def export_command(id: str, to: str, preset: str, seeds: str, path: Path, out: P
         entries = [stored[w] for w in words if w in stored]
         if not entries:
             raise ValueError(f"no verdict of {id} in {path}; run `adversarium verify {id}` first.")
-        target = out or Path(f"{id.replace('/', '_')}.tex")
+        target = out or Path(f"{_plain(id)}.tex")
         tables.write_tex(target, entries)
         print(target)
         return 0
@@ -387,8 +385,7 @@ def export_command(id: str, to: str, preset: str, seeds: str, path: Path, out: P
                 f"{path} lacks rows of {home} at preset {preset} with {len(own)} seeds; run "
                 f"`adversarium run {home} --preset {preset}` first."
             )
-        name = Path(home).stem if home.endswith(".py") else home
-        target = out or Path(f"{name}.{to}")
+        target = out or Path(f"{_plain(home)}.{to}")
         (tables.write_csv if to == "csv" else tables.write_npz)(target, rows)
         print(target)
     return 0

@@ -11,8 +11,16 @@ from adversarium.experiments.checks import Evidence
 from adversarium.experiments.spec import Experiment, Table, configuration
 from adversarium.papers import PAPERS
 from adversarium.report.figures import draw, mean_and_interval, shown_labels
-from adversarium.report.tables import WORDS, expected_range, number, summary, with_interval
+from adversarium.report.tables import (
+    WORDS,
+    expected_range,
+    json_text,
+    number,
+    summary,
+    with_interval,
+)
 from adversarium.sweeps.audit import Reader, stored_entries, stored_evidence
+from adversarium.sweeps.machine import machine
 from adversarium.sweeps.run import key_of
 from adversarium.sweeps.store import Store
 
@@ -194,7 +202,7 @@ def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[st
     if found is None:
         return []
     preset, seeds, tasks, rows = found
-    name = Path(experiment.id).stem if experiment.id.endswith(".py") else experiment.id
+    name = experiment.name
     folder = out / "figures" / name
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [_figure(f, rows, folder, f"../figures/{name}") for f in experiment.figures]
@@ -216,7 +224,8 @@ def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[st
                 _cell(
                     html.escape(
                         f"{p.get('cpu', '')}, {p.get('cores', '')} cores, {p.get('device', '')}, "
-                        f"torch {p.get('torch', '')}, {p.get('dtype', '')}"
+                        f"torch {p.get('torch', '')}, {p.get('dtype', '')}, "
+                        f"revision {p.get('revision', '')}"
                     )
                 ),
                 _cell(
@@ -252,8 +261,7 @@ def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
         made = _experiment(experiment, store, out)
         lines += made
         if made:
-            name = Path(id).stem if id.endswith(".py") else id
-            homes |= dict.fromkeys(experiment.checks, name)
+            homes |= dict.fromkeys(experiment.checks, experiment.name)
     header = (
         "run",
         "key",
@@ -274,8 +282,7 @@ def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
     (out / "index.html").write_text(_index(entries, homes), encoding="utf-8")
     (out / "errata.html").write_text(_errata(entries), encoding="utf-8")
     (out / "provenance.html").write_text(_page("Provenance", body), encoding="utf-8")
-    ledger = {"claims": entries}
-    (out / "ledger.json").write_text(
-        json.dumps(ledger, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    spent = sum(e["seconds"] for e in entries)
+    ledger = {"claims": entries, "machine": machine(), "seconds": spent}
+    (out / "ledger.json").write_text(json_text(ledger) + "\n", encoding="utf-8")
     return out / "index.html"

@@ -1,6 +1,7 @@
 """Claims → missing runs → rows → verdicts → ledger."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 from adversarium.experiments.catalogue import Claim, claims, load, own_claims
 from adversarium.experiments.checks import Evidence, Rows, Verdict
 from adversarium.experiments.spec import Experiment, Run, Trial
-from adversarium.papers import PAPERS
 from adversarium.sweeps.machine import machine
 from adversarium.sweeps.run import execute, key_of
 from adversarium.sweeps.store import Block, Store, shipped
@@ -113,11 +113,16 @@ def entry(claim: Claim, verdict: Verdict | None, **facts: Any) -> dict[str, Any]
         "engine": facts.get("engine"),
         "seconds": facts.get("seconds", 0.0),
         "corrected": corrected if corrected in known else None,
-        "command": f"adversarium verify {target.id} --preset {facts['preset']}"
-        if verdict
-        else None,
+        "command": _command(target, facts) if verdict else None,
         "note": claim.note,
     }
+
+
+def _command(claim: Claim, facts: Mapping[str, Any]) -> str:
+    """The call that repeats the entry."""
+    what = claim.experiment if claim.experiment.endswith(".py") else claim.id
+    seeds = f" --seeds {facts['asked']}" if facts.get("asked") else ""
+    return f"adversarium verify {what} --preset {facts['preset']}{seeds}"
 
 
 def audit(
@@ -182,6 +187,10 @@ def _experiment(
         facts = {"preset": used, "seeds": len(chosen)}
         return dict.fromkeys(experiment.checks, (lost, facts)), failures
     facts = _facts(reader, tasks, chosen, used)
+    if seeds:
+        facts["asked"] = (
+            ",".join(map(str, seeds)) if len(seeds) > 1 else f"{seeds[0]}:{seeds[0] + 1}"
+        )
     found = {id: (judged(experiment, id, rows), facts) for id in experiment.checks}
     return found, failures
 
@@ -244,24 +253,17 @@ def write_ledger(path: Path, ledger: Mapping[str, Any]) -> None:
     if path.exists():
         try:
             old = json.loads(path.read_text(encoding="utf-8"))["claims"]
+            _ = [e["id"] for e in old]
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{path} is not a ledger ({fault}); it was left untouched.") from fault
         kept = {e["id"]: fresh.get(e["id"], e) for e in old} | fresh
         order = {id: i for i, id in enumerate(claims())}
         entries = sorted(kept.values(), key=lambda e: order.get(e["id"], len(order)))
-    text = json.dumps({**ledger, "claims": entries}, ensure_ascii=False, indent=1)
-    temporary = path.with_suffix(".tmp")
+    whole = {**ledger, "claims": entries}
+    text = json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         temporary.write_text(text + "\n", encoding="utf-8")
         temporary.replace(path)
     except OSError as fault:
         raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault
-
-
-def counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many claims hold, fail, are undecided or not yet implemented, by paper."""
-    words = ("holds", "fails", "undecided", NOT_RUN, NOT_YET)
-    table = {p.tag: dict.fromkeys(words, 0) for p in PAPERS.values()}
-    for e in entries:
-        table.setdefault(e["paper"], dict.fromkeys(words, 0))[e["verdict"]] += 1
-    return table

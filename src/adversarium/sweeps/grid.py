@@ -8,6 +8,7 @@ import math
 import typing
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from types import FunctionType, UnionType
 from typing import Any
 
 from adversarium.experiments.catalogue import nearest
@@ -17,7 +18,7 @@ from adversarium.experiments.spec import Experiment, Run, Trial, changed
 _PARTS = {
     "data": "sample",
     "network": "init",
-    "attack": "loss",
+    "attack": "__call__",
     "risk": "lam",
     "optimiser": "__dataclass_fields__",
 }
@@ -31,14 +32,14 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     try:
         if ":" in text:
             low, high = (int(part) for part in text.split(":"))
-            seeds = tuple(range(low, high))
+            seeds = tuple(range(low, min(high, low + 10_001)))
         elif "," in text:
             seeds = tuple(int(part) for part in text.split(","))
         else:
-            seeds = tuple(range(int(text)))
-    except ValueError:
+            seeds = tuple(range(min(int(text), 10_001)))
+    except (ValueError, MemoryError, OverflowError):
         seeds = ()
-    if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds):
+    if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds) or len(seeds) > 10_000:
         raise ValueError(
             f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}."
         )
@@ -81,11 +82,11 @@ def _public(name: str) -> Any:
     """A public class or function of the rooms of parts, whatever its capitals."""
     from adversarium import attacks, data, networks, training
 
-    known = {
-        n.lower(): getattr(room, n)
-        for room in (data, networks, attacks, training)
-        for n in room.__all__
-    }
+    public = {n: getattr(r, n) for r in (data, networks, attacks, training) for n in r.__all__}
+    parts = {n: v for n, v in public.items() if is_dataclass(v)}
+    known = {n.lower(): v for n, v in parts.items()}
+    if name in public and isinstance(public[name], FunctionType):
+        return public[name]
     if name.lower() not in known:
         raise ValueError(f"no public part {name!r}.{nearest(name.lower(), list(known))}")
     return known[name.lower()]
@@ -101,7 +102,7 @@ def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         keywords = {n: fitted(part, n, v) for n, v in keywords.items()}
     try:
         return part(*arguments, **keywords)
-    except TypeError as fault:
+    except (TypeError, IndexError) as fault:
         raise ValueError(f"{part.__name__} cannot be built: {fault}.") from fault
 
 
@@ -129,16 +130,18 @@ def _fits(value: Any, hint: Any) -> bool:
         number = isinstance(value, (int, float) if hint is float else int)
         return number and not isinstance(value, bool)
     if origin is tuple:
-        return isinstance(value, tuple)
+        if not isinstance(value, tuple):
+            return False
+        fixed = len(inner) if inner and inner[-1] is not Ellipsis else None
+        each = zip(value, inner, strict=False)
+        return fixed is None or (len(value) == fixed and all(_fits(v, h) for v, h in each))
     if isinstance(hint, type):
         return isinstance(value, hint)
     return True
 
 
 def _is_union(hint: Any) -> bool:
-    import types
-
-    return isinstance(hint, types.UnionType)
+    return isinstance(hint, UnionType)
 
 
 def parse_changes(words: Sequence[str]) -> dict[str, Any]:
@@ -238,7 +241,7 @@ def parse_axis(word: str) -> Axis:
         elif len(parts) > 1:
             raise ValueError("a range is a:b:step or log:a:b:n")
         else:
-            return Axis(name, tuple(parse_value(v) for v in text.split(",")))
+            return Axis(name, tuple(parse_value(v) for v in _split(text)))
     except (ValueError, ZeroDivisionError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault
     if not grid:
@@ -247,8 +250,23 @@ def parse_axis(word: str) -> Axis:
     return Axis(name, tuple(round(v) if whole else float(f"{v:.12g}") for v in grid))
 
 
+def _split(text: str) -> list[str]:
+    """Pieces between commas that stand outside brackets."""
+    pieces, depth = [""], 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += c
+    return pieces
+
+
 def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
     """The changes of every cell: all combinations, or the axes walked together."""
+    names = [axis.name for axis in axes]
+    if len(set(names)) < len(names):
+        raise ValueError(f"--over names an axis twice: {', '.join(names)}.")
     if zipped and len({len(a.values) for a in axes}) > 1:
         sizes = ", ".join(f"{a.name}: {len(a.values)}" for a in axes)
         raise ValueError(f"--zip needs axes of one length, got {sizes}.")

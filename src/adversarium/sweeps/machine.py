@@ -2,8 +2,10 @@
 
 import os
 import platform
+import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 
@@ -19,8 +21,20 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+@cache
+def _revision() -> str:
+    """The commit of the source tree, where it is one."""
+    here = Path(__file__).parent
+    command = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
 def machine(device: str = "cpu") -> dict[str, Any]:
-    """{cpu, cores, device, torch, python} and the laboratory's own version."""
+    """{cpu, cores, device, torch, python} and the laboratory's own version and revision."""
     import torch
 
     named = torch.cuda.get_device_name() if device.startswith("cuda") else "cpu"
@@ -29,6 +43,7 @@ def machine(device: str = "cpu") -> dict[str, Any]:
     except PackageNotFoundError:  # run from a source tree that is not installed
         own = "source"
     return {
+        "revision": _revision(),
         "cpu": _processor(),
         "cores": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")

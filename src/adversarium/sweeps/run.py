@@ -5,6 +5,8 @@ core packages (the standard library, numpy, torch; scipy for some checks): a bar
 """
 
 import platform
+import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -87,10 +89,14 @@ def run_block(
         due = [p for p in run.probes if t in (p.times if isinstance(p, At) else times)]
         for probe in (*due, *(run.final if t == last else ())):
             for name, value in _values(probe_name(probe), probe(state, scene)).items():
+                if not np.isfinite(value).all():
+                    raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
                 rows.setdefault(name, {})[t] = value
         if progress is not None:
             progress(t, last)
     for fold, memory in zip(run.folds, memories, strict=True):
+        if memory is None:  # a run too short for it
+            continue
         for name, value in fold.rows(memory).items():
             rows[name] = {last: value.detach().double().cpu().numpy()}
     return {
@@ -183,7 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--store", default="adversarium.sqlite")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        if options.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
         store = Store(options.store)
         ids = [options.id] if options.id.endswith(".py") else experiment_ids(options.id)
         for id in ids:
@@ -193,8 +202,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 spent = execute(task, id, seeds, store, options.device)
                 print(f"{id} {task.label or 'run'}: {spent:.1f} s", flush=True)
     except ValueError as fault:
-        print(f"adversarium: {fault}")
+        print(f"adversarium: {fault}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
+        return 130
     return 0
 
 

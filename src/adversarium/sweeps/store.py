@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -68,8 +69,8 @@ def check_file(path: Path) -> None:
         if not folder.is_dir():
             raise StoreError(f"the store's directory {folder} does not exist; make it first.")
         return
-    if path.stat().st_size == 0 or Path(f"{path}-journal").exists():
-        return  # empty, or sqlite has a creation to roll back
+    if path.stat().st_size == 0:
+        return
     with path.open("rb") as file:
         header = file.read(100)
     if header[:16] != b"SQLite format 3\0" or len(header) < 100:
@@ -99,7 +100,7 @@ class Store:
             self._db = sqlite3.connect(":memory:")
             self._db.executescript(_SCHEMA)
         else:
-            self._db = self._connect()
+            self._db = self._view() if readonly else self._connect()
         with self._reported():
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
@@ -107,6 +108,17 @@ class Store:
                 f"{self.path} was written by a newer adversarium (format {version}); update, or "
                 "name a new file (--store FILE)."
             )
+
+    def _view(self) -> sqlite3.Connection:
+        """A connection that writes nothing, also where nothing can be written."""
+        place = quote(str(self.path.absolute()))
+        with self._reported():
+            try:
+                db = sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=30)
+                db.execute("SELECT COUNT(*) FROM runs")
+            except sqlite3.OperationalError:
+                db = sqlite3.connect(f"file:{place}?immutable=1", uri=True)
+            return db
 
     def _connect(self) -> sqlite3.Connection:
         with self._reported():
@@ -150,6 +162,7 @@ class Store:
                     json.dumps(block.refused),
                 ),
             )
+            self._db.execute("DELETE FROM failures WHERE key = ?", (block.key,))
             run = self._run(block.key)
             for i, seed in enumerate(block.seeds):
                 self._db.execute(

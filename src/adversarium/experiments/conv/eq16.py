@@ -15,6 +15,7 @@ from adversarium.data import SpherePoints
 from adversarium.experiments.checks import at_most, each, every, last, measure
 from adversarium.experiments.spec import Bars, Curves, Run, Trial
 from adversarium.networks import SmoothedReLU, TwoLayer
+from adversarium.networks.two_layer import signs
 from adversarium.probes import WorstRegret, path_length, risk, worst_loss
 from adversarium.probes.regret import robust_loss
 from adversarium.rng import integers, normal, uniform
@@ -72,7 +73,8 @@ def one_step(rng, m, b):
         # the three slacks, each of which the proof shows to be non-negative
         f, f_ref = network.f(W, x), network.f(W_ref, x)
         slope = (f - batch.y) / (1 + (f - batch.y).square()).sqrt()
-        linear = torch.func.jvp(lambda W, x=x: network.f(W, x), (W,), (W_ref - W,))[1]
+        gate = signs(m, W) * network.activation.slope(x @ W.mT) / math.sqrt(m)
+        linear = (gate * (x @ (W_ref - W).mT)).sum(-1)  # ⟨∇f(W, x), W_ref − W⟩
         curvature = (growth - 1) * near + 2 * alpha * (slope * (f_ref - f - linear)).mean()
         attack = 2 * alpha * (robust_loss(network, W_ref, batch, "pseudo_huber") - loss(W_ref))
         convex = pseudo_huber(f_ref, batch.y) - pseudo_huber(f, batch.y) - slope * (f_ref - f)

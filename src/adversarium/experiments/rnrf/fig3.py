@@ -1,34 +1,62 @@
 """Figure 3 of RNRF: which features standard and adversarial training learn, and when.
 
 Paper: correlations of the filters with robust and non-robust features over 1,000 iterations;
-under adversarial training the growth of the non-robust one stops "near 150".
+under adversarial training the growth of the non-robust one stops "near 150"; Theorems 4.3 and 4.4
+and the lemmas of Apps. D and E on the same two runs.
 Reading: the attack's step η̃ = 1e3 acts on the gradient of the batch mean (1e3/N = 10 a point).
-Cost: quick 35 s, paper 140 s (2 cores, float32).
+Cost: quick 75 s, paper 150 s (2 cores, float32).
 """
 
-from adversarium.attacks import MarginStep
+import math
+
+import numpy as np
+
+from adversarium.attacks import APGD, PGD, FeatureReplacement, MarginStep
 from adversarium.data import TwoFeaturePatches
-from adversarium.experiments.checks import crossing, level, measure
-from adversarium.experiments.spec import Curves, Run
+from adversarium.experiments import checks as rules
+from adversarium.experiments.checks import at_most, crossing, last, level, measure, ordering
+from adversarium.experiments.spec import Curves, Run, Table
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
+    At,
     Error,
-    nonrobust_feature,
+    FeatureError,
+    feature_energy,
+    foreign_nonrobust,
+    foreign_robust,
     nonrobust_features,
+    nonrobust_total,
+    outputs,
     risk,
-    robust_feature,
     robust_features,
     train_error,
 )
 
-quick = dict(seeds=5, steps=400)
+quick = dict(seeds=5, steps=1000)
 paper = dict(seeds=10, steps=1000)
+
+STD, ADV = "standard", "adversarial"
+LOG_D = math.log(100)
+_WHEN = (0, 50, 150, 300, 500, 750)
+_POINTS = 500
 
 
 def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, eta=0.1):
     data = TwoFeaturePatches(k=2, d=d, P=P, alpha=2.0, beta=1.0, sigma_n=0.1, n_robust=1)
     attack = MarginStep(radius=eps, step=step, batch_mean=True)
-    for label, by in (("standard", None), ("adversarial", attack)):
+    strong = (
+        APGD(radius=eps, steps=20, restarts=1),
+        PGD(radius=eps, steps=20, start="uniform"),
+    )
+    raw = PGD(radius=eps, steps=10, step=step, normalised=False, loss="minus_true_logit")
+    when = (*(t for t in _WHEN if t < steps), steps)
+    sometimes = (
+        Error(n=_POINTS, name="test_error"),
+        Error(n=_POINTS, attacks=(FeatureReplacement(radius=eps),), name="replaced_error"),
+        Error(n=100, attacks=(raw,), name="raw_error"),
+        Error(n=100, attacks=strong, name="strong_error"),
+    )
+    for label, by in ((STD, None), (ADV, attack)):
         yield Run(
             label=label,
             data=data,
@@ -38,30 +66,221 @@ def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, 
             steps=steps,
             eta=eta,
             probes=(
-                robust_feature,
-                nonrobust_feature,
                 robust_features,
                 nonrobust_features,
+                nonrobust_total,
+                foreign_robust,
+                foreign_nonrobust,
+                outputs,
                 risk,
                 train_error,
+                *(At(probe, when) for probe in sometimes),
             ),
-            final=(Error(on="test", n=1000, name="test_error"),),
-            record=2,
+            final=(
+                FeatureError("robust", _POINTS),
+                FeatureError("nonrobust", _POINTS),
+                Error(n=_POINTS, attacks="training", name="own_attack_error"),
+                Error(on="train", attacks=strong, name="strong_train_error"),
+                feature_energy,
+            ),
+            record=5,
             dtype="float32",
         )
 
 
-_classes = ("[0]", "[1]")
+def _classes(rows, label, probe):
+    """Times and the curves of both classes, (seed, t, class)."""
+    t, first = rows[label].curve(f"{probe}[0]")
+    return t, np.stack([first, rows[label].curve(f"{probe}[1]")[1]], axis=-1)
+
+
+def _first(t, reached):
+    """The first time at which a condition (seed, t) is true; NaN if never."""
+    return np.where(reached.any(1), t[reached.argmax(1)], np.nan)
+
+
+def _lead(label):
+    """The smallest over classes of A − B at the end."""
+
+    def of(rows):
+        A, B = (
+            _classes(rows, label, p)[1][:, -1] for p in ("robust_features", "nonrobust_features")
+        )
+        return (A - B).min(-1)
+
+    return of
+
+
+def _dominated(rows):
+    """The smallest over classes of B − 5A at the end of standard training."""
+    A, B = (_classes(rows, STD, p)[1][:, -1] for p in ("robust_features", "nonrobust_features"))
+    return (B - 5 * A).min(-1)
+
+
+def _crossing_time(rows):
+    """The first t from which A > B in both classes, adversarial training."""
+    t, A = _classes(rows, ADV, "robust_features")
+    _, B = _classes(rows, ADV, "nonrobust_features")
+    return _first(t, (A > B).all(-1) & (t > 100))
+
+
+def _worst_error(probe, label, after=50):
+    def of(rows):
+        t, values = rows[label].curve(probe)
+        return values[:, t >= after].max(1)
+
+    return measure(f"largest {probe} at t ≥ {after} ({label})", of)
+
+
+def _accuracy_at(probe, moment):
+    """1 − error at a moment of adversarial training; None: at the end."""
+
+    def of(rows):
+        t, values = rows[ADV].curve(probe)
+        return 1 - values[:, -1 if moment is None else int(np.abs(t - moment).argmin())]
+
+    return measure(f"accuracy, {probe}, t = {moment or 'end'}", of)
+
+
+def _best_accuracy(rows):
+    return 1 - rows[ADV].curve("strong_error")[1].min(1)
+
+
+def _imbalance(rows):
+    """½ minus the smallest min F_y/max F_y within a class, once F_y ≥ log d."""
+    _, F = rows[STD].curve("outputs[0]")
+    _, share = rows[STD].curve("outputs[3]")
+    return 0.5 - np.where(F >= LOG_D, share, np.inf).min(1)
+
+
+def _sum_ratio(rows):
+    """η Σ_{s≤T} E[1 − π_y]/log T at the last T over that at T = 100."""
+    t, doubt = rows[STD].curve("outputs[1]")
+    total = np.cumsum((doubt[:, 1:] + doubt[:, :-1]) / 2 * np.diff(t), axis=1)
+    at = int(np.abs(t[1:] - 100).argmin())
+    return (total[:, -1] / math.log(t[-1])) / (total[:, at] / math.log(t[1 + at]))
+
+
+def _log_slope(probe, label, above):
+    """The slope of mean log(1 − π_y) against mean F_y where F_y ≥ `above`, one a seed."""
+
+    def of(rows):
+        _, F = rows[label].curve(f"{probe}[0]")
+        _, log_doubt = rows[label].curve(f"{probe}[2]")
+        fits = [
+            np.polyfit(f[f >= above], g[f >= above], 1)[0] if (f >= above).sum() > 4 else np.nan
+            for f, g in zip(F, log_doubt, strict=True)
+        ]
+        return np.array(fits)
+
+    return measure(f"slope of log(1 − π_y) in F_y ≥ {above:.3g} ({label})", of)
+
+
+def _start_doubt(probe, label):
+    return measure(
+        f"1 − π_y at t = 0 ({label})", lambda rows: rows[label].curve(f"{probe}[1]")[1][:, 0]
+    )
+
+
+def _stage_two(rows):
+    """Steps from the first max B ≥ ϱ/β to mean F_y ≥ log d."""
+    t, B = _classes(rows, STD, "nonrobust_features")
+    return _first(t, rows[STD].curve("outputs[0]")[1] >= LOG_D) - _first(t, (B >= 1.0).any(-1))
+
+
+def _robust_change(rows):
+    """The relative change of max A between those two times."""
+    _, A = _classes(rows, STD, "robust_features")
+    _, B = _classes(rows, STD, "nonrobust_features")
+    begin = np.argmax((B >= 1.0).any(-1), 1)
+    end = np.argmax(rows[STD].curve("outputs[0]")[1] >= LOG_D, 1)
+    top = A.max(-1)
+    seeds = np.arange(len(top))
+    low, high = np.minimum(begin, end), np.maximum(begin, end)
+    return np.abs(top[seeds, high] / top[seeds, low] - 1)
+
+
+def _growth(probe):
+    def of(rows):
+        values = rows[ADV].curve(probe)[1]
+        return values.max(1) - values[:, 0]
+
+    return measure(f"max over t of {probe} − its start (adversarial)", of)
+
+
+def _early_difference(rows):
+    """The largest relative difference of A and B between the trainings until Σ B^q of either
+    class reaches a tenth of its plateau."""
+    _, total = _classes(rows, ADV, "nonrobust_total")
+    until = np.argmax((total >= 0.1 * total[:, -1:]).any(-1), 1)
+    worst = np.zeros(len(until))
+    for probe in ("robust_features", "nonrobust_features"):
+        (_, std), (_, adv) = (_classes(rows, label, probe) for label in (STD, ADV))
+        gap = np.abs(adv / std - 1).max(-1)
+        worst = np.maximum(worst, [g[: i + 1].max() for g, i in zip(gap, until, strict=True)])
+    return worst
+
+
+_zero = measure("0", lambda rows: np.zeros(len(rows[STD].seeds)))
+_error = lambda probe, label, points=_POINTS: last(probe, label, points)
+_perfect = lambda probe, label: level(_error(probe, label), 0, 0.005)  # 1.00 to two digits
+_exponent = lambda quantity, low, high: rules.Check("exponent", level(quantity, low, high).judge)
 
 checks = {
     "rnrf.fig3.transition": level(
         measure(
             "time at which the slope of B falls below the slope of A",
-            crossing("nonrobust_features", "robust_features", "adversarial", _classes),
+            crossing("nonrobust_features", "robust_features", ADV, ("[0]", "[1]")),
         ),
         90,
         180,
     ),
+    "rnrf.fig3.std_dominated": ordering(
+        measure("min over classes of B − 5A (standard)", _dominated), than=_zero
+    ),
+    "rnrf.phase2.crossing": rules.every(
+        ordering(measure("min over classes of A − B (adversarial)", _lead(ADV)), than=_zero),
+        ordering(_zero, than=measure("min over classes of A − B (standard)", _lead(STD))),
+        level(measure("first t with A > B in both classes", _crossing_time), 100, 1000),
+    ),
+    "rnrf.fig3.std_acc": rules.every(
+        level(_worst_error("test_error", STD), 0, 0.005),
+        level(_worst_error("test_error", ADV), 0, 0.005),
+    ),
+    "rnrf.fig3.robust_rise": rules.every(
+        ordering(_accuracy_at("replaced_error", None), than=_accuracy_at("replaced_error", 150)),
+        ordering(_accuracy_at("raw_error", None), than=_accuracy_at("raw_error", 150)),
+        level(measure("best accuracy under strong attacks at any t", _best_accuracy), 0, 0.01),
+    ),
+    "rnrf.thm4.3.train_perfect": level(last("train_error", STD), 0, 0),
+    "rnrf.thm4.3.test_good": _perfect("test_error", STD),
+    "rnrf.thm4.3.nonrobust_features": _perfect("nonrobust_only_error", STD),
+    "rnrf.thm4.3.attack": level(_error("replaced_error", STD), 0.995, 1),
+    "rnrf.thm4.4.robust_features": _perfect("robust_only_error", ADV),
+    "rnrf.thm4.4.train_perfect": level(last("strong_train_error", ADV), 0, 0),
+    "rnrf.thm4.4.robust_test": level(last("strong_error", ADV, 100), 0, 0.05),
+    "rnrf.thm4.4.weak": rules.every(
+        _perfect("replaced_error", ADV), _perfect("own_attack_error", ADV)
+    ),
+    "rnrf.lemE.5.balance": at_most(measure("½ − min F_y/max F_y in a class", _imbalance), 0),
+    "rnrf.lemE.6.sum": level(measure("ηΣE[1 − π]/log T, end over T = 100", _sum_ratio), 0, 1.5),
+    "rnrf.lemD.5.logit": rules.every(
+        _exponent(_log_slope("outputs", STD, 1.0), -1.05, -0.95),
+        _exponent(_start_doubt("outputs", STD), 0.1, 0.9),
+    ),
+    "rnrf.lemD.6": rules.every(
+        _exponent(_log_slope("outputs", STD, LOG_D), -1.05, -0.95),
+        _exponent(_start_doubt("outputs", STD), 0.45, 0.55),
+    ),
+    "rnrf.lemD.10.stage2": rules.every(
+        level(measure("steps from B = ϱ/β to F_y = log d", _stage_two), high=10 * LOG_D / 0.1),
+        level(measure("relative change of max A meanwhile", _robust_change), 0, 0.1),
+    ),
+    "rnrf.lemD.21.offdiag_adv": rules.every(
+        at_most(_growth("foreign_robust"), 0), at_most(_growth("foreign_nonrobust"), 0)
+    ),
+    "rnrf.phase1": level(measure("largest relative difference, early", _early_difference), 0, 0.05),
+    "rnrf.sec3.decomp": level(last("feature_energy", STD), 0.95, 1),
 }
 
 _symbols = {
@@ -70,19 +289,52 @@ _symbols = {
     "nonrobust_features[0]": r"$\max_r \langle w_{1,r}, v_1\rangle$ (non-robust)",
     "nonrobust_features[1]": r"$\max_r \langle w_{2,r}, v_2\rangle$ (non-robust)",
 }
+_errors = {
+    "test_error": "clean",
+    "replaced_error": "model-free attack (Thm 4.3)",
+    "raw_error": "raw gradient, step 1e3",
+    "strong_error": "strong attacks",
+}
+_table = {
+    "test_error": "clean test error",
+    "robust_only_error": "robust features alone",
+    "nonrobust_only_error": "non-robust features alone",
+    "replaced_error": "model-free attack",
+    "own_attack_error": "training attack",
+    "strong_error": "strong attacks",
+}
 
 figures = (
     Curves(
         name="features",
         title="Figure 3: what the filters learn",
         y=tuple(_symbols),
-        of=("standard", "adversarial"),
+        of=(STD, ADV),
         names=_symbols,
         x_label="iteration t",
         y_label="correlation",
         lines={"paper: near 150": 150},
         caption="Mean over seeds, band: smallest to largest seed. Standard training learns the "
         "non-robust features alone; under adversarial training their growth stops and the robust "
-        "ones begin to rise.",
+        "ones overtake them.",
+    ),
+    Curves(
+        name="errors",
+        title="Figure 3: test error by attack",
+        y=tuple(_errors),
+        of=(STD, ADV),
+        names=_errors,
+        x_label="iteration t",
+        y_label="error",
+        caption="Mean over seeds, band: smallest to largest seed. Robustness rises under the weak "
+        "attacks alone; the strong ones break every point at every time.",
+    ),
+    Table(
+        name="table",
+        title="Errors at the end",
+        y=tuple(_table),
+        of=(STD, ADV),
+        names=_table,
+        caption="Mean over seeds with its 99 % interval.",
     ),
 )
