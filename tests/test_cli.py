@@ -15,7 +15,7 @@ TOY = ("--set", "steps=12", "--set", "n=10", "--set", "d=10", "--set", "P=4", "-
 
 
 def call(*words: str, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "adversarium.cli", *words]
+    command = [sys.executable, "-P", "-m", "adversarium.cli", *words]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=ENV, check=False)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
     return done
@@ -84,6 +84,7 @@ def test_a_changed_run_is_marked_and_never_enters_the_ledger(tmp_path):
 def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(tmp_path):
     out = call("run", "boat", "--dry-run", cwd=tmp_path).stdout
     assert "engine gram" in out and "10 of 10 seeds" in out
+    assert "MiB" in out and "time unknown" in out and "measured: quick" in out
     out = call("run", "boat", "--dry-run", "--set", "attack.start=uniform", cwd=tmp_path).stdout
     assert "not gram: gram needs normalised steps from a zero start" in out
     assert not (tmp_path / "adversarium.sqlite").exists()
@@ -161,6 +162,7 @@ BAD = [
     (["verify", "--store", "letter.txt"], "not a store"),
     (["report", "--out", "letter.txt"], "directory"),
     (["report", "rnrf"], "own files"),
+    (["report", "--out", "page"], "no report of ours"),
     (["export", "rnrf.fig3"], "run `adversarium run rnrf.fig3"),
     (["export", "rnrf.fig3", "--to", "xls"], "xls"),
     (["sweep", "rnrf.fig3"], "over"),
@@ -182,6 +184,8 @@ BAD = [
 @pytest.mark.parametrize(("words", "said"), BAD, ids=[" ".join(w) for w, _ in BAD])
 def test_bad_input_gets_one_sentence_and_status_two(words, said, tmp_path):
     (tmp_path / "letter.txt").write_text("dear reader " * 20)
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "index.html").write_text("my own page")
     (tmp_path / "raises.py").write_text("x = 1\ny = 1 / 0\n")
     (tmp_path / "syntax.py").write_text("def plan(:\n")
     (tmp_path / "empty.py").write_text("x = 1\n")
@@ -192,7 +196,7 @@ def test_bad_input_gets_one_sentence_and_status_two(words, said, tmp_path):
     (tmp_path / "stolen.py").write_text(OWN.replace("own.thm", "conv.eq16"))
     (tmp_path / "exits.py").write_text("import sys\nsys.exit()\n")
     (tmp_path / "torch.py").write_text("x = 1\n")
-    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
     done = call(*words, cwd=tmp_path, status=2)
     assert said in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) == 1
@@ -233,6 +237,16 @@ def test_an_own_file_goes_wherever_an_id_goes(tmp_path):
     assert "own.thm" in (tmp_path / "report" / "index.html").read_text()
 
 
+def test_the_template_is_a_whole_theorem(tmp_path):
+    call("new", "mine.py", cwd=tmp_path)
+    out = call("run", "./mine.py", cwd=tmp_path).stdout
+    assert "mine.thm1: holds" in out
+    assert (tmp_path / "figures" / "mine" / "alignment.svg").exists()
+    call("sweep", "./mine.py", "--over", "mu=1,2", "--set", "steps=50", cwd=tmp_path)
+    call("new", "mine.py", cwd=tmp_path, status=2)
+    call("new", "my-file.txt", cwd=tmp_path, status=2)
+
+
 def test_a_probe_that_raises_fails_its_run_with_status_one_and_loses_nothing(tmp_path):
     broken = OWN.replace("probes=(risk, train_error))", "probes=(risk, train_error, oops))")
     broken = broken.replace(
@@ -250,9 +264,11 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
     )
     long = long.replace("steps=steps, eta=0.05", "steps=200 if eta == 0.05 else 10**7, eta=eta")
     (tmp_path / "own.py").write_text(long)
-    command = [sys.executable, "-m", "adversarium.cli", "run", "./own.py"]
+    command = [sys.executable, "-P", "-m", "adversarium.cli", "run", "./own.py"]
+    # a shell that runs this in the background has SIGINT ignored, and children inherit that
+    heard = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=ENV
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=ENV, preexec_fn=heard
     ) as child:
         for _ in range(200):
             time.sleep(0.1)
@@ -261,8 +277,10 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
         time.sleep(0.5)
         began = time.monotonic()
         child.send_signal(number)
-        said = child.stderr.read()
-        child.wait()
+        try:
+            said = child.communicate(timeout=30)[1]
+        finally:
+            child.kill()
     assert time.monotonic() - began < 2
     assert child.returncode == 130
     assert "every finished run is kept. Go on with: adversarium run ./own.py" in said

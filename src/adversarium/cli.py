@@ -90,14 +90,48 @@ def run(
     out: Path = Path("figures"),
     fresh: Annotated[bool, Flag] = False,
     dry_run: Annotated[bool, Flag] = False,
+    against: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
 ) -> int:
     """Runs experiments: figures and verdicts. A changed run (--set) is marked and never enters the
-    ledger; --dry-run says what would run, on which engine, and why not on the others."""
+    ledger; --against sets it beside the published one; --dry-run says what would run, on which
+    engine, and why not on the others."""
     from adversarium.report.commands import run_command
 
     _ready(device, data)
-    return run_command(_some(ids), preset, seeds, set_, device, store, out, fresh, dry_run, json)
+    if against and not set_:
+        raise ValueError("--against compares a changed run with the published one; use --set too.")
+    run_options = (device, store, out, fresh, dry_run, against, json)
+    return run_command(_some(ids), preset, seeds, set_, *run_options)
+
+
+@app.command
+def attack(
+    id: str,
+    *,
+    seed: int = 0,
+    radii: Annotated[str, Parameter(help="0.1,0.5,1; eight about the training radius else")] = "",
+    points: int = 200,
+    preset: Preset = "quick",
+    set_: Changes = [],  # noqa: B006
+    device: Literal["cpu", "cuda"] = "cpu",
+    out: Path = Path("attack"),
+    json: Annotated[bool, Flag] = False,
+) -> int:
+    """Every attack × radius on an experiment's trained networks, with the certified bracket."""
+    from adversarium.report.attack import attack_command
+
+    _ready(device, None)
+    return attack_command(id, seed, radii, points, preset, set_, device, out, json)
+
+
+@app.command
+def new(file: Path) -> int:
+    """A template for an own theorem; `run`, `verify`, `sweep` and `report` take ./FILE.py then."""
+    from adversarium.experiments.catalogue import new_file
+
+    _print(f"{new_file(file)}; try: adversarium run ./{file}")
+    return 0
 
 
 @app.command
@@ -138,7 +172,7 @@ def sweep(
     json: Annotated[bool, Flag] = False,
 ) -> int:
     """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture."""
-    from adversarium.report.commands import sweep_command
+    from adversarium.report.sweep import sweep_command
 
     _ready(device, data)
     return sweep_command(id, over, zip, claim, preset, seeds, set_, device, store, out, fresh, json)

@@ -220,6 +220,17 @@ def own_claims(path: str) -> dict[str, Claim]:
     }
 
 
+def new_file(path: Path) -> Path:
+    """Writes the template of an own experiment; never over a file that is there."""
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise ValueError(f"an own experiment is a Python file such as mine.py, got {path}.")
+    if path.exists():
+        raise ValueError(f"{path} exists already; name another file.")
+    template = files("adversarium.experiments") / "template.txt"
+    path.write_text(template.read_text(encoding="utf-8").replace("NAME", path.stem), "utf-8")
+    return path
+
+
 def public_names(room: str) -> dict[str, str]:
     """The public names of a room and the first line of each docstring, read without importing."""
     folder = files("adversarium") / room

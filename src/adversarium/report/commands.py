@@ -1,15 +1,13 @@
 """What the commands that run something do: plan, run, judge, draw, print."""
 
-import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from adversarium.experiments.catalogue import experiment_ids, load, selected_claims
-from adversarium.experiments.checks import Evidence
+from adversarium.experiments.catalogue import experiments as entries
+from adversarium.experiments.checks import Evidence, Rows, interval
 from adversarium.experiments.spec import Experiment, Run, configuration
 from adversarium.report import figures, tables
 from adversarium.report.progress import Progress
@@ -24,12 +22,12 @@ from adversarium.sweeps.audit import (
     run_missing,
     write_ledger,
 )
-from adversarium.sweeps.grid import cells, parse_axis, parse_changes, parse_seeds, planned
-from adversarium.sweeps.run import engine_of, key_of
+from adversarium.sweeps.grid import parse_changes, parse_seeds, planned
+from adversarium.sweeps.run import data_bytes, engine_of, key_of
 from adversarium.sweeps.store import Store
 
 
-def _ids(words: Sequence[str]) -> list[str]:
+def experiments_named(words: Sequence[str]) -> list[str]:
     """Experiments by id, claim, paper or own file, each once."""
     found = [
         i for word in words for i in ([word] if word.endswith(".py") else experiment_ids(word))
@@ -52,11 +50,12 @@ def run_command(
     out: Path,
     fresh: bool,
     dry: bool,
+    against: bool,
     json: bool,
 ) -> int:
     """`adversarium run`."""
     changes = parse_changes(words)
-    chosen = [(load(i), parse_seeds(seeds)) for i in _ids(ids)]
+    chosen = [(load(i), parse_seeds(seeds)) for i in experiments_named(ids)]
     plans = [
         (e, planned(e, preset, changes), s or tuple(range(e.seeds(preset)))) for e, s in chosen
     ]
@@ -88,52 +87,70 @@ def run_command(
                     "seconds": round(facts["seconds"], 3),
                 }
             )
+        whole = len(rows) == len(tasks)
+        under: dict[str, Any] = {}
+        if against:
+            published = experiment.runs(preset)
+            with Progress(quiet=json) as progress:
+                failures += run_missing(experiment, published, own, reader, device, progress, fresh)
+            below = evidence(reader, published, own)
+            if below is not None and whole:  # pairs by place in the plan: labels may have changed
+                under = dict(zip(rows, below.values(), strict=False))
         if not json:
-            _print_run(experiment, rows, len(rows) == len(tasks), bool(changes), out)
+            _print_run(experiment, rows, whole, bool(changes), out, under)
     if json:
         print(tables.json_text({"runs": runs}))
-    return _failed(failures)
+    return failed(failures)
 
 
-def _failed(failures: Sequence[str]) -> int:
+def failed(failures: Sequence[str]) -> int:
     for failure in failures:
         print(f"adversarium: {failure}", file=sys.stderr)
     return 1 if failures else 0
 
 
 def _dry(plans: Sequence[Any], store: Store, json: bool) -> int:
+    """What would run: engine, refusals, memory of the data, and the time, where it is known."""
     lines = []
     for experiment, tasks, seeds in plans:
         for task in tasks:
             name, _, refused = engine_of(task)
-            missing = len(set(seeds) - store.seeds(key_of(task)))
-            steps = task.steps if isinstance(task, Run) else 0
+            done = sorted(store.seeds(key_of(task)))
+            missing = len(set(seeds) - set(done))
+            spent = store.provenance(key_of(task), done)["seconds"] / len(done) if done else None
             lines.append(
                 {
                     "id": experiment.id,
                     "label": task.label,
                     "engine": name,
                     "refused": refused,
-                    "steps": steps,
+                    "steps": task.steps if isinstance(task, Run) else 0,
                     "seeds": len(seeds),
                     "missing": missing,
+                    "seconds": None if spent is None else spent * missing,
+                    "bytes": data_bytes(task) if isinstance(task, Run) else 0,
                 }
             )
     if json:
         print(tables.json_text({"runs": lines}))
         return 0
     for run in lines:
+        known = f"about {run['seconds']:.0f} s" if run["seconds"] is not None else "time unknown"
         print(
             f"{run['id']} {run['label']}: {run['missing']} of {run['seeds']} seeds to run, "
-            f"{run['steps']} steps, engine {run['engine']}"
+            f"{run['steps']} steps, engine {run['engine']}, {known}, "
+            f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
         )
         for name, why in run["refused"].items():
             print(f"  not {name}: {why}")
+    costs = {e.id: entries()[e.id].cost for e, _, _ in plans if e.id in entries()}
+    for id, cost in costs.items():
+        print(f"{id}, measured: {cost}")
     return 0
 
 
 def _print_run(
-    experiment: Experiment, rows: Evidence, whole: bool, changed: bool, out: Path
+    experiment: Experiment, rows: Evidence, whole: bool, changed: bool, out: Path, under: Evidence
 ) -> None:
     mark = " (changed: not for the ledger)" if changed else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
@@ -145,6 +162,8 @@ def _print_run(
             mean, low, high = figures.mean_and_interval(run, probe)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {probe:<34} {tables.number(mean):>10}  {ends}")
+            if label in under and probe in under[label].values:
+                _print_difference(run, under[label], probe)
     if not whole:
         return
     for id in experiment.checks:
@@ -152,13 +171,23 @@ def _print_run(
             verdict = judged(experiment, id, rows)
             print(f"  {id}: {verdict.verdict} {verdict.reason}")
         except KeyError as fault:
+            if not changed:
+                raise
             print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
     folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:
-        drawn = figures.draw(figure, rows, folder)
+        drawn = figures.draw(figure, rows, folder, under)
         if drawn is not None:
             print(f"  {drawn}")
+
+
+def _print_difference(run: Rows, published: Rows, probe: str) -> None:
+    """Changed minus published, paired by seed."""
+    gap = run.last(probe) - published.last(probe)
+    low, high = interval(gap)
+    ends = f"[{tables.number(low)}, {tables.number(high)}]"
+    print(f"    {'  minus published':<34} {tables.number(float(gap.mean())):>10}  {ends}")
 
 
 def verify_command(
@@ -191,7 +220,7 @@ def verify_command(
         print(tables.json_text(ledger))
     else:
         _print_ledger(ledger, bool(words))
-    return _failed(failures)
+    return failed(failures)
 
 
 def _print_ledger(ledger: dict[str, Any], named: bool) -> None:
@@ -232,122 +261,6 @@ def _print_ledger(ledger: dict[str, Any], named: bool) -> None:
     print(f"{ledger['seconds']:.1f} s on {cpu}, {cores} cores")
 
 
-def sweep_command(
-    id: str,
-    over: Sequence[str],
-    zipped: bool,
-    claim: str,
-    preset: str,
-    seeds: str,
-    words: Sequence[str],
-    device: str,
-    path: Path,
-    out: Path,
-    fresh: bool,
-    json: bool,
-) -> int:
-    """`adversarium sweep`."""
-    axes = [parse_axis(word) for word in over]
-    grid = cells(axes, zipped)
-    fixed = parse_changes(words)
-    (home,) = _ids([id])[:1]
-    experiment = load(home)
-    watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
-    if watched not in experiment.checks:
-        raise ValueError(
-            f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
-        )
-    own = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
-    plans = [planned(experiment, preset, {**fixed, **cell}) for cell in grid]
-    store = Store(path)
-    reader = Reader(store, experiment.id)
-    lines: list[dict[str, Any]] = []
-    failures: list[str] = []
-    with Progress(quiet=json) as progress:
-        for i, (cell, tasks) in enumerate(zip(grid, plans, strict=True)):
-            report = lambda w, d, n, i=i: progress(f"cell {i + 1} of {len(grid)}, {w}", d, n)
-            failures += run_missing(experiment, tasks, own, reader, device, report, fresh)
-            lines.append(_judged_cell(experiment, watched, cell, reader, tasks, own))
-    out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{experiment.name}-{'-'.join(a.name.replace('.', '_') for a in axes)}"
-    _sweep_files(stem, axes, zipped, watched, lines)
-    if json:
-        print(tables.json_text({"id": experiment.id, "claim": watched, "cells": lines}))
-    else:
-        for line in lines:
-            at = ", ".join(
-                f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}"
-                for k, v in line["set"].items()
-            )
-            print(f"{at:<40} {line['verdict']:<10} {line['name']}: {tables.with_interval(line)}")
-        print(f"{stem}.csv, {stem}.svg")
-    return _failed(failures)
-
-
-def _judged_cell(
-    experiment: Experiment,
-    claim: str,
-    cell: dict[str, Any],
-    reader: Reader,
-    tasks: Any,
-    seeds: Sequence[int],
-) -> dict[str, Any]:
-    rows = evidence(reader, tasks, seeds)
-    blank: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
-    if rows is None:
-        return {"set": cell, "verdict": "failed", "reason": "a run failed", **blank}
-    try:
-        verdict = judged(experiment, claim, rows)
-    except KeyError as fault:
-        return {"set": cell, "verdict": "undecided", "reason": f"out of regime: {fault}", **blank}
-    first = verdict.measured[0] if verdict.measured else blank
-    return {"set": cell, "verdict": verdict.verdict, "reason": verdict.reason, **first}
-
-
-def _sweep_files(
-    stem: Path, axes: Sequence[Any], zipped: bool, claim: str, lines: Sequence[dict[str, Any]]
-) -> None:
-    with Path(f"{stem}.csv").open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow((*(a.name for a in axes), "verdict", "quantity", "mean", "low", "high"))
-        for line in lines:
-            out.writerow(
-                (
-                    *line["set"].values(),
-                    line["verdict"],
-                    *(line[k] for k in ("name", "mean", "low", "high")),
-                )
-            )
-    column = lambda k: np.array(
-        [np.nan if line[k] is None else line[k] for line in lines], dtype=float
-    )
-    what = next((line["name"] for line in lines if line["name"]), claim)
-    if len(axes) == 2 and not zipped:
-        shape = (len(axes[0].values), len(axes[1].values))
-        verdicts = np.array([line["verdict"] for line in lines]).reshape(shape)
-        figures.heatmap(
-            Path(f"{stem}.svg"),
-            axes[0].values,
-            axes[1].values,
-            column("mean").reshape(shape).T,
-            verdicts.T,
-            (axes[0].name, axes[1].name),
-            f"{claim}: {what}",
-        )
-        return
-    x = axes[0].values
-    numeric = all(isinstance(v, (int, float)) for v in x) and (len(axes) == 1 or zipped)
-    positions = list(x) if numeric else list(range(len(lines)))
-    figures.line(
-        Path(f"{stem}.svg"),
-        positions,
-        column("mean"),
-        column("low"),
-        column("high"),
-        (axes[0].name, what),
-    )
-
-
 def report_command(ids: Sequence[str], out: Path, path: Path) -> int:
     """`adversarium report`."""
     own = [word for word in ids if word.endswith(".py")]
@@ -358,6 +271,9 @@ def report_command(ids: Sequence[str], out: Path, path: Path) -> int:
         )
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out needs a directory, got the file {out}.")
+    old = out / "index.html"
+    if old.exists() and "· adversarium</title>" not in old.read_text(encoding="utf-8"):
+        raise ValueError(f"{old} is no report of ours; name another directory (--out DIR).")
     first = write_site(Store(path, readonly=True), out, own)
     print(f"the report is at {first}")
     return 0
@@ -376,7 +292,7 @@ def export_command(id: str, to: str, preset: str, seeds: str, path: Path, out: P
         tables.write_tex(target, entries)
         print(target)
         return 0
-    for home in _ids([id]):
+    for home in experiments_named([id]):
         experiment = load(home)
         own = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
         rows = evidence(Reader(store, home), experiment.runs(preset), own)

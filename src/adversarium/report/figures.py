@@ -55,21 +55,26 @@ def shown_labels(figure: Curves | Bars | Table, rows: Evidence) -> list[str]:
     return [label for label in figure.of or recorded[:most] if label in recorded]
 
 
-def draw(figure: Curves | Bars | Table, rows: Evidence, folder: Path) -> Path | None:
-    """Draws a figure into a folder; None when the runs that it shows are not there."""
+def draw(
+    figure: Curves | Bars | Table, rows: Evidence, folder: Path, under: Evidence | None = None
+) -> Path | None:
+    """Draws a figure into a folder; None when the runs that it shows are not there. `under`: other
+    rows by the same labels (the published setting), drawn pale below the curves."""
     present = shown_labels(figure, rows)
     if not present:
         return None
     match figure:
         case Curves():
-            return _curves(figure, present, rows, folder)
+            return _curves(figure, present, rows, folder, under or {})
         case Bars():
             return _bars(figure, present, rows, folder)
         case Table():
             return _table(figure, present, rows, folder)
 
 
-def _curves(figure: Curves, labels: list[str], rows: Evidence, folder: Path) -> Path:
+def _curves(
+    figure: Curves, labels: list[str], rows: Evidence, folder: Path, under: Evidence
+) -> Path:
     plt = pyplot()
     picture, axes = plt.subplots(
         1, len(labels), figsize=(1.2 + 4.6 * len(labels), 3.9), sharey=True, squeeze=False
@@ -80,7 +85,15 @@ def _curves(figure: Curves, labels: list[str], rows: Evidence, folder: Path) -> 
             t, values = rows[label].curve(probe)
             low, high, mean = values.min(0), values.max(0), values.mean(0)
             style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])
-            axis.plot(t, mean, label=figure.names.get(probe, probe), **style)
+            name = figure.names.get(probe, probe)
+            if label in under and probe in under[label].values:
+                pale_t, pale = under[label].curve(probe)
+                axis.plot(pale_t, pale.mean(0), alpha=0.4, label=f"{name}, published", **style)
+                lines += [
+                    (f"{label}, published", probe, *v)
+                    for v in zip(pale_t, pale.mean(0), pale.min(0), pale.max(0), strict=True)
+                ]
+            axis.plot(t, mean, label=name, **style)
             axis.fill_between(t, low, high, color=COLOURS[i % 7], alpha=0.18, linewidth=0)
             lines += [(label, probe, *v) for v in zip(t, mean, low, high, strict=True)]
         _marks(axis, figure.lines, figure.levels)
@@ -226,3 +239,31 @@ def line(
     axis.set_xlabel(names[0])
     axis.set_ylabel(names[1])
     _save(plt, picture, path)
+
+
+def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
+    """Accuracy against radius under every attack, the certified bracket, and what is impossible."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(7.4, 4.4))
+    for i, (name, errors) in enumerate(made.errors.items()):
+        style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)
+        axis.plot(made.radii, 1 - np.array(errors), label=name, **style)
+    if made.proven:
+        low, high = 1 - np.array(made.proven), 1 - np.array(made.errors["all strong attacks"])
+        label = "bracket: proven to unbroken"
+        axis.fill_between(made.radii, low, high, color="#999999", alpha=0.25, label=label)
+    if any(impossible):
+        ceiling = 1 - np.array(impossible)
+        axis.step(made.radii, ceiling, where="post", color="black", linewidth=0.9,
+                  label="no classifier above")  # fmt: skip
+    axis.set_xlabel(x_label)
+    axis.set_ylabel("accuracy")
+    axis.set_ylim(-0.03, 1.03)
+    axis.set_title(title, fontsize=10)
+    axis.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    _save(plt, picture, path)
+    rows = [
+        (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
+    ]
+    rows += [("not proven", r, e) for r, e in zip(made.radii, made.proven, strict=False)]
+    _write(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)

@@ -19,7 +19,7 @@ from adversarium.report.tables import (
     summary,
     with_interval,
 )
-from adversarium.sweeps.audit import Reader, stored_entries, stored_evidence
+from adversarium.sweeps.audit import NOT_RUN, NOT_YET, Reader, stored_entries, stored_evidence
 from adversarium.sweeps.machine import machine
 from adversarium.sweeps.run import key_of
 from adversarium.sweeps.store import Store
@@ -117,12 +117,15 @@ def _index(entries: Sequence[Mapping[str, Any]], homes: Mapping[str, str]) -> st
         for line in summary(entries)
     ]
     parts = [_table(("paper", "title", *WORDS), lines)]
+    idle = sum(e["verdict"] == NOT_RUN for e in entries)
+    if idle:
+        parts.append(f"<p>{idle} claims have an experiment but no rows in this store.</p>")
     for paper in (*PAPERS.values(), None):
         tags = {p.tag for p in PAPERS.values()}
         own = [e for e in entries if (e["paper"] == paper.tag if paper else e["paper"] not in tags)]
         if not own:
             continue
-        done = [e for e in own if e["verdict"] not in ("not yet implemented", "not run")]
+        done = [e for e in own if e["verdict"] not in (NOT_YET, NOT_RUN)]
         parts.append(
             f'<h2 id="{paper.key if paper else "own"}">{paper.key if paper else "own"}</h2>'
         )

@@ -4,6 +4,7 @@
 core packages (the standard library, numpy, torch; scipy for some checks): a bare GPU machine.
 """
 
+import math
 import platform
 import signal
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from adversarium.experiments.spec import Run, Trial, configuration, key
 from adversarium.probes.folds import At, probe_name
@@ -168,6 +170,15 @@ def execute(
 def _width(run: Run, device: str) -> int:
     engine, _ = choose(run.data, run.network, run.attack, rule_of(run), run.engine)
     return engine.width["cuda" if device.startswith("cuda") else "cpu"]
+
+
+def data_bytes(run: Run, device: str = "cpu") -> int:
+    """The memory of one block's training set and weights (the attack and the gradient need a few
+    times as much)."""
+    one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
+    weights = sum(w.numel() for w in tree_leaves(one))
+    size = 8 if run.dtype == "float64" else 4
+    return _width(run, device) * size * (run.n * math.prod(run.data.shape) + weights)
 
 
 def _share(progress: Progress, block: int, blocks: int) -> Progress:

@@ -2,7 +2,7 @@
 
 Paper: in the theorem's regime the robust training error is 0 at t = 1 and stays 0. In units of
 N(0, I) noise the regime is C_eff ≥ 2, e.g. (n, d, ‖μ‖, α/‖μ‖) = (20, 8000, 13, .13).
-Cost: quick 6 s, paper 40 s (2 cores).
+Cost: quick 5 s (2 cores).
 """
 
 import math

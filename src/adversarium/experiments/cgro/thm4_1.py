@@ -2,7 +2,7 @@
 
 Paper: U = Θ(α⁻³), V_i = Θ(1), clean test error o(1), robust train error o(1), robust test error
 ≥ 1/2 − o(1), robust errors under the geometry-based transfer attack.
-Cost: quick 25 s, paper 3 min (2 cores).
+Cost: quick 20 s (2 cores).
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Paper: the two halves of Assumption 2.3 hold together; the v-network fits and is broken, the
 u-network fits and is robust (Propositions 3.1, 3.2); tail and tensor-power lemmas.
-Trials: nothing is trained. Cost: quick 15 s, paper 60 s (2 cores).
+Trials: nothing is trained. Cost: quick 7 s (2 cores).
 """
 
 import math
