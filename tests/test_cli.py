@@ -237,6 +237,23 @@ def test_an_own_file_goes_wherever_an_id_goes(tmp_path):
     assert "own.thm" in (tmp_path / "report" / "index.html").read_text()
 
 
+def test_attack_meets_every_network_with_every_attack(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    words = ("attack", "./own.py", "--radii", "0,0.2,1", "--points", "30")
+    (made,) = json.loads(call(*words, "--json", cwd=tmp_path).stdout)["attacks"]
+    assert made["p"] == 2 and made["radii"] == [0, 0.2, 1]
+    strong = made["errors"]["all strong attacks"]
+    assert strong == sorted(strong)
+    for row in made["errors"].values():
+        assert all(a <= b for a, b in zip(row, strong, strict=True))
+    assert all(broken <= open_ for broken, open_ in zip(strong, made["proven"], strict=True))
+    out = call(*words, cwd=tmp_path).stdout
+    assert "GTA" in out and (tmp_path / "attack" / "own" / "run.svg").exists()
+    assert (tmp_path / "attack" / "own" / "run.csv").exists()
+    call("attack", "./own.py", "--radii", "1,x", cwd=tmp_path, status=2)
+    call("attack", "rnrf.setting", cwd=tmp_path, status=2)
+
+
 def test_the_template_is_a_whole_theorem(tmp_path):
     call("new", "mine.py", cwd=tmp_path)
     out = call("run", "./mine.py", cwd=tmp_path).stdout
