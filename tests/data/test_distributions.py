@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adversarium.data import Clusters, Digits, PatchData, SpherePoints, TwoFeaturePatches
-from adversarium.data.batches import gathered, moved, points, stack
+from adversarium.data.batches import gathered, moved, stack
 from adversarium.data.sphere import half_angle
 from adversarium.rng import stream
 
@@ -135,6 +135,5 @@ def test_batches_stack_move_and_select():
     assert whole.x.shape == (2, 6, 3, 5)
     half = moved(whole, "cpu", torch.float32)
     assert half.x.dtype == torch.float32 and half.signal.dtype == torch.int64
-    assert torch.equal(points(whole, torch.tensor([2, 4]), replicas=True).y, whole.y[:, [2, 4]])
     picked = gathered(whole, torch.tensor([[0, 1], [5, 4]]))
     assert torch.equal(picked.x[1], whole.x[1, [5, 4]])

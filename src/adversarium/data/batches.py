@@ -42,11 +42,6 @@ def moved(batch: B, device: str, dtype: torch.dtype) -> B:
     return _each(batch, lambda v: v.to(device, dtype if v.is_floating_point() else None))
 
 
-def points(batch: B, index: Tensor | slice, replicas: bool = False) -> B:
-    """The chosen points of a batch (of every replica alike, when it is stacked)."""
-    return _each(batch, lambda v: v[:, index] if replicas else v[index])
-
-
 def gathered(batch: B, index: Tensor) -> B:
     """Points of a stacked batch, chosen separately in every replica; `index` is (replicas, n)."""
     rows = torch.arange(len(index), device=index.device)[:, None]
