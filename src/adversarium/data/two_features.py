@@ -38,6 +38,7 @@ class TwoFeaturePatches:
     n_robust: int = 1  # |J_R|
     strengths: Literal["constant", "uniform", "lognormal"] = "constant"
     spread: float = 0.0  # relative half-width (uniform) or log standard deviation (lognormal)
+    balanced: bool = False  # classes in turn instead of drawn: n = k is one point a class
 
     def __post_init__(self) -> None:
         if self.k < 2:
@@ -76,7 +77,7 @@ class TwoFeaturePatches:
 
     def sample(self, n: int, rng: Generator) -> TwoFeatureBatch:
         """n points of D."""
-        y = integers(self.k, (n,), rng)
+        y = torch.arange(n) % self.k if self.balanced else integers(self.k, (n,), rng)
         order = uniform((n, self.P), rng).argsort(-1)
         is_robust = order < self.n_robust
         strength = torch.where(is_robust, self.alpha, self.beta) * self._factors(n, rng)

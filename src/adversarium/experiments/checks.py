@@ -258,10 +258,16 @@ def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def exponent(
-    name: str, probe: str, sizes: Mapping[str, float], claimed: float, tolerance: float
+    name: str,
+    of: str | Callable[[Rows], np.ndarray],
+    sizes: Mapping[str, float],
+    claimed: float,
+    tolerance: float,
 ) -> Check:
-    """holds: the interval of the log–log slope of a probe's last values lies within the tolerance
-    of the claimed exponent; at least four sizes over a factor of eight. `sizes` maps labels."""
+    """holds: the interval of the log–log slope of a number a run (a probe's last value, or a
+    function of its rows) lies within the tolerance of the claimed exponent; at least four sizes
+    over a factor of eight. `sizes` maps labels."""
+    number = (lambda run: run.last(of)) if isinstance(of, str) else of
 
     def judge(rows: Evidence) -> Verdict:
         present = {label: size for label, size in sizes.items() if label in rows}
@@ -270,7 +276,7 @@ def exponent(
             reason = f"{OUT}: an exponent needs four sizes over a factor of eight"
             return Verdict("undecided", (), *edges, reason)
         x = np.array(list(present.values()))
-        slopes = slope(x, np.stack([rows[label].last(probe) for label in present], axis=1))
+        slopes = slope(x, np.stack([number(rows[label]) for label in present], axis=1))
         return level(measure(name, lambda _: slopes), *edges).judge(rows)
 
     return Check("exponent", judge)

@@ -21,14 +21,27 @@ from adversarium.probes.features import (
     true_feature,
 )
 from adversarium.probes.folds import At, FirstTime, Total, Worst
+from adversarium.probes.recursions import (
+    FeatureRecursion,
+    GrowthLaw,
+    NoiseUpdate,
+    OffDiagonalGrowth,
+    attacked_off_span,
+    off_feature_drift,
+    printed_attack_error,
+    weights_off_span,
+)
 from adversarium.probes.regime import C_eff
 from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import (
     FeatureError,
+    InnerGap,
+    attacked_outputs,
     feature_energy,
     foreign_nonrobust,
     foreign_robust,
+    noise_correlations,
     nonrobust_total,
     outputs,
 )
@@ -39,11 +52,18 @@ __all__ = [
     "CertifiedError",
     "Error",
     "FeatureError",
+    "FeatureRecursion",
     "FirstTime",
+    "GrowthLaw",
+    "InnerGap",
+    "NoiseUpdate",
+    "OffDiagonalGrowth",
     "Scene",
     "Total",
     "Worst",
     "WorstRegret",
+    "attacked_off_span",
+    "attacked_outputs",
     "bracket",
     "certified_margin",
     "feature_energy",
@@ -53,11 +73,14 @@ __all__ = [
     "least_memorised",
     "median_memorised",
     "most_memorised",
+    "noise_correlations",
     "nonrobust_feature",
     "nonrobust_features",
     "nonrobust_total",
+    "off_feature_drift",
     "outputs",
     "path_length",
+    "printed_attack_error",
     "risk",
     "robust_feature",
     "robust_features",
@@ -65,6 +88,7 @@ __all__ = [
     "strong_attacks",
     "train_error",
     "true_feature",
+    "weights_off_span",
     "worst_loss",
     "worst_margin",
 ]

@@ -6,11 +6,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from adversarium.attacks.gradient import PGD
 from adversarium.probes.errors import error
 from adversarium.probes.scene import Scene
+from adversarium.rng import streams
 from adversarium.shapes import Float
 from adversarium.training.objectives import true_logit
-from adversarium.training.states import State
+from adversarium.training.states import State, perturbed
 
 
 def correlations(state: State, scene: Scene) -> tuple[Tensor, Tensor]:
@@ -18,11 +20,18 @@ def correlations(state: State, scene: Scene) -> tuple[Tensor, Tensor]:
     return state.inner(scene.data.U.mT), state.inner(scene.data.V.mT)
 
 
-def _diagonal(inner: Tensor) -> Float[Tensor, "S k m"]:
+def every_correlation(state: State, scene: Scene) -> Float[Tensor, "S k m f"]:
+    """⟨w_{i,r}, f⟩ for the 2k features f = u_1 … u_k, v_1 … v_k."""
+    return torch.cat(correlations(state, scene), dim=-1)
+
+
+def diagonal(inner: Tensor) -> Float[Tensor, "S k m"]:
+    """⟨w_{i,r}, f_i⟩: a filter with its own class's feature."""
     return inner.diagonal(dim1=1, dim2=3).mT
 
 
-def _off(inner: Tensor) -> Float[Tensor, "S r"]:
+def off_diagonal(inner: Tensor) -> Float[Tensor, "S r"]:
+    """⟨w_{i,r}, f_j⟩ with j ≠ i, all in one row."""
     k = inner.shape[1]
     other = ~torch.eye(k, dtype=torch.bool, device=inner.device)
     return inner.transpose(2, 3)[:, other].flatten(1)
@@ -31,24 +40,24 @@ def _off(inner: Tensor) -> Float[Tensor, "S r"]:
 def nonrobust_total(state: State, scene: Scene) -> Float[Tensor, "S k"]:
     """Σ_s max(B_{i,s}, 0)^q of every class, Lemma 5.2 of RNRF."""
     q = scene.setting.network.q
-    return _diagonal(correlations(state, scene)[1]).clamp_min(0).pow(q).sum(-1)
+    return diagonal(correlations(state, scene)[1]).clamp_min(0).pow(q).sum(-1)
 
 
 def foreign_robust(state: State, scene: Scene) -> Float[Tensor, " S"]:
     """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF."""
-    return _off(correlations(state, scene)[0]).amax(-1)
+    return off_diagonal(correlations(state, scene)[0]).amax(-1)
 
 
 def foreign_nonrobust(state: State, scene: Scene) -> Float[Tensor, " S"]:
     """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF."""
-    return _off(correlations(state, scene)[1]).amax(-1)
+    return off_diagonal(correlations(state, scene)[1]).amax(-1)
 
 
 def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
     """The share of ‖w‖² that the features carry, in each class's filter with the largest B; the
     smallest over classes, §5 of RNRF."""
     k = scene.data.k
-    B = _diagonal(correlations(state, scene)[1])
+    B = diagonal(correlations(state, scene)[1])
     best = B.argmax(-1)[..., None, None].expand(*B.shape[:2], 1, state.W.shape[-1])
     w = state.W.gather(2, best).squeeze(2)
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
@@ -57,8 +66,16 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
 def outputs(state: State, scene: Scene) -> Float[Tensor, "S 4"]:
     """Of the training points: mean F_y, mean 1 − π_y, mean log(1 − π_y), and the smallest
     min F_y/max F_y within a class, Lemmas D.5 and E.5 of RNRF."""
-    y = scene.train.y
-    F = state.f(scene.train.x).double()
+    return _outputs(state.f(scene.train.x), scene)
+
+
+def attacked_outputs(state: State, scene: Scene) -> Float[Tensor, "S 4"]:
+    """The same at the attacked training points x̃, Lemmas D.19, D.20 and D.25 of RNRF."""
+    return _outputs(state.f(state.full.x_adv), scene)
+
+
+def _outputs(F: Tensor, scene: Scene) -> Tensor:
+    F, y = F.double(), scene.train.y
     own = true_logit(F, y)
     others = F.scatter(-1, y[..., None], -torch.inf).logsumexp(-1)
     log_doubt = -torch.nn.functional.softplus(own - others)
@@ -68,6 +85,34 @@ def outputs(state: State, scene: Scene) -> Float[Tensor, "S 4"]:
         shares.append(low / torch.where(y == i, own, -torch.inf).amax(-1))
     parts = (own.mean(-1), log_doubt.exp().mean(-1), log_doubt.mean(-1))
     return torch.stack((*parts, torch.stack(shares).amin(0)), dim=-1)
+
+
+def noise_correlations(state: State, scene: Scene) -> Float[Tensor, "S 2"]:
+    """max |⟨w_{i,r}, ξ_{n,p}⟩| over filters and training patches: of the whole noise, and of its
+    part off the features, Lemmas E.3 and E.10 of RNRF."""
+    k, noise = scene.data.k, scene.train.noise.flatten(1, 2)
+    whole = (state.W @ noise.mT[:, None]).abs().flatten(1).amax(-1)
+    off = state.W[..., 2 * k :] @ noise[..., 2 * k :].mT[:, None]
+    return torch.stack([whole, off.abs().flatten(1).amax(-1)], dim=-1)
+
+
+@dataclass(frozen=True)
+class InnerGap:
+    """(L(X̂) − L(X̃))/|L(X̃)| with L = −F_y, X̃ the training attack's and X̂ that of a 20-step ascent
+    on the same loss, in the mean over the training points, Remark 2.5 of RNRF."""
+
+    steps: int = 20
+    name: str = "inner_gap"
+
+    def __call__(self, state: State, scene: Scene) -> Float[Tensor, " S"]:
+        train, s, W = scene.train, scene.setting, state.W
+        longer = PGD(radius=s.attack.radius, steps=self.steps, loss=s.attack.loss)
+        rng = streams(s.seeds, f"evaluation/{state.t}/{longer!r}")
+        further = perturbed(s, W, train, longer, state.t, rng)
+        lowest, lower = (
+            true_logit(state.f(x), train.y).double().mean(-1) for x in (further, state.full.x_adv)
+        )
+        return (lower - lowest) / lower.abs()
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,8 @@ def run_block(
         if memory is None:  # a run too short for it
             continue
         for name, value in fold.rows(memory).items():
-            rows[name] = {last: value.detach().double().cpu().numpy()}
+            by_t = {last: value} if isinstance(value, Tensor) else value
+            rows[name] = {t: v.detach().double().cpu().numpy() for t, v in by_t.items()}
     return {
         name: (np.array(list(by_t)), np.stack(list(by_t.values()), axis=1))
         for name, by_t in rows.items()

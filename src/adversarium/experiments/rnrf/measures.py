@@ -1,0 +1,45 @@
+"""Numbers that several experiments of RNRF read off the same curves."""
+
+import numpy as np
+
+
+def classes(rows, label, probe):
+    """Times and the curves of both classes, (seed, t, class)."""
+    t, first = rows[label].curve(f"{probe}[0]")
+    return t, np.stack([first, rows[label].curve(f"{probe}[1]")[1]], axis=-1)
+
+
+def first(t, reached):
+    """The first time at which a condition (seed, t, …) is true; NaN if never."""
+    return np.where(reached.any(1), t[reached.argmax(1)], np.nan)
+
+
+def when(values, reached):
+    """Values (seed, t, …) at the first time at which a condition is true; NaN if never."""
+    at = np.take_along_axis(values, reached.argmax(1, keepdims=True), axis=1)[:, 0]
+    return np.where(reached.any(1), at, np.nan)
+
+
+def log_growth(t, values, above):
+    """The exponent of e^F − e^{F(T)} in t − T, one a seed, T the first time with F ≥ `above`: 1
+    where F grows like log t, whatever the time T at which it began; NaN without five times."""
+    found = []
+    for F in values:
+        late = np.flatnonzero(above <= F)
+        if late.size < 6:
+            found.append(np.nan)
+            continue
+        i = late[0]
+        rise = np.exp(F[i + 1 :]) - np.exp(F[i])
+        good = rise > 0
+        found.append(np.polyfit(np.log(t[i + 1 :][good] - t[i]), np.log(rise[good]), 1)[0])
+    return np.array(found)
+
+
+def doubt_slope(F, log_doubt, above):
+    """The slope of log(1 − π_y) against F_y where F_y ≥ `above`, one a seed; NaN without five."""
+    fits = [
+        np.polyfit(f[f >= above], g[f >= above], 1)[0] if (f >= above).sum() > 4 else np.nan
+        for f, g in zip(F, log_doubt, strict=True)
+    ]
+    return np.array(fits)

@@ -1,0 +1,305 @@
+"""The recursions of RNRF beside the training they describe: folds that iterate a lemma from the
+run's own start and keep its curves and its error."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from adversarium.networks.smoothed_cnn import smoothed_relu, smoothed_slope
+from adversarium.probes.scene import Scene
+from adversarium.probes.two_features import diagonal, every_correlation, off_diagonal
+from adversarium.shapes import Float, Int
+from adversarium.training.states import State
+
+
+@dataclass(frozen=True)
+class Signals:
+    """The training set without its noise: per point its class and weight, per kind of patch the
+    feature, its strength and how many patches carry it."""
+
+    y: Int[Tensor, "S n"]
+    weight: Float[Tensor, "S n"]
+    feature: Int[Tensor, "S n p"]
+    strength: Float[Tensor, "S n p"]
+    count: Float[Tensor, "S n p"]
+
+
+def signals(scene: Scene) -> Signals:
+    """The training set's latent draw. With constant strengths the points of a class are equal:
+    one of each class is kept, weighted by its share."""
+    data, batch = scene.data, scene.train
+    if data.strengths == "constant":
+        k, S = data.k, len(batch.y)
+        y = torch.arange(k, device=batch.y.device).expand(S, k)
+        weight = one_hot(batch.y, k).double().mean(-2)
+        row = lambda *values: torch.tensor(values).double().to(y.device).expand(S, k, 2)
+        feature = torch.stack([y, k + y], dim=-1)
+        count = row(data.n_robust, data.P - data.n_robust)
+        return Signals(y, weight, feature, row(data.alpha, data.beta), count)
+    feature = torch.where(batch.is_robust, batch.y[..., None], data.k + batch.y[..., None])
+    strength = batch.strength.double()
+    weight = torch.full_like(strength[..., 0], 1 / strength.shape[-2])
+    return Signals(batch.y, weight, feature, strength, torch.ones_like(strength))
+
+
+def attack_step(scene: Scene) -> float:
+    """η̃ a point: the attack's step, divided by N where it acts on the batch mean."""
+    attack = scene.attack
+    if attack is None:
+        return 0.0
+    return attack.step / (scene.setting.rule.n if attack.batch_mean else 1)
+
+
+def feature_step(
+    M: Float[Tensor, "S k m f"], points: Signals, scene: Scene
+) -> Float[Tensor, "S k m f"]:
+    """M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF; under attack Lemmas D.17 and
+    D.18 with the clip two-sided, exact where the weights have no part off the features.
+
+    M'_{i,r,f} = M_{i,r,f} + η E[(1{y=i} − π_i(x̃)) Σ_p s'(⟨w_{i,r}, x̃_p⟩) ⟨x̃_p, f⟩].
+    """
+    network, eta = scene.setting.network, scene.setting.rule.eta
+    q, rho, k = network.q, network.rho, M.shape[1]
+    c = points.strength[..., None] * one_hot(points.feature, 2 * k)  # ⟨x_p, f⟩, (S, n, p, 2k)
+    if attack_step(scene):
+        own = M[torch.arange(len(M))[:, None], points.y]  # (S, n, m, 2k)
+        slopes = smoothed_slope(c @ own.mT, q, rho)  # s'(α_p A_{y,s}) or s'(β_p B_{y,s})
+        push = attack_step(scene) * slopes @ own
+        c = c - _clipped(push, scene.attack)
+    z = torch.einsum("sirf,snpf->snpir", M, c)
+    F = (smoothed_relu(z, q, rho) * points.count[..., None, None]).sum((2, 4))
+    pull = points.weight[..., None] * (one_hot(points.y, k) - F.softmax(-1))
+    slopes = smoothed_slope(z, q, rho) * points.count[..., None, None] * pull[:, :, None, :, None]
+    return M + eta * torch.einsum("snpir,snpf->sirf", slopes, c)
+
+
+def _clipped(push: Tensor, attack: Any) -> Tensor:
+    if attack.clip == "element":
+        return push.clamp(-attack.radius, attack.radius)
+    height = push.abs().amax(-1, keepdim=True).clamp_min(1e-30)
+    return push * (attack.radius / height).clamp(max=1)
+
+
+def own_maxima(M: Tensor) -> Mapping[str, Tensor]:
+    """max_r A_{i,r} and max_r B_{i,r} of every class."""
+    k = M.shape[1]
+    parts = {"A": diagonal(M[..., :k]).amax(-1), "B": diagonal(M[..., k:]).amax(-1)}
+    return {f"{name}[{i}]": value[:, i] for name, value in parts.items() for i in range(k)}
+
+
+@dataclass(frozen=True)
+class FeatureRecursion:
+    """`feature_step` iterated from W⁽⁰⁾ beside the training: its largest error in any of A, B, C,
+    D at any step, and its curves max_r A and max_r B every `stride` steps."""
+
+    stride: int = 10
+    name: str = "recursion"
+
+    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+        """The memory after one more state."""
+        actual = every_correlation(state, scene)
+        if memory is None:
+            memory = actual, signals(scene), torch.zeros(len(actual)).to(actual), {}
+        M, points, worst, curves = memory
+        worst = torch.maximum(worst, (M - actual).abs().amax((1, 2, 3)))
+        if state.t % self.stride == 0:
+            curves[state.t] = own_maxima(M)
+        return feature_step(M, points, scene), points, worst, curves
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """The error, and the curves as name.A[i], name.B[i] by time."""
+        _, _, worst, curves = memory
+        by_name: dict[str, Any] = {f"{self.name}_error": worst}
+        for t, values in curves.items():
+            for part, value in values.items():
+                by_name.setdefault(f"{self.name}.{part}", {})[t] = value
+        return by_name
+
+
+def plateau(scene: Scene) -> float:
+    """ϱ^{q−1}/(η̃ β^{q−2}): where κ_B = 1 in Lemma 5.2 of RNRF; ∞ without an attack."""
+    network, step = scene.setting.network, attack_step(scene)
+    q = network.q
+    return network.rho ** (q - 1) / (step * scene.data.beta ** (q - 2)) if step else math.inf
+
+
+def growth(M: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:
+    """The increments of A and B, each (S, k, m), Lemma 5.2 (= D.22) of RNRF; without an attack
+    Lemma D.8: (η/k)(1 − 1/k) A^{q−1} Σ_R α^q (1 − min{ε/α, κ_A})^q/ϱ^{q−1} with
+    κ_A = η̃ α^{q−2} Σ_s A_s^q/ϱ^{q−1}, and the same with B, β, NR."""
+    network, data, k = scene.setting.network, scene.data, M.shape[1]
+    q, rho, eta = network.q, network.rho, scene.setting.rule.eta
+    parts = (
+        (diagonal(M[..., :k]), data.alpha, data.n_robust),
+        (diagonal(M[..., k:]), data.beta, data.P - data.n_robust),
+    )
+    made = []
+    for part, strength, count in parts:
+        part = part.clamp_min(0)
+        left = 1.0
+        if attack_step(scene):
+            kappa = attack_step(scene) * strength ** (q - 2) / rho ** (q - 1)
+            kappa = kappa * part.pow(q).sum(-1, keepdim=True)
+            left = (1 - kappa.clamp(max=scene.attack.radius / strength)).pow(q)
+        pull = eta / k * (1 - 1 / k) * count * strength**q / rho ** (q - 1)
+        made.append(pull * left * part.pow(q - 1))
+    return made[0], made[1]
+
+
+@dataclass(frozen=True)
+class GrowthLaw:
+    """The relative error of `growth` in the filters with the largest A and B of every class, its
+    largest value while the lemma's early stage lasts, and the first step (T₀) at which it exceeds
+    a fifth.
+
+    The stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 without an attack (Lemma D.8), or
+    Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
+    """
+
+    name: str = "growth_law"
+
+    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+        """The memory after one more state."""
+        M = every_correlation(state, scene)
+        zero = torch.zeros(len(M)).to(M)
+        worst, first, before = memory or (zero, torch.full_like(zero, math.nan), None)
+        if before is not None:
+            old, early = before
+            error = _relative(M, old, growth(old, scene), scene.data.k)
+            worst = torch.where(early, torch.maximum(worst, error), worst)
+            late = first.isnan() & (error > 0.2)
+            first = torch.where(late, float(state.t - 1), first)
+        return worst, first, (M, self._early(M, state, scene))
+
+    def _early(self, M: Tensor, state: State, scene: Scene) -> Tensor:
+        k, network = scene.data.k, scene.setting.network
+        if scene.attack is not None:
+            B = diagonal(M[..., k:]).clamp_min(0)
+            return (B.pow(network.q).sum(-1) < 0.1 * plateau(scene)).all(-1)
+        doubt = (state.f(scene.train.x).softmax(-1) - 1 / k).abs().amax((1, 2))
+        highest = (M.flatten(1).amax(-1)) * max(scene.data.alpha, scene.data.beta)
+        return (doubt < (1 - 1 / k) / 20) & (highest < network.rho)
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        return {f"{self.name}_error": memory[0], f"{self.name}_T0": memory[1]}
+
+
+def _relative(M: Tensor, old: Tensor, law: tuple[Tensor, Tensor], k: int) -> Tensor:
+    worst = torch.zeros(len(M)).to(M)
+    for now, was, claimed in zip(_parts(M, k), _parts(old, k), law, strict=True):
+        best = was.argmax(-1, keepdim=True)
+        step, wanted = (now - was).gather(-1, best), claimed.gather(-1, best)
+        worst = torch.maximum(worst, (step / wanted - 1).abs().flatten(1).amax(-1))
+    return worst
+
+
+def _parts(M: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    return diagonal(M[..., :k]), diagonal(M[..., k:])
+
+
+@dataclass(frozen=True)
+class OffDiagonalGrowth:
+    """The largest increase in one step of a positive C or D, Lemma D.7 of RNRF; ≤ 0 where none
+    grows."""
+
+    name: str = "off_diagonal_growth"
+
+    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+        """The memory after one more state."""
+        M = every_correlation(state, scene)
+        k = scene.data.k
+        foreign = torch.cat([off_diagonal(M[..., :k]), off_diagonal(M[..., k:])], dim=-1)
+        if memory is None:
+            return foreign, torch.full_like(foreign[:, 0], -math.inf)
+        before, worst = memory
+        step = torch.where(before > 0, foreign - before, -math.inf).amax(-1)
+        return foreign, torch.maximum(worst, step)
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        return {self.name: memory[1]}
+
+
+@dataclass(frozen=True)
+class NoiseUpdate:
+    """The largest error of Lemma E.4 of RNRF in its exact form, at any step: ⟨w_{i,r}, ξ⟩ moves by
+    (η/N) Σ_{n,p} (1{y_n=i} − π_i) s'(⟨w_{i,r}, x_{n,p}⟩) ⟨x_{n,p}, ξ⟩."""
+
+    name: str = "noise_update_error"
+
+    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+        """The memory after one more state."""
+        train, network, rule = scene.train, scene.setting.network, scene.setting.rule
+        noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
+        actual = state.W @ noise.mT[:, None]
+        predicted, worst = memory or (actual, torch.zeros(len(x)).to(x))
+        worst = torch.maximum(worst, (predicted - actual).abs().amax((1, 2, 3)))
+        gram = x @ noise.mT
+        pull = one_hot(train.y, scene.data.k) - state.f(train.x).softmax(-1)
+        pull = pull.repeat_interleave(scene.data.P, dim=1).mT[:, :, None]  # (S, k, 1, nP)
+        slopes = smoothed_slope(state.W @ x.mT[:, None], network.q, network.rho)
+        return actual + rule.eta / rule.n * (pull * slopes) @ gram[:, None], worst
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        return {self.name: memory[1]}
+
+
+def _off_features(v: Tensor, k: int) -> Tensor:
+    """P_⊥v: the features are the first 2k axes."""
+    return torch.cat([torch.zeros_like(v[..., : 2 * k]), v[..., 2 * k :]], dim=-1)
+
+
+def off_feature_drift(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF."""
+    moved = _off_features(state.W - scene.setting.W0, scene.data.k)
+    return moved.abs().flatten(1).amax(-1)
+
+
+def _initial_span(scene: Scene) -> Float[Tensor, "S km d"]:
+    """P_⊥w⁽⁰⁾_{i,r}, one row a filter; there must be fewer than dimensions off the features."""
+    W0 = scene.setting.W0
+    rows = _off_features(W0, scene.data.k).flatten(1, 2)
+    if rows.shape[1] >= W0.shape[-1] - 2 * scene.data.k:
+        raise ValueError("the span of the initial weights is all of space: take k·m < d − 2k.")
+    return rows
+
+
+def _residual(v: Tensor, scene: Scene) -> Float[Tensor, " S"]:
+    """The largest coordinate of v (S, …, d) outside the features and the initial P_⊥w."""
+    off = _off_features(v, scene.data.k).flatten(1, -2)
+    basis = scene.once("span", lambda: torch.linalg.qr(_initial_span(scene).mT).Q)
+    return (off - (off @ basis) @ basis.mT).abs().amax((1, 2))
+
+
+def weights_off_span(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """The weights' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.16 of RNRF."""
+    return _residual(state.W, scene)
+
+
+def attacked_off_span(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """The attacked inputs' largest coordinate outside that span, Lemma D.17 of RNRF."""
+    return _residual(state.full.x_adv, scene)
+
+
+def printed_attack_error(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """The largest error of the printed x̃ of Lemma D.17 of RNRF: every coefficient, those of the
+    P_⊥w⁽⁰⁾ too, moved by −min{ε, η̃ Σ_s s'(·)(coefficient of w_{y,s})}, one-sided."""
+    k, network, train = scene.data.k, scene.setting.network, scene.train
+    span = _initial_span(scene)
+    E = torch.linalg.lstsq(span.mT, _off_features(state.W, k).flatten(1, 2).mT).solution.mT
+    M = torch.cat([every_correlation(state, scene).flatten(1, 2), E], dim=-1)
+    M = M.unflatten(1, state.W.shape[1:3])[torch.arange(len(E))[:, None], train.y]  # (S, n, m, ·)
+    z = train.x[..., : 2 * k] @ M[..., : 2 * k].mT
+    push = attack_step(scene) * smoothed_slope(z, network.q, network.rho) @ M
+    push = push.clamp(max=scene.attack.radius)
+    features, rest = push[..., : 2 * k], push[..., 2 * k :]
+    moved = torch.cat([features, torch.zeros_like(train.x[..., 2 * k :])], dim=-1)
+    printed = train.x - moved - rest @ span[:, None]
+    return (printed - state.full.x_adv).abs().amax((1, 2, 3))
