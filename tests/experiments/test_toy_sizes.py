@@ -15,6 +15,11 @@ TOY = {
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=40),
+    "rnrf.recursions": dict(steps=20, m=4, d=30),
+    "rnrf.phases": dict(steps=40, m=4, d=10),
+    "rnrf.dimension": dict(
+        sizes=(8, 16, 32, 64), theory=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, steps=40
+    ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }
 

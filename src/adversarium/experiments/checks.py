@@ -260,23 +260,27 @@ def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def exponent(
     name: str,
     of: str | Callable[[Rows], np.ndarray],
-    sizes: Mapping[str, float],
+    sizes: Mapping[str, float] | Callable[[Evidence], Mapping[str, float]],
     claimed: float,
     tolerance: float,
+    per: Callable[[float], float] = lambda size: 1.0,
 ) -> Check:
     """holds: the interval of the log–log slope of a number a run (a probe's last value, or a
-    function of its rows) lies within the tolerance of the claimed exponent; at least four sizes
-    over a factor of eight. `sizes` maps labels."""
+    function of its rows, divided by `per` of the size) lies within the tolerance of the claimed
+    exponent; at least four sizes over a factor of eight. `sizes` maps labels, or finds the map
+    in the rows."""
     number = (lambda run: run.last(of)) if isinstance(of, str) else of
 
     def judge(rows: Evidence) -> Verdict:
-        present = {label: size for label, size in sizes.items() if label in rows}
+        named = sizes(rows) if callable(sizes) else sizes
+        present = {label: size for label, size in named.items() if label in rows}
         edges = (claimed - tolerance, claimed + tolerance)
         if len(present) < 4 or max(present.values()) < 8 * min(present.values()):
             reason = f"{OUT}: an exponent needs four sizes over a factor of eight"
             return Verdict("undecided", (), *edges, reason)
         x = np.array(list(present.values()))
-        slopes = slope(x, np.stack([number(rows[label]) for label in present], axis=1))
+        numbers = [number(rows[label]) / per(size) for label, size in present.items()]
+        slopes = slope(x, np.stack(numbers, axis=1))
         return level(measure(name, lambda _: slopes), *edges).judge(rows)
 
     return Check("exponent", judge)

@@ -82,7 +82,8 @@ def _outputs(F: Tensor, scene: Scene) -> Tensor:
     shares = []
     for i in range(scene.data.k):
         low = torch.where(y == i, own, torch.inf).amin(-1)
-        shares.append(low / torch.where(y == i, own, -torch.inf).amax(-1))
+        high = torch.where(y == i, own, -torch.inf).amax(-1)
+        shares.append(torch.where(high > 0, low / high, 1.0))  # all 0, or no such point: equal
     parts = (own.mean(-1), log_doubt.exp().mean(-1), log_doubt.mean(-1))
     return torch.stack((*parts, torch.stack(shares).amin(0)), dim=-1)
 

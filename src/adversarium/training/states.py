@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from adversarium.attacks.balls import norm
 from adversarium.data.batches import moved, stack
@@ -158,7 +158,11 @@ class WeightState:
     def gradient(self) -> Any:
         """∇_W of the training objective at fixed x̃: never through the attack."""
         x, x_adv, y = self.train.x, self.x_adv, self.train.y
-        return torch.func.grad(lambda W: self.risk_at(W, x, x_adv, y).sum())(self.W)
+        leaves, shape = tree_flatten(self.W)
+        with torch.enable_grad():
+            moving = [w.detach().requires_grad_(True) for w in leaves]
+            risk = self.risk_at(tree_unflatten(moving, shape), x, x_adv, y).sum()
+        return tree_unflatten(torch.autograd.grad(risk, moving), shape)
 
     @property
     def gradient_norm(self) -> Tensor:

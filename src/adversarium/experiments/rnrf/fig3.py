@@ -15,15 +15,18 @@ from adversarium.attacks import APGD, PGD, FeatureReplacement, MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import at_most, crossing, last, level, measure, ordering
+from adversarium.experiments.rnrf.measures import classes, doubt_slope, first, log_growth, when
 from adversarium.experiments.spec import Curves, Run, Table
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
     At,
     Error,
     FeatureError,
+    InnerGap,
     feature_energy,
     foreign_nonrobust,
     foreign_robust,
+    noise_correlations,
     nonrobust_features,
     nonrobust_total,
     outputs,
@@ -37,6 +40,7 @@ paper = dict(seeds=10, steps=1000)
 
 STD, ADV = "standard", "adversarial"
 LOG_D = math.log(100)
+PLATEAU = 0.1  # ϱ^{q−1}/(η̃ β^{q−2}) with η̃ = 1e3/N = 10 a point
 _WHEN = (0, 50, 150, 300, 500, 750)
 _POINTS = 500
 
@@ -49,14 +53,15 @@ def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, 
         PGD(radius=eps, steps=20, start="uniform"),
     )
     raw = PGD(radius=eps, steps=10, step=step, normalised=False, loss="minus_true_logit")
-    when = (*(t for t in _WHEN if t < steps), steps)
+    moments = (*(t for t in _WHEN if t < steps), steps)
     sometimes = (
         Error(n=_POINTS, name="test_error"),
         Error(n=_POINTS, attacks=(FeatureReplacement(radius=eps),), name="replaced_error"),
         Error(n=100, attacks=(raw,), name="raw_error"),
         Error(n=100, attacks=strong, name="strong_error"),
+        noise_correlations,
     )
-    for label, by in ((STD, None), (ADV, attack)):
+    for label, by, inner in ((STD, None, ()), (ADV, attack, (InnerGap(),))):
         yield Run(
             label=label,
             data=data,
@@ -74,7 +79,7 @@ def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, 
                 outputs,
                 risk,
                 train_error,
-                *(At(probe, when) for probe in sometimes),
+                *(At(probe, moments) for probe in (*sometimes, *inner)),
             ),
             final=(
                 FeatureError("robust", _POINTS),
@@ -88,23 +93,12 @@ def plan(steps=1000, n=100, d=100, P=16, m=100, eps=1.2, step=1e3, sigma0=0.01, 
         )
 
 
-def _classes(rows, label, probe):
-    """Times and the curves of both classes, (seed, t, class)."""
-    t, first = rows[label].curve(f"{probe}[0]")
-    return t, np.stack([first, rows[label].curve(f"{probe}[1]")[1]], axis=-1)
-
-
-def _first(t, reached):
-    """The first time at which a condition (seed, t) is true; NaN if never."""
-    return np.where(reached.any(1), t[reached.argmax(1)], np.nan)
-
-
 def _lead(label):
     """The smallest over classes of A − B at the end."""
 
     def of(rows):
         A, B = (
-            _classes(rows, label, p)[1][:, -1] for p in ("robust_features", "nonrobust_features")
+            classes(rows, label, p)[1][:, -1] for p in ("robust_features", "nonrobust_features")
         )
         return (A - B).min(-1)
 
@@ -113,15 +107,15 @@ def _lead(label):
 
 def _dominated(rows):
     """The smallest over classes of B − 5A at the end of standard training."""
-    A, B = (_classes(rows, STD, p)[1][:, -1] for p in ("robust_features", "nonrobust_features"))
+    A, B = (classes(rows, STD, p)[1][:, -1] for p in ("robust_features", "nonrobust_features"))
     return (B - 5 * A).min(-1)
 
 
 def _crossing_time(rows):
     """The first t from which A > B in both classes, adversarial training."""
-    t, A = _classes(rows, ADV, "robust_features")
-    _, B = _classes(rows, ADV, "nonrobust_features")
-    return _first(t, (A > B).all(-1) & (t > 100))
+    t, A = classes(rows, ADV, "robust_features")
+    _, B = classes(rows, ADV, "nonrobust_features")
+    return first(t, (A > B).all(-1) & (t > 100))
 
 
 def _worst_error(probe, label, after=50):
@@ -161,37 +155,55 @@ def _sum_ratio(rows):
     return (total[:, -1] / math.log(t[-1])) / (total[:, at] / math.log(t[1 + at]))
 
 
-def _log_slope(probe, label, above):
-    """The slope of mean log(1 − π_y) against mean F_y where F_y ≥ `above`, one a seed."""
+def _doubt(rows):
+    """F_y and log(1 − π_y) on the training points, standard training."""
+    return rows[STD].curve("outputs[0]")[1], rows[STD].curve("outputs[2]")[1]
 
-    def of(rows):
-        _, F = rows[label].curve(f"{probe}[0]")
-        _, log_doubt = rows[label].curve(f"{probe}[2]")
-        fits = [
-            np.polyfit(f[f >= above], g[f >= above], 1)[0] if (f >= above).sum() > 4 else np.nan
-            for f, g in zip(F, log_doubt, strict=True)
+
+def _doubt_slope(rows):
+    F, log_doubt = _doubt(rows)
+    return doubt_slope(F, log_doubt, LOG_D)
+
+
+_log_slope = measure("slope of log(1 − π_y) in F_y ≥ log d", _doubt_slope)
+
+
+def _doubt_over_bound(rows):
+    """The largest (1 − π_y)e^{F_y}/(k − 1) once F_y ≥ log d (k = 2)."""
+    F, log_doubt = _doubt(rows)
+    return np.where(F >= LOG_D, np.exp(log_doubt + F), 0).max(1)
+
+
+def _late_growth(rows):
+    t, F = rows[STD].curve("outputs[0]")
+    return log_growth(t, F, LOG_D)
+
+
+def _late_loss(rows):
+    """The exponent of 1/L in t, from F_y = log d on."""
+    t, loss = rows[STD].curve("risk")
+    begun = (rows[STD].curve("outputs[0]")[1] >= LOG_D).argmax(1)
+    return np.array(
+        [
+            log_growth(t, -np.log(v[None]), -math.log(v[i]))[0]
+            for v, i in zip(loss, begun, strict=True)
         ]
-        return np.array(fits)
-
-    return measure(f"slope of log(1 − π_y) in F_y ≥ {above:.3g} ({label})", of)
-
-
-def _start_doubt(probe, label):
-    return measure(
-        f"1 − π_y at t = 0 ({label})", lambda rows: rows[label].curve(f"{probe}[1]")[1][:, 0]
     )
+
+
+_start_doubt = measure("1 − π_y at t = 0", lambda rows: rows[STD].curve("outputs[1]")[1][:, 0])
 
 
 def _stage_two(rows):
     """Steps from the first max B ≥ ϱ/β to mean F_y ≥ log d."""
-    t, B = _classes(rows, STD, "nonrobust_features")
-    return _first(t, rows[STD].curve("outputs[0]")[1] >= LOG_D) - _first(t, (B >= 1.0).any(-1))
+    t, B = classes(rows, STD, "nonrobust_features")
+    return first(t, rows[STD].curve("outputs[0]")[1] >= LOG_D) - first(t, (B >= 1.0).any(-1))
 
 
 def _robust_change(rows):
     """The relative change of max A between those two times."""
-    _, A = _classes(rows, STD, "robust_features")
-    _, B = _classes(rows, STD, "nonrobust_features")
+    _, A = classes(rows, STD, "robust_features")
+    _, B = classes(rows, STD, "nonrobust_features")
     begin = np.argmax((B >= 1.0).any(-1), 1)
     end = np.argmax(rows[STD].curve("outputs[0]")[1] >= LOG_D, 1)
     top = A.max(-1)
@@ -211,14 +223,35 @@ def _growth(probe):
 def _early_difference(rows):
     """The largest relative difference of A and B between the trainings until Σ B^q of either
     class reaches a tenth of its plateau."""
-    _, total = _classes(rows, ADV, "nonrobust_total")
+    _, total = classes(rows, ADV, "nonrobust_total")
     until = np.argmax((total >= 0.1 * total[:, -1:]).any(-1), 1)
     worst = np.zeros(len(until))
     for probe in ("robust_features", "nonrobust_features"):
-        (_, std), (_, adv) = (_classes(rows, label, probe) for label in (STD, ADV))
+        (_, std), (_, adv) = (classes(rows, label, probe) for label in (STD, ADV))
         gap = np.abs(adv / std - 1).max(-1)
         worst = np.maximum(worst, [g[: i + 1].max() for g, i in zip(gap, until, strict=True)])
     return worst
+
+
+def _noise_growth(label):
+    """max |⟨w, ξ⟩| off the features: the largest at any record time over the first."""
+
+    def of(rows):
+        values = rows[label].curve("noise_correlations[1]")[1]
+        return (values / values[:, :1]).max(1)
+
+    return measure(f"max |⟨w, ξ⟩| off the features over its start ({label})", of)
+
+
+def _largest_gap(rows):
+    return rows[ADV].curve("inner_gap")[1].max(1)
+
+
+def _robust_at_plateau(rows):
+    """max A over max A(0), largest over classes, when Σ B^q reaches ¾ of its plateau."""
+    _, total = classes(rows, ADV, "nonrobust_total")
+    _, A = classes(rows, ADV, "robust_features")
+    return (when(A, total >= 0.75 * PLATEAU) / A[:, 0].max(-1, keepdims=True)).max(-1)
 
 
 _zero = measure("0", lambda rows: np.zeros(len(rows[STD].seeds)))
@@ -265,16 +298,28 @@ checks = {
     "rnrf.lemE.5.balance": at_most(measure("½ − min F_y/max F_y in a class", _imbalance), 0),
     "rnrf.lemE.6.sum": level(measure("ηΣE[1 − π]/log T, end over T = 100", _sum_ratio), 0, 1.5),
     "rnrf.lemD.5.logit": rules.every(
-        _exponent(_log_slope("outputs", STD, 1.0), -1.05, -0.95),
-        _exponent(_start_doubt("outputs", STD), 0.1, 0.9),
+        _exponent(_log_slope, -1.05, -0.95),
+        _exponent(_start_doubt, 0.1, 0.9),
+        level(measure("largest (1 − π_y)e^F/(k − 1), F_y ≥ log d", _doubt_over_bound), 0, 1.25),
     ),
     "rnrf.lemD.6": rules.every(
-        _exponent(_log_slope("outputs", STD, LOG_D), -1.05, -0.95),
-        _exponent(_start_doubt("outputs", STD), 0.45, 0.55),
+        _exponent(_log_slope, -1.05, -0.95), _exponent(_start_doubt, 0.45, 0.55)
+    ),
+    "rnrf.lemD.11.logF": rules.every(
+        _exponent(measure("exponent of e^F in t, from F_y = log d on", _late_growth), 0.8, 1.2),
+        _exponent(measure("exponent of 1/L in t, from F_y = log d on", _late_loss), 0.7, 1.3),
     ),
     "rnrf.lemD.10.stage2": rules.every(
         level(measure("steps from B = ϱ/β to F_y = log d", _stage_two), high=10 * LOG_D / 0.1),
         level(measure("relative change of max A meanwhile", _robust_change), 0, 0.1),
+    ),
+    "rnrf.lemE.3.noise": level(_noise_growth(STD), 0, 2),
+    "rnrf.lemE.10": level(_noise_growth(ADV), 0, 2),
+    "rnrf.lemD.23": level(
+        measure("max A over its start when ΣB³ = ¾ plateau", _robust_at_plateau), 0, LOG_D
+    ),
+    "rnrf.remark2.5.pgd_inner": level(
+        measure("largest (L(PGD-20) − L(one step))/|L|", _largest_gap), 0, 0.1
     ),
     "rnrf.lemD.21.offdiag_adv": rules.every(
         at_most(_growth("foreign_robust"), 0), at_most(_growth("foreign_nonrobust"), 0)
