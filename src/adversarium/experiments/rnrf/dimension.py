@@ -27,7 +27,7 @@ from adversarium.probes import (
 )
 
 SIZES = (50, 100, 200, 400, 800)
-quick = dict(seeds=5)
+quick = dict(seeds=5, sizes=SIZES[:-1])
 paper = dict(
     seeds=10,
     sizes=(100, 200, 400, 800, 1600),
@@ -41,7 +41,7 @@ STEP_SIZE = 0.05  # what finite steps may add to a bound for η → 0
 S = 8 / 15  # Σ_R α³/Σ_NR β³
 
 
-def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=10, m=100, eta=0.1, steps=1000):
+def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta=0.1, steps=1000):
     features = (robust_features, nonrobust_features, foreign_robust, foreign_nonrobust, outputs)
     common = dict(eta=eta, probes=features, dtype="float32")
     noisy = lambda d: TwoFeaturePatches(d=d, sigma_n=d**-0.5, balanced=True)

@@ -46,8 +46,9 @@ def plan(steps=1000, m=100, d=100, eps=1.2, step=10.0, eta=0.1):
     exact = (*laws, Worst(off_feature_drift), OffDiagonalGrowth())
     common = dict(steps=steps, eta=eta, probes=curves, record=10)
     for k in CLASSES:
-        data = silent(k, d=d if k == 2 else 20)
-        yield Run(label=STD[k], data=data, network=SmoothedCNN(m=m), n=k, folds=exact, **common)
+        data, width = silent(k, d=d if k == 2 else 20), m if k == 2 else min(m, 30)
+        network = SmoothedCNN(m=width)
+        yield Run(label=STD[k], data=data, network=network, n=k, folds=exact, **common)
     varied = TwoFeaturePatches(
         k=3, d=20, P=9, n_robust=2, sigma_n=0.0, strengths="uniform", spread=0.3
     )
@@ -82,7 +83,7 @@ def plan(steps=1000, m=100, d=100, eps=1.2, step=10.0, eta=0.1):
     few = SmoothedCNN(m=min(m, 10))  # k·m < d − 2k: the initial weights do not span everything
     large = SmoothedCNN(m=min(m, 10), sigma0=d**-0.5)  # σ0 = 1/√d of Assumption B.3
     for label, network, by, length in (
-        (OURS, few, attack, steps),
+        (OURS, few, attack, steps // 2),
         (ELEMENT, large, MarginStep(radius=eps, step=1e3), steps // 10),
         (PATCH, large, MarginStep(radius=eps, step=1e3, clip="patch"), steps // 10),
     ):
