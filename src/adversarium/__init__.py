@@ -1,7 +1,8 @@
 """A laboratory for the theory of adversarial training.
 
 `import adversarium as av` gives the rooms (av.data, av.networks, av.attacks, av.training,
-av.probes), av.Run, av.Trial, av.run and av.plot; nothing heavy is imported before it is used.
+av.probes), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing heavy is
+imported before it is used.
 """
 
 from importlib import import_module
@@ -9,11 +10,14 @@ from typing import Any
 
 _ROOMS = ("attacks", "bounds", "data", "networks", "probes", "training")
 _NAMES = {
+    "Outcome": "adversarium.sweeps.local",
     "Result": "adversarium.sweeps.local",
     "Run": "adversarium.experiments.spec",
     "Trial": "adversarium.experiments.spec",
+    "experiment": "adversarium.sweeps.local",
     "plot": "adversarium.report.plot",
     "run": "adversarium.sweeps.local",
+    "slope": "adversarium.sweeps.local",
 }
 
 __all__ = [*_ROOMS, *_NAMES]

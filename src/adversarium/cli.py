@@ -191,13 +191,14 @@ def report(*ids: str, out: Path = Path("report"), store: File = DEFAULT) -> int:
 def export(
     id: str,
     *,
-    to: Literal["csv", "npz", "tex"] = "csv",
+    to: Literal["csv", "npz", "tex", "svg", "pdf", "png"] = "csv",
     preset: Preset = "quick",
     seeds: Seeds = "",
     store: File = DEFAULT,
     out: Path | None = None,
 ) -> int:
-    """Data out: rows as csv or npz, or a booktabs table with the paper's value beside ours."""
+    """Data out: rows as csv or npz, a booktabs table with the paper's value beside ours (tex), or
+    the figures with their numbers (svg, pdf, png)."""
     from adversarium.report.commands import export_command
 
     return export_command(id, to, preset, seeds, store, out)

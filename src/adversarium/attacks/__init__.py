@@ -3,7 +3,14 @@
 from adversarium.attacks.balls import Ball
 from adversarium.attacks.finite import FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
-from adversarium.attacks.transfer import GTA, FeatureReplacement, UniversalFeature, gta
+from adversarium.attacks.transfer import (
+    GTA,
+    FeatureCollision,
+    FeatureReplacement,
+    UniversalFeature,
+    gta,
+    midpoint,
+)
 
 __all__ = [
     "APGD",
@@ -12,9 +19,11 @@ __all__ = [
     "PGD",
     "Attack",
     "Ball",
+    "FeatureCollision",
     "FeatureReplacement",
     "FiniteAttack",
     "MarginStep",
     "UniversalFeature",
     "gta",
+    "midpoint",
 ]

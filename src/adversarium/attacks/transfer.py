@@ -1,10 +1,13 @@
 """Attacks that never look at the network: they know the data model or another classifier."""
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from adversarium.attacks.balls import Ball
 from adversarium.attacks.gradient import Loss, Points
 from adversarium.rng import Streams, integers
 from adversarium.shapes import Float, Int
@@ -48,6 +51,21 @@ def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]
     return (y + 1 + integers(k - 1, y.shape, rng).to(y.device)) % k
 
 
+def _latent(batch: Points, attack: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Which patches are robust, all strengths and the labels; every β_p must be ≤ ε."""
+    name, radius = type(attack).__name__, attack.radius
+    robust, strength, y = (getattr(batch, n, None) for n in ("is_robust", "strength", "y"))
+    if y is None or robust is None or strength is None:
+        raise TypeError(
+            f"{name} needs TwoFeaturePatches, which keep their latent draw, got "
+            f"{type(batch).__name__}."
+        )
+    top = float(strength[~robust].max())
+    if top > radius * (1 + 1e-6):
+        raise ValueError(f"{name} needs every β_p <= radius={radius}, got {top:.4g}.")
+    return robust, strength, y
+
+
 @dataclass(frozen=True, kw_only=True)
 class FeatureReplacement:
     """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF: the attack that
@@ -57,18 +75,13 @@ class FeatureReplacement:
     k: int = 2
     loss: str = "logit_difference"  # never climbed
 
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(math.inf, self.radius)
+
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        y, robust, strength = (getattr(batch, n, None) for n in ("y", "is_robust", "strength"))
-        if y is None or robust is None or strength is None:
-            raise TypeError(
-                "FeatureReplacement needs TwoFeaturePatches, which keep their latent draw, got "
-                f"{type(batch).__name__}."
-            )
-        if float(strength[~robust].max()) > self.radius * (1 + 1e-6):
-            raise ValueError(
-                f"FeatureReplacement needs every β_p <= radius={self.radius}, got "
-                f"{float(strength[~robust].max()):.4g}."
-            )
+        robust, strength, y = _latent(batch, self)
         target = other_class(y, self.k, rng)
         move = torch.zeros_like(batch.x)
         wide = lambda index: (self.k + index)[..., None, None].expand(*batch.x.shape[:-1], 1)
@@ -86,6 +99,11 @@ class UniversalFeature:
     k: int = 2
     loss: str = "logit_difference"  # never climbed
 
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(math.inf, self.radius)
+
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         y = getattr(batch, "y", None)
         if y is None:
@@ -93,3 +111,49 @@ class UniversalFeature:
         axis = torch.eye(batch.x.shape[-1], dtype=batch.x.dtype, device=batch.x.device)
         move = axis[other_class(y, self.k, rng)] - axis[y]
         return batch.x + self.radius * move[..., None, :]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureCollision:
+    """The list behind the impossibility (ours): robust patches → (α_p − ε)u_y, the others → 0, the
+    same (α − ε)u_y or (α − ε)u_{y'}, whichever the loss likes best; the noise stays. Every patch-
+    additive network is wrong on one class of it where all β_p ≤ ε, α ≤ 2ε and |J_NR| ≥ |J_R|."""
+
+    radius: float  # ε
+    alpha: float  # α, at most 2ε
+    k: int = 2
+    loss: str = "logit_difference"
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(math.inf, self.radius)
+
+    def __post_init__(self) -> None:
+        if not self.radius <= self.alpha <= 2 * self.radius:
+            raise ValueError(
+                f"FeatureCollision needs radius <= alpha <= 2 radius, got radius={self.radius} and "
+                f"alpha={self.alpha}."
+            )
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        robust, strength, y = _latent(batch, self)
+        axis = torch.eye(batch.x.shape[-1], dtype=batch.x.dtype, device=batch.x.device)
+        own, other = axis[y][..., None, :], axis[other_class(y, self.k, rng)][..., None, :]
+        cleared = batch.x - torch.where(
+            robust[..., None],
+            self.radius * own,
+            strength[..., None] * axis[self.k + y][..., None, :],
+        )
+        best, height = batch.x, torch.full_like(strength[..., 0], -torch.inf)
+        for target in (torch.zeros_like(own), own, other):
+            x = cleared + (self.alpha - self.radius) * target * ~robust[..., None]
+            value = loss(x).detach().to(height.dtype)
+            best = torch.where((value > height)[..., None, None], x, best)
+            height = torch.maximum(value, height)
+        return best
+
+
+def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:
+    """(X_y + X_j)/2: with equal noise in both ε-balls where all strengths are ≤ 2ε (ours)."""
+    return (one + two) / 2

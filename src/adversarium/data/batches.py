@@ -46,3 +46,8 @@ def gathered(batch: B, index: Tensor) -> B:
     """Points of a stacked batch, chosen separately in every replica; `index` is (replicas, n)."""
     rows = torch.arange(len(index), device=index.device)[:, None]
     return _each(batch, lambda v: v[rows, index])
+
+
+def picked(batch: B, replica: int, points: Tensor) -> B:
+    """Some points of one replica of a stacked batch, as a batch of one replica."""
+    return _each(batch, lambda v: v[replica, points][None])

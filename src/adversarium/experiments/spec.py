@@ -87,7 +87,16 @@ class Curves:
     log_y: bool = False
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → t
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
+    moments: Mapping[str, "Moment"] = field(default_factory=dict)  # times that the rows decide
     caption: str = ""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time of one run that its rows decide, one number a seed; drawn as their mean."""
+
+    where: str  # label of the panel
+    of: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +115,24 @@ class Bars:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Profile:
+    """The components of final probes against x, mean and band over seeds, one panel a label."""
+
+    name: str
+    y: Mapping[str, tuple[float, ...]]  # probe → the x of its components
+    of: tuple[str, ...] = ()  # labels of the runs; (): all that recorded them
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    complement: bool = False  # draw 1 − value: an error as an accuracy
+    between: tuple[str, str] | None = None  # two probes whose means bound a shaded bracket
+    steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → x
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Final values of probes, one row per label: mean ± half the interval."""
 
@@ -115,6 +142,9 @@ class Table:
     title: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     caption: str = ""
+
+
+Figure = Curves | Bars | Profile | Table
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """Measurements of a state: `probe(state, scene)`; folds see every step."""
 
-from adversarium.probes.bracket import CertifiedError, bracket, certified_margin
+from adversarium.probes.bracket import CertifiedError, bracket
 from adversarium.probes.errors import (
     Error,
+    ErrorByRadius,
+    certified_margin,
     risk,
     robust_train_error,
     strong_attacks,
@@ -31,13 +33,14 @@ from adversarium.probes.recursions import (
     printed_attack_error,
     weights_off_span,
 )
-from adversarium.probes.regime import C_eff
+from adversarium.probes.regime import C_eff, assumptions
 from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import (
     FeatureError,
     InnerGap,
     attacked_outputs,
+    decomposition,
     feature_energy,
     foreign_nonrobust,
     foreign_robust,
@@ -51,6 +54,7 @@ __all__ = [
     "At",
     "CertifiedError",
     "Error",
+    "ErrorByRadius",
     "FeatureError",
     "FeatureRecursion",
     "FirstTime",
@@ -62,10 +66,12 @@ __all__ = [
     "Total",
     "Worst",
     "WorstRegret",
+    "assumptions",
     "attacked_off_span",
     "attacked_outputs",
     "bracket",
     "certified_margin",
+    "decomposition",
     "feature_energy",
     "foreign_nonrobust",
     "foreign_robust",

@@ -9,20 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adversarium.probes.errors import error, worst_margin
+from adversarium.probes.errors import certified_margin, error, worst_margin
 from adversarium.probes.scene import Scene
 from adversarium.training.states import State
-
-
-def certified_margin(state: State, batch: Any, p: float, radius: float) -> Tensor:
-    """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
-    positive, robustness is proven."""
-    low, high = state.interval(batch, p, radius)
-    if low.ndim == batch.y.ndim:
-        return torch.where(batch.y > 0, low, -high)
-    truth = batch.y[..., None]
-    others = high.scatter(-1, truth, -torch.inf)
-    return low.gather(-1, truth).squeeze(-1) - others.amax(-1)
 
 
 def lipschitz_margin(network: Any, W: Any, margins: Tensor, p: float, radius: float) -> Tensor:

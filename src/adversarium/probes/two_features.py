@@ -63,6 +63,16 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
 
 
+def decomposition(state: State, scene: Scene) -> Float[Tensor, "S 6"]:
+    """Lengths of the parts of w = P_⊥w + A u_i + B v_i + Σ_{j≠i} (C u_j + D v_j): ‖A‖, ‖B‖, ‖C‖, ‖D‖
+    and ‖P_⊥W‖ (Frobenius), and the largest ‖P_⊥w‖₁, Lemmas D.2 and D.16 of RNRF."""
+    robust, other = correlations(state, scene)
+    off = state.W[..., 2 * scene.data.k :].abs()
+    parts = (diagonal(robust), diagonal(other), off_diagonal(robust), off_diagonal(other), off)
+    lengths = [part.flatten(1).square().sum(-1).sqrt() for part in parts]
+    return torch.stack([*lengths, off.sum(-1).flatten(1).amax(-1)], dim=-1)
+
+
 def outputs(state: State, scene: Scene) -> Float[Tensor, "S 4"]:
     """Of the training points: mean F_y, mean 1 − π_y, mean log(1 − π_y), and the smallest
     min F_y/max F_y within a class, Lemmas D.5 and E.5 of RNRF."""

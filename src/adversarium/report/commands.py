@@ -9,6 +9,7 @@ from adversarium.experiments.catalogue import experiment_ids, load, selected_cla
 from adversarium.experiments.catalogue import experiments as entries
 from adversarium.experiments.checks import Evidence, Rows, interval
 from adversarium.experiments.spec import Experiment, Run, configuration
+from adversarium.probes.regime import assumptions
 from adversarium.report import figures, tables
 from adversarium.report.progress import Progress
 from adversarium.report.site import write_site
@@ -110,7 +111,8 @@ def failed(failures: Sequence[str]) -> int:
 
 
 def _dry(plans: Sequence[Any], store: Store, json: bool) -> int:
-    """What would run: engine, refusals, memory of the data, and the time, where it is known."""
+    """What would run: engine, refusals, memory of the data, the time where it is known, and which
+    of the paper's assumptions the configuration satisfies."""
     lines = []
     for experiment, tasks, seeds in plans:
         for task in tasks:
@@ -129,6 +131,10 @@ def _dry(plans: Sequence[Any], store: Store, json: bool) -> int:
                     "missing": missing,
                     "seconds": None if spent is None else spent * missing,
                     "bytes": data_bytes(task) if isinstance(task, Run) else 0,
+                    "assumptions": [
+                        {"text": h.text, "factor": h.factor, "holds": h.holds, "told": str(h)}
+                        for h in (assumptions(task) if isinstance(task, Run) else ())
+                    ],
                 }
             )
     if json:
@@ -143,6 +149,8 @@ def _dry(plans: Sequence[Any], store: Store, json: bool) -> int:
         )
         for name, why in run["refused"].items():
             print(f"  not {name}: {why}")
+        for hypothesis in run["assumptions"]:
+            print(f"  {hypothesis['told']}")
     costs = {e.id: entries()[e.id].cost for e, _, _ in plans if e.id in entries()}
     for id, cost in costs.items():
         print(f"{id}, measured: {cost}")
@@ -177,9 +185,8 @@ def _print_run(
     folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:
-        drawn = figures.draw(figure, rows, folder, under)
-        if drawn is not None:
-            print(f"  {drawn}")
+        for file in figures.draw(figure, rows, folder, under):
+            print(f"  {file}")
 
 
 def _print_difference(run: Rows, published: Rows, probe: str) -> None:
@@ -301,6 +308,13 @@ def export_command(id: str, to: str, preset: str, seeds: str, path: Path, out: P
                 f"{path} lacks rows of {home} at preset {preset} with {len(own)} seeds; run "
                 f"`adversarium run {home} --preset {preset}` first."
             )
+        if to in ("svg", "pdf", "png"):
+            folder = out or Path("export") / experiment.name
+            folder.mkdir(parents=True, exist_ok=True)
+            for figure in experiment.figures:
+                for file in figures.draw(figure, rows, folder, formats=(to,)):
+                    print(file)
+            continue
         target = out or Path(f"{_plain(home)}.{to}")
         (tables.write_csv if to == "csv" else tables.write_npz)(target, rows)
         print(target)

@@ -1,15 +1,16 @@
-"""Figures from stored rows: an SVG, and beside it the numbers as CSV of the same name."""
+"""Figures from stored rows: pictures, and beside each its numbers as CSV of the same name."""
 
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adversarium.experiments.checks import Evidence, Rows, interval
-from adversarium.experiments.spec import Bars, Curves, Table
+from adversarium.experiments.spec import Bars, Curves, Figure, Profile, Table
 
 # Okabe and Ito: distinct for all common forms of colour blindness
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -35,6 +36,26 @@ def pyplot() -> Any:
     return plt
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure before it is written: the picture (none for a table) and its numbers."""
+
+    picture: Any
+    header: tuple[str, ...]
+    lines: list[tuple[Any, ...]]
+
+    def save(self, path: Path, formats: Sequence[str]) -> list[Path]:
+        """Writes the numbers as CSV and the picture in every format; the files."""
+        table = path.with_suffix(".csv")
+        _write(table, self.header, self.lines)
+        if self.picture is None:
+            return [table]
+        paths = [path.with_suffix(f".{form}") for form in formats]
+        for file in paths:
+            _save(self.picture, file)
+        return paths
+
+
 def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
@@ -42,61 +63,83 @@ def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) ->
         out.writerows(lines)
 
 
-def _save(plt: Any, picture: Any, path: Path) -> None:
-    metadata = {"Date": None} if path.suffix == ".svg" else None
-    picture.savefig(path, metadata=metadata, dpi=150)
-    plt.close(picture)
+def _save(picture: Any, path: Path) -> None:
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
+    picture.savefig(path, metadata=undated, dpi=150)
 
 
-def shown_labels(figure: Curves | Bars | Table, rows: Evidence) -> list[str]:
+def shown_labels(figure: Figure, rows: Evidence) -> list[str]:
     """The runs that a figure shows: those it names, or all that recorded its probes."""
-    recorded = [label for label, run in rows.items() if all(y in run.values for y in figure.y)]
+    first = [f"{y}[0]" for y in figure.y] if isinstance(figure, Profile) else list(figure.y)
+    recorded = [label for label, run in rows.items() if all(y in run.values for y in first)]
     most = 4 if isinstance(figure, Curves) else len(recorded)
     return [label for label in figure.of or recorded[:most] if label in recorded]
 
 
-def draw(
-    figure: Curves | Bars | Table, rows: Evidence, folder: Path, under: Evidence | None = None
-) -> Path | None:
-    """Draws a figure into a folder; None when the runs that it shows are not there. `under`: other
-    rows by the same labels (the published setting), drawn pale below the curves."""
+def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Drawing | None:
+    """A figure of rows; None when the runs that it shows are not there. `under`: other rows by
+    the same labels (the published setting), drawn pale below the curves."""
     present = shown_labels(figure, rows)
     if not present:
         return None
     match figure:
         case Curves():
-            return _curves(figure, present, rows, folder, under or {})
+            return _curves(figure, present, rows, under or {})
         case Bars():
-            return _bars(figure, present, rows, folder)
+            return _bars(figure, present, rows)
+        case Profile():
+            return _profile(figure, present, rows)
         case Table():
-            return _table(figure, present, rows, folder)
+            return _table(figure, present, rows)
 
 
-def _curves(
-    figure: Curves, labels: list[str], rows: Evidence, folder: Path, under: Evidence
-) -> Path:
+def draw(
+    figure: Figure,
+    rows: Evidence,
+    folder: Path,
+    under: Evidence | None = None,
+    formats: Sequence[str] = ("svg",),
+) -> list[Path]:
+    """Draws a figure into a folder, its numbers beside it; the files, none when the runs that it
+    shows are not there."""
+    made = drawing(figure, rows, under)
+    return [] if made is None else made.save(folder / f"{figure.name}.csv", formats)
+
+
+def _panels(count: int, width: float = 4.6) -> tuple[Any, Any]:
     plt = pyplot()
-    picture, axes = plt.subplots(
-        1, len(labels), figsize=(1.2 + 4.6 * len(labels), 3.9), sharey=True, squeeze=False
-    )
+    size = (1.2 + width * count, 3.9)
+    picture, axes = plt.subplots(1, count, figsize=size, sharey=True, squeeze=False)
+    plt.close(picture)
+    return picture, axes[0]
+
+
+def _style(i: int) -> dict[str, Any]:
+    return dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])
+
+
+def _curves(figure: Curves, labels: list[str], rows: Evidence, under: Evidence) -> Drawing:
+    picture, axes = _panels(len(labels))
     lines = []
-    for axis, label in zip(axes[0], labels, strict=True):
+    for axis, label in zip(axes, labels, strict=True):
         for i, probe in enumerate(figure.y):
             t, values = rows[label].curve(probe)
             low, high, mean = values.min(0), values.max(0), values.mean(0)
-            style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])
             name = figure.names.get(probe, probe)
             if label in under and probe in under[label].values:
                 pale_t, pale = under[label].curve(probe)
-                axis.plot(pale_t, pale.mean(0), alpha=0.4, label=f"{name}, published", **style)
+                axis.plot(pale_t, pale.mean(0), alpha=0.4, label=f"{name}, published", **_style(i))
                 lines += [
                     (f"{label}, published", probe, *v)
                     for v in zip(pale_t, pale.mean(0), pale.min(0), pale.max(0), strict=True)
                 ]
-            axis.plot(t, mean, label=name, **style)
+            axis.plot(t, mean, label=name, **_style(i))
             axis.fill_between(t, low, high, color=COLOURS[i % 7], alpha=0.18, linewidth=0)
             lines += [(label, probe, *v) for v in zip(t, mean, low, high, strict=True)]
-        _marks(axis, figure.lines, figure.levels)
+        moments = {f"{text}: {np.nanmean(t):.0f}": float(np.nanmean(t))
+                   for text, q in figure.moments.items()
+                   if label == q.where and np.isfinite(t := q.of(rows)).any()}  # fmt: skip
+        _marks(axis, {**figure.lines, **moments}, figure.levels)
         if figure.log_x:
             axis.set_xscale("symlog", linthresh=1)
             axis.set_xlim(left=0)
@@ -105,13 +148,39 @@ def _curves(
         axis.set_xlabel(figure.x_label)
         if len(labels) > 1:
             axis.set_title(label, fontsize=10)
-    axes[0, 0].set_ylabel(figure.y_label)
-    axes[0, 0].legend(frameon=False, fontsize=8)
+    axes[0].set_ylabel(figure.y_label)
+    axes[0].legend(frameon=False, fontsize=8)
     picture.suptitle(figure.title, fontsize=11)
-    path = folder / f"{figure.name}.svg"
-    _save(plt, picture, path)
-    _write(path.with_suffix(".csv"), ("run", "probe", "t", "mean", "lowest", "highest"), lines)
-    return path
+    return Drawing(picture, ("run", "probe", "t", "mean", "lowest", "highest"), lines)
+
+
+def _profile(figure: Profile, labels: list[str], rows: Evidence) -> Drawing:
+    picture, axes = _panels(len(labels))
+    lines = []
+    for axis, label in zip(axes, labels, strict=True):
+        means = {}
+        for i, (probe, x) in enumerate(figure.y.items()):
+            values = np.stack([rows[label].last(f"{probe}[{c}]") for c in range(len(x))], axis=1)
+            values = 1 - values if figure.complement else values
+            low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
+            axis.plot(x, means[probe], marker="o", markersize=3,
+                      label=figure.names.get(probe, probe), **_style(i))  # fmt: skip
+            axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.15, linewidth=0)
+            lines += [(label, probe, *v) for v in zip(x, means[probe], low, high, strict=True)]
+        if figure.between is not None:
+            a, b = figure.between
+            axis.fill_between(figure.y[a], means[a], means[b], color="#999999", alpha=0.25,
+                              linewidth=0, label="bracket: proven to unbroken")  # fmt: skip
+        for text, points in figure.steps.items():
+            axis.step(*zip(*points, strict=True), where="post", color="black", linewidth=1,
+                      label=text)  # fmt: skip
+        _marks(axis, figure.lines, {})
+        axis.set_xlabel(figure.x_label)
+        axis.set_title(label, fontsize=10)
+    axes[0].set_ylabel(figure.y_label)
+    axes[-1].legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
 
 
 def _marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> None:
@@ -147,7 +216,7 @@ def mean_and_interval(rows: Rows, probe: str) -> tuple[float, float, float]:
     return float(values.mean()), low, high
 
 
-def _bars(figure: Bars, labels: list[str], rows: Evidence, folder: Path) -> Path:
+def _bars(figure: Bars, labels: list[str], rows: Evidence) -> Drawing:
     plt = pyplot()
     picture, axes = plt.subplots(
         len(figure.y),
@@ -156,6 +225,7 @@ def _bars(figure: Bars, labels: list[str], rows: Evidence, folder: Path) -> Path
         sharex=True,
         squeeze=False,
     )
+    plt.close(picture)
     lines = []
     for i, (axis, probe) in enumerate(zip(axes[:, 0], figure.y, strict=True)):
         found = [mean_and_interval(rows[label], probe) for label in labels]
@@ -171,21 +241,16 @@ def _bars(figure: Bars, labels: list[str], rows: Evidence, folder: Path) -> Path
         lines += [(label, probe, *f) for label, f in zip(labels, found, strict=True)]
     axes[-1, 0].set_xticks(range(len(labels)), labels, rotation=30, ha="right", fontsize=8)
     picture.suptitle(figure.title, fontsize=11)
-    path = folder / f"{figure.name}.svg"
-    _save(plt, picture, path)
-    _write(path.with_suffix(".csv"), ("run", "probe", "mean", "low", "high"), lines)
-    return path
+    return Drawing(picture, ("run", "probe", "mean", "low", "high"), lines)
 
 
-def _table(figure: Table, labels: list[str], rows: Evidence, folder: Path) -> Path:
-    path = folder / f"{figure.name}.csv"
+def _table(figure: Table, labels: list[str], rows: Evidence) -> Drawing:
     lines = [
         (label, figure.names.get(probe, probe), *mean_and_interval(rows[label], probe))
         for label in labels
         for probe in figure.y
     ]
-    _write(path, ("run", "quantity", "mean", "low", "high"), lines)
-    return path
+    return Drawing(None, ("run", "quantity", "mean", "low", "high"), lines)
 
 
 def heatmap(
@@ -220,7 +285,8 @@ def heatmap(
     axis.set_ylabel(names[1])
     axis.set_title(title, fontsize=10)
     picture.colorbar(shown)
-    _save(plt, picture, path)
+    plt.close(picture)
+    _save(picture, path)
 
 
 def line(
@@ -238,7 +304,8 @@ def line(
     axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
     axis.set_xlabel(names[0])
     axis.set_ylabel(names[1])
-    _save(plt, picture, path)
+    plt.close(picture)
+    _save(picture, path)
 
 
 def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
@@ -261,7 +328,8 @@ def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Seque
     axis.set_ylim(-0.03, 1.03)
     axis.set_title(title, fontsize=10)
     axis.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    _save(plt, picture, path)
+    plt.close(picture)
+    _save(picture, path)
     rows = [
         (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
     ]

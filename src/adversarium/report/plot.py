@@ -1,26 +1,32 @@
-"""A picture of a result in one call, for notebooks."""
+"""A picture of a result or of an experiment in one call, for notebooks."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from adversarium.report.figures import COLOURS, DASHES, pyplot
-from adversarium.sweeps.local import Result
+from adversarium.experiments.spec import Curves, Table
+from adversarium.report.figures import drawing
+from adversarium.sweeps.local import Outcome, Result
 
 
-def plot(result: Result, probes: Sequence[str] = (), log_x: bool = False) -> Any:
-    """The recorded probes against t, mean and band over seeds; returns a matplotlib figure."""
-    plt = pyplot()
-    curves = [p for p in result.probes if result.rows.curve(p)[0].size > 1]
-    chosen = list(probes) or curves
-    picture, axis = plt.subplots(figsize=(6.2, 4))
-    for i, probe in enumerate(chosen):
-        t, values = result.rows.curve(probe)
-        colour = COLOURS[i % len(COLOURS)]
-        axis.plot(t, values.mean(0), color=colour, linestyle=DASHES[i % len(DASHES)], label=probe)
-        axis.fill_between(t, values.min(0), values.max(0), color=colour, alpha=0.18, linewidth=0)
-    if log_x:
-        axis.set_xscale("symlog", linthresh=1)
-    axis.set_xlabel("t")
-    axis.legend(frameon=False, fontsize=8)
-    plt.close(picture)
-    return picture
+def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> Any:
+    """A matplotlib figure. Of a result: the named probes (all, when none is named) against t,
+    mean and band over seeds. Of an experiment: its figure of that name (the first, when none is
+    named)."""
+    names = (probes,) if isinstance(probes, str) else tuple(probes)
+    if isinstance(result, Outcome):
+        return _named(result, names[0] if names else result.experiment.figures[0].name)
+    curves = tuple(p for p in result.probes if result.rows.curve(p)[0].size > 1)
+    figure = Curves(name="plot", y=names or curves, of=("",), log_x=log_x)
+    made = drawing(figure, {"": result.rows})
+    if made is None:
+        raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
+    return made.picture
+
+
+def _named(outcome: Outcome, name: str) -> Any:
+    known = {f.name: f for f in outcome.experiment.figures}
+    made = drawing(known[name], outcome.rows) if name in known else None
+    if made is None or made.picture is None:
+        drawn = [n for n, f in known.items() if not isinstance(f, Table)]
+        raise ValueError(f"no picture {name!r} of {outcome.experiment.id}; it has {drawn}.")
+    return made.picture

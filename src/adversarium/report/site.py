@@ -178,10 +178,11 @@ def _errata(entries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
-    path = draw(figure, rows, folder)
-    if path is None:
+    files = draw(figure, rows, folder, formats=("svg", "pdf", "png"))
+    if not files:
         return ""
-    data = f'<a href="{prefix}/{path.stem}.csv">data</a>'
+    others = "".join(f', <a href="{prefix}/{f.name}">{f.suffix[1:]}</a>' for f in files[1:])
+    data = f'<a href="{prefix}/{figure.name}.csv">data</a>{others}'
     caption = f"<figcaption>{html.escape(figure.caption)} {data}</figcaption>"
     if isinstance(figure, Table):
         lines = []
@@ -196,7 +197,7 @@ def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
         title = f"<h3>{html.escape(figure.title)}</h3>"
         return f"<figure>{title}{_table(('', *names), lines)}{caption}</figure>"
     alt = html.escape(f"{figure.title}. {figure.caption}")
-    return f'<figure><img src="{prefix}/{path.name}" alt="{alt}">{caption}</figure>'
+    return f'<figure><img src="{prefix}/{files[0].name}" alt="{alt}">{caption}</figure>'
 
 
 def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[str]]:

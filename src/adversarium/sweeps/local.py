@@ -1,15 +1,18 @@
-"""Runs from Python: arrays by (seed, t), states with their weights."""
+"""Runs from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
 
+import math
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adversarium.experiments.checks import Rows
-from adversarium.experiments.spec import Run, Trial
+from adversarium.experiments.catalogue import experiment_ids, load
+from adversarium.experiments.checks import Evidence, Rows, Verdict, interval
+from adversarium.experiments.spec import Experiment, Run, Trial
 from adversarium.sweeps.run import engine_of, execute, key_of, states
 from adversarium.sweeps.store import Store
 
@@ -58,6 +61,128 @@ class Result:
             raise ValueError(f"t lies in 0 … {self.run.steps}, got {t}.")
         _, _, iterator = states(self.run, (seed,), self.device)
         return _Single(next(state for state in iterator if state.t == t))
+
+    def last(self) -> dict[str, tuple[float, float, float]]:
+        """The mean over seeds of every probe's last value, and its 99 % interval."""
+        found = {p: self.rows.last(p) for p in self.probes}
+        return {p: (float(v.mean()), *interval(v)) for p, v in found.items()}
+
+    def _repr_html_(self) -> str:
+        lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in
+                 self.last().items()]  # fmt: skip
+        return _html(("probe", f"last value, mean of {len(self.seeds)} seeds", "99 %"), lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _html(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    cells = lambda tag, row: "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in row)
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in lines)
+    return f"<table><tr>{cells('th', header)}</tr>{body}</table>"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An experiment's runs and verdicts: outcome["label"] is a Result; a notebook shows the
+    verdicts, and av.plot(outcome, "name") one of its figures."""
+
+    experiment: Experiment
+    results: Mapping[str, Result]
+    verdicts: Mapping[str, Verdict]
+
+    @property
+    def rows(self) -> Evidence:
+        """The rows by label, what checks and figures read."""
+        return {label: result.rows for label, result in self.results.items()}
+
+    def __getitem__(self, label: str) -> Result:
+        if label not in self.results:
+            raise KeyError(f"no run {label!r}; there are {', '.join(self.results)}.")
+        return self.results[label]
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for claim, verdict in self.verdicts.items():
+            numbers = [
+                f"{q['name']}: {_number(q['mean'])}"
+                for q in verdict.measured
+                if q["mean"] is not None
+            ]
+            lines.append((claim, verdict.verdict, "; ".join(numbers[:3]), verdict.reason))
+        return _html(("claim", "verdict", "measured", ""), lines)
+
+
+def experiment(
+    id: str,
+    preset: str = "quick",
+    seeds: Iterable[int] | None = None,
+    store: str | Path | None = None,
+    device: str = "cpu",
+    **changes: Any,
+) -> Outcome:
+    """An experiment of the catalogue, or an own ./FILE.py, run and judged; `changes` are knobs of
+    its plan. With a store, only what it lacks is run."""
+    home = load(id if id.endswith(".py") else experiment_ids(id)[0])
+    chosen = tuple(seeds) if seeds is not None else tuple(range(home.seeds(preset)))
+    results = {t.label: run(t, chosen, store, device) for t in home.runs(preset, **changes)}
+    rows = {label: result.rows for label, result in results.items()}
+    return Outcome(home, results, {c: check.judge(rows) for c, check in home.checks.items()})
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own."""
+
+    mean: float
+    low: float
+    high: float
+    values: np.ndarray
+    of: str
+
+    def __str__(self) -> str:
+        interval = f"[{_number(self.low)}, {_number(self.high)}]"
+        return f"{self.of}: {_number(self.mean)} {interval} (99 %, {len(self.values)} seeds)"
+
+    def _repr_html_(self) -> str:
+        return escape(str(self))
+
+
+def slope(
+    result: Result | Mapping[float, Result],
+    x: str,
+    y: str,
+    log: bool = True,
+    between: tuple[float, float] = (-math.inf, math.inf),
+) -> Slope:
+    """The slope of y against x, log–log or plain (log=False), one fit a seed.
+
+    Of one result: x is "t" or a probe, y a probe, over the record times with x in `between`. Of
+    results by size ({50: …, 100: …}): y is a probe's last value against the size, which x names.
+    """
+    if isinstance(result, Mapping):
+        across = np.array(list(result), dtype=float)
+        up = np.stack([one.rows.last(y) for one in result.values()], axis=1)
+        over = np.broadcast_to(across, up.shape)
+    else:
+        t, up = result.rows.curve(y)
+        other = (t, t[None]) if x == "t" else result.rows.curve(x)
+        if len(other[0]) != len(t) or (other[0] != t).any():
+            raise ValueError(f"{x} and {y} are recorded at different times.")
+        over = np.broadcast_to(other[1], up.shape)
+    fits = []
+    for a, b in zip(over, up, strict=True):
+        kept = (a >= between[0]) & (a <= between[1])
+        if log:
+            kept &= (a > 0) & (b > 0)
+        if len(set(a[kept])) < 2:
+            raise ValueError(f"a slope of {y} in {x} needs two different points in {between}.")
+        pair = (np.log(a[kept]), np.log(b[kept])) if log else (a[kept], b[kept])
+        fits.append(np.polyfit(*pair, 1)[0])
+    values = np.array(fits)
+    name = f"slope of {'log ' * log}{y} in {'log ' * log}{x}"
+    return Slope(float(values.mean()), *interval(values), values, name)
 
 
 class _Single:

@@ -7,7 +7,15 @@ from typing import Any
 
 import torch
 
-from adversarium.attacks import APGD, FGSM, GTA, PGD, FeatureReplacement, UniversalFeature
+from adversarium.attacks import (
+    APGD,
+    FGSM,
+    GTA,
+    PGD,
+    FeatureCollision,
+    FeatureReplacement,
+    UniversalFeature,
+)
 from adversarium.experiments.spec import Run
 from adversarium.probes.bracket import bracket
 from adversarium.probes.errors import error, strong_attacks, worst_margin
@@ -40,6 +48,9 @@ def attacks_of(run: Run, p: float, radius: float, box: Any) -> dict[str, tuple[A
     if hasattr(run.data, "n_robust") and p == math.inf:
         if radius >= run.data.beta:
             found["model-free (Thm 4.3 of RNRF)"] = (FeatureReplacement(radius=radius, k=k),)
+            if radius <= run.data.alpha <= 2 * radius:
+                collide = FeatureCollision(radius=radius, alpha=run.data.alpha, k=k)
+                found["collision list"] = (collide,)
         found["universal −εu_y + εu_j"] = (UniversalFeature(radius=radius, k=k),)
     if hasattr(run.data, "alpha") and hasattr(run.data, "sigma") and p == 2:
         found["GTA"] = (GTA(gamma=min(1.0, radius / run.data.alpha)),)

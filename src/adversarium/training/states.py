@@ -1,7 +1,7 @@
 """A state of training: what probes ask. Seeds are its leading axis."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -118,11 +118,16 @@ class WeightState:
         """Margins, at x or under an attack (from an evaluation stream of its own)."""
         if attack is None:
             return margin(self.f(batch.x), batch.y)
-        if batch is self.train and attack is self.setting.attack:
+        if attack is self.setting.attack and batch is self.train:
             return margin(self.f(self.x_adv), batch.y)
         rng = streams(self.setting.seeds, f"evaluation/{self.t}/{attack!r}")
         x = perturbed(self.setting, self.W, batch, attack, self.t, rng)
         return margin(self.f(x), batch.y)
+
+    def replica(self, i: int) -> "WeightState":
+        """The state of one seed alone."""
+        alone = replace(self.setting, seeds=self.setting.seeds[i : i + 1])
+        return WeightState(alone, self.t, tree_map(lambda w: w[i : i + 1], self.W))
 
     def inner(self, v: Tensor) -> Tensor:
         """⟨w, v⟩ for every filter w."""

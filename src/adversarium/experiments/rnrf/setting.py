@@ -6,12 +6,19 @@ Trials: nothing is trained. Cost: quick 7 s (2 cores).
 """
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import torch
 
-from adversarium.attacks import PGD, FeatureReplacement, UniversalFeature
+from adversarium.attacks import (
+    PGD,
+    FeatureCollision,
+    FeatureReplacement,
+    UniversalFeature,
+    midpoint,
+)
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import existence, identity, last, level
@@ -202,7 +209,7 @@ def impossibility(rng, data, eps):
     clean = lambda b, y: b.x - b.noise if y is None else _relabelled(data, b, y)
     zeros, ones = torch.zeros(200).long(), torch.ones(200).long()
     a, b = clean(one, zeros) + one.noise, clean(two, ones) + one.noise
-    middle = (a + b) / 2
+    middle = midpoint(a, b)
     both = torch.maximum((middle - a).abs().amax((1, 2)), (middle - b).abs().amax((1, 2)))
     x, z = _relabelled(data, one, zeros) + one.noise, _relabelled(data, two, ones) + two.noise
     hit = (x[:, None] - z[None]).abs().amax((2, 3)) <= 2 * eps
@@ -229,16 +236,9 @@ def _list_breaks(rng, data, eps):
     if float(coins((), rng)) > 0:  # half of them are diagonal u-networks
         W = torch.zeros_like(W)
         W[:, :, : data.k] = torch.eye(2).double()[:, None] * uniform((2, 8, 1), rng) * 5
-    shift = data.alpha - eps
-    for y in (0, 1):
-        for option in (None, y, 1 - y):
-            x = torch.zeros(1, data.P, data.d).double()
-            x[0, : data.n_robust, y] = shift
-            if option is not None:
-                x[0, data.n_robust :, option] = shift
-            if float(margin(network.f(W, x), torch.tensor([y]))) <= 0:
-                return True
-    return False
+    silent = replace(data, sigma_n=0.0, balanced=True).sample(2, rng)
+    attack = FeatureCollision(radius=eps, alpha=data.alpha)
+    return _accuracy(network, W, silent, _attacked(network, W, silent, attack, rng)) < 1
 
 
 def masking(rng, data, n, eps):
