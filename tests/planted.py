@@ -26,11 +26,11 @@ import adversarium.data.two_features as two_features
 import adversarium.experiments.rnrf.phases as phases
 import adversarium.experiments.rnrf.recursions as recursions
 import adversarium.experiments.rnrf.setting as setting
-import adversarium.networks.smoothed_cnn as smoothed_cnn
 import adversarium.networks.two_layer as two_layer
 import adversarium.training.sgd as sgd
 import adversarium.training.states as states
 from adversarium.experiments.catalogue import claims, load
+from adversarium.networks import SmoothedCNN
 from adversarium.rng import integers, uniform
 from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
 from adversarium.sweeps.grid import planned
@@ -285,7 +285,7 @@ BUGS = (
         _method(gradient.MarginStep, "__call__", _clips("patch")), _SHORTER,
         only=(recursions.OURS, recursions.PATCH, recursions.ELEMENT)),
     Bug("no initial weights off the features", "rnrf.lemD.18.recursion",
-        _method(smoothed_cnn.SmoothedCNN, "init", _features_only), only=(recursions.ADV,)),
+        _method(SmoothedCNN, "init", _features_only), only=(recursions.ADV,)),
     Bug("training attack a hundredth of its size", "rnrf.phase2.plateau",
         _method(gradient.MarginStep, "__call__", _hundredth), dict(steps=620),
         only=tuple(phases.STEPS)),

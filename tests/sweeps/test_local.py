@@ -78,3 +78,35 @@ def test_a_state_is_trained_again_and_equals_the_recorded_one(tmp_path):
         result.state(seed=5, t=21)
     with pytest.raises(AttributeError, match="it has"):
         _ = av.nonsense
+
+
+def test_a_slope_is_fitted_seed_by_seed_with_an_interval():
+    from adversarium.experiments.checks import Rows
+
+    t = np.arange(1, 6)
+    power = np.stack([3.0 * t**-1.5, 2.0 * t**-1.5, t**-1.5])
+    rows = Rows(
+        (0, 1, 2), {"loss": (t, power), "half": (t, power / 2), "once": (t[:1], power[:, :1])}
+    )
+    result = av.Result(av.Trial(function=len), rows)
+    found = av.slope(result, "t", "loss")
+    assert found.mean == pytest.approx(-1.5) and found.low == pytest.approx(found.high)
+    assert av.slope(result, "loss", "half", log=False).values == pytest.approx([0.5] * 3)
+    by_size = {10.0: result, 20.0: result}
+    assert av.slope(by_size, "d", "loss").mean == pytest.approx(0)
+    with pytest.raises(ValueError, match="different times"):
+        av.slope(result, "once", "loss")
+    with pytest.raises(ValueError, match="two different points"):
+        av.slope(result, "t", "loss", between=(100, 200))
+
+
+def test_an_experiment_from_python_brings_verdicts_and_pictures():
+    outcome = av.experiment("rnrf.recursions", steps=12, m=4, d=30, seeds=(0, 1))
+    assert outcome.verdicts["rnrf.lemD.2.decomp"].verdict == "holds"
+    assert "rnrf.lemD.2.decomp" in outcome._repr_html_() and "lemD.2" in repr(outcome)
+    assert outcome["attacked"]["robust_features"].shape == (2, 3, 2)
+    assert av.plot(outcome, "recursions").axes
+    with pytest.raises(ValueError, match="no picture"):
+        av.plot(outcome, "laws")
+    with pytest.raises(KeyError, match="no run"):
+        outcome["attack"]

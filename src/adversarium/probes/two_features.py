@@ -64,8 +64,8 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
 
 
 def decomposition(state: State, scene: Scene) -> Float[Tensor, "S 6"]:
-    """Lengths of the parts of w = P_⊥w + A u_i + B v_i + Σ_{j≠i} (C u_j + D v_j): ‖A‖, ‖B‖, ‖C‖, ‖D‖
-    and ‖P_⊥W‖ (Frobenius), and the largest ‖P_⊥w‖₁, Lemmas D.2 and D.16 of RNRF."""
+    """Lengths of the parts of w = P_⊥w + A u_i + B v_i + Σ_{j≠i} (C u_j + D v_j): ‖A‖, ‖B‖, ‖C‖,
+    ‖D‖, ‖P_⊥W‖ (Frobenius) and the largest ‖P_⊥w‖₁, Lemmas D.2 and D.16 of RNRF."""
     robust, other = correlations(state, scene)
     off = state.W[..., 2 * scene.data.k :].abs()
     parts = (diagonal(robust), diagonal(other), off_diagonal(robust), off_diagonal(other), off)

@@ -139,12 +139,12 @@ def _curves(figure: Curves, labels: list[str], rows: Evidence, under: Evidence) 
         moments = {f"{text}: {np.nanmean(t):.0f}": float(np.nanmean(t))
                    for text, q in figure.moments.items()
                    if label == q.where and np.isfinite(t := q.of(rows)).any()}  # fmt: skip
-        _marks(axis, {**figure.lines, **moments}, figure.levels)
         if figure.log_x:
             axis.set_xscale("symlog", linthresh=1)
             axis.set_xlim(left=0)
         if figure.log_y:
             axis.set_yscale("log")
+        _marks(axis, {**figure.lines, **moments}, figure.levels)
         axis.set_xlabel(figure.x_label)
         if len(labels) > 1:
             axis.set_title(label, fontsize=10)
@@ -184,13 +184,16 @@ def _profile(figure: Profile, labels: list[str], rows: Evidence) -> Drawing:
 
 
 def _marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> None:
-    for text, t in verticals.items():
+    for i, (text, t) in enumerate(sorted(verticals.items(), key=lambda mark: mark[1])):
         axis.axvline(t, color="#666666", linewidth=0.8, linestyle=":")
+        place = axis.transAxes.inverted().transform(axis.transData.transform((t, 0)))[0]
+        right = place > 0.8  # near the edge the text goes to the left
         axis.annotate(
             text,
             (t, 1),
             xycoords=("data", "axes fraction"),
-            xytext=(3, -9),
+            xytext=(-3 if right else 3, -9 - 11 * (i % 3)),
+            ha="right" if right else "left",
             textcoords="offset points",
             fontsize=8,
             color="#444444",

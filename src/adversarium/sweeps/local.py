@@ -17,7 +17,7 @@ from adversarium.sweeps.run import engine_of, execute, key_of, states
 from adversarium.sweeps.store import Store
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The rows of a run: result["probe"] is an array (seed, t), or (seed, t, component)."""
 
@@ -62,6 +62,10 @@ class Result:
         _, _, iterator = states(self.run, (seed,), self.device)
         return _Single(next(state for state in iterator if state.t == t))
 
+    def __repr__(self) -> str:
+        label = f" {self.run.label!r}" if self.run.label else ""
+        return f"<Result{label}: {len(self.seeds)} seeds; {', '.join(self.probes)}>"
+
     def last(self) -> dict[str, tuple[float, float, float]]:
         """The mean over seeds of every probe's last value, and its 99 % interval."""
         found = {p: self.rows.last(p) for p in self.probes}
@@ -83,7 +87,7 @@ def _html(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return f"<table><tr>{cells('th', header)}</tr>{body}</table>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """An experiment's runs and verdicts: outcome["label"] is a Result; a notebook shows the
     verdicts, and av.plot(outcome, "name") one of its figures."""
@@ -96,6 +100,10 @@ class Outcome:
     def rows(self) -> Evidence:
         """The rows by label, what checks and figures read."""
         return {label: result.rows for label, result in self.results.items()}
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{c} {v.verdict}" for c, v in self.verdicts.items())
+        return f"<{self.experiment.id}: {words}>"
 
     def __getitem__(self, label: str) -> Result:
         if label not in self.results:
@@ -131,7 +139,7 @@ def experiment(
     return Outcome(home, results, {c: check.judge(rows) for c, check in home.checks.items()})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Slope:
     """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own."""
 
@@ -141,7 +149,7 @@ class Slope:
     values: np.ndarray
     of: str
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         interval = f"[{_number(self.low)}, {_number(self.high)}]"
         return f"{self.of}: {_number(self.mean)} {interval} (99 %, {len(self.values)} seeds)"
 

@@ -1,0 +1,143 @@
+"""The recursions of RNRF beside training, the collision list, the assumption report."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from adversarium.attacks import APGD, PGD, FeatureCollision, MarginStep, midpoint
+from adversarium.bounds import two_feature_assumptions
+from adversarium.data import TwoFeaturePatches
+from adversarium.experiments.spec import Run
+from adversarium.networks import SmoothedCNN
+from adversarium.probes import (
+    ErrorByRadius,
+    FeatureRecursion,
+    NoiseUpdate,
+    assumptions,
+    decomposition,
+    worst_margin,
+)
+from adversarium.probes.recursions import growth, plateau
+from adversarium.probes.scene import Scene
+from adversarium.probes.two_features import every_correlation
+from adversarium.training import Rule, Setting, choose
+
+
+def states(data, network, attack=None, n=6, steps=12, seeds=(0, 1), eta=0.1):
+    rule = Rule(n=n, steps=steps, eta=eta)
+    setting = Setting(data, network, attack, rule, seeds)
+    engine, _ = choose(data, network, attack, rule)
+    return Scene(setting), list(engine.states(setting))
+
+
+def folded(fold, scene, made):
+    memory = None
+    for state in made:
+        memory = fold.see(memory, state, scene)
+    return fold.rows(memory)
+
+
+@pytest.mark.parametrize("strengths", ("constant", "uniform"))
+@pytest.mark.parametrize("clip", ("element", "patch"))
+def test_the_recursion_is_exact_without_noise_and_off_feature_weights(strengths, clip):
+    data = TwoFeaturePatches(
+        k=3, d=6, P=5, n_robust=2, sigma_n=0.0, strengths=strengths, spread=0.2
+    )
+    network = SmoothedCNN(m=4, sigma0=0.5, by_hand=False)
+    for attack in (None, MarginStep(radius=0.3, step=3.0, clip=clip)):
+        scene, made = states(data, network, attack)
+        rows = folded(FeatureRecursion(stride=4), scene, made)
+        assert rows["recursion_error"].max() < 1e-13
+        assert list(rows["recursion.A[2]"]) == [0, 4, 8, 12]
+
+
+def test_the_recursion_sees_noise_and_off_feature_weights():
+    for data, attack in (
+        (TwoFeaturePatches(d=20, P=5), None),
+        (TwoFeaturePatches(d=20, P=5, sigma_n=0.0), MarginStep(radius=0.3, step=3.0)),
+    ):
+        scene, made = states(data, SmoothedCNN(m=4, sigma0=0.5), attack)
+        assert folded(FeatureRecursion(), scene, made)["recursion_error"].min() > 1e-6
+
+
+def test_the_noise_update_is_exact():
+    scene, made = states(TwoFeaturePatches(k=3, d=12, P=4), SmoothedCNN(m=3, sigma0=0.3))
+    assert folded(NoiseUpdate(), scene, made)["noise_update_error"].max() < 1e-13
+
+
+def test_the_growth_law_is_the_gradient_at_equal_probabilities():
+    data = TwoFeaturePatches(d=4, P=5, n_robust=2, alpha=1.5, sigma_n=0.0, balanced=True)
+    scene, made = states(data, SmoothedCNN(m=3, sigma0=1e-3), n=2, steps=1)
+    before, after = (every_correlation(state, scene) for state in made)
+    for law, part in zip(growth(before, scene), (slice(0, 2), slice(2, 4)), strict=True):
+        step = (after - before)[..., part].diagonal(dim1=1, dim2=3).mT
+        assert torch.allclose(step, law, rtol=1e-5, atol=1e-16)
+    assert plateau(scene) == math.inf
+
+
+def test_the_decomposition_is_all_of_the_weights():
+    scene, made = states(TwoFeaturePatches(k=3, d=12, P=4), SmoothedCNN(m=3, sigma0=0.3))
+    parts = decomposition(made[-1], scene)[:, :5]
+    assert torch.allclose(parts.square().sum(-1), made[-1].W.flatten(1).square().sum(-1))
+
+
+def test_the_collision_list_stays_in_its_ball_and_breaks_a_class():
+    data = TwoFeaturePatches(d=10, P=6, sigma_n=0.0, balanced=True)
+    attack = FeatureCollision(radius=1.2, alpha=2.0)
+    scene, made = states(data, SmoothedCNN(m=8, sigma0=1.0), n=2, steps=0, seeds=tuple(range(20)))
+    margins = made[0].margin(scene.train, attack)  # the budget is checked there
+    assert ((margins <= 0).any(-1)).all()
+    with pytest.raises(ValueError, match="2 radius"):
+        FeatureCollision(radius=0.5, alpha=2.0)
+
+
+def test_points_with_equal_noise_share_a_midpoint():
+    data = TwoFeaturePatches()
+    one = data.sample(5, torch.Generator().manual_seed(1))
+    x = one.x - one.noise
+    y = x.flip(0)
+    middle = midpoint(x + one.noise, y + one.noise)
+    assert (middle - x - one.noise).abs().max() <= 1.0 + 1e-12
+
+
+def test_survivors_meet_the_same_attack_alone_and_in_company():
+    data, network = TwoFeaturePatches(d=20, P=5), SmoothedCNN(m=4, sigma0=0.5)
+    suite = (APGD(radius=0.05, steps=5, restarts=1), PGD(radius=0.05, steps=5, start="uniform"))
+    scene, made = states(data, network, steps=30, seeds=(0, 1, 2))
+    alone, own = states(data, network, steps=30, seeds=(2,))
+    both = worst_margin(made[-1], scene.test(30), suite)
+    assert torch.allclose(both[2:], worst_margin(own[-1], alone.test(30), suite), atol=1e-12)
+    by_hand = torch.stack(
+        [made[-1].margin(scene.test(30)), made[-1].margin(scene.test(30), suite[0])]
+    )
+    assert (both <= by_hand.amin(0) + 1e-12).all()
+
+
+def test_errors_by_radius_never_fall_and_lie_below_what_is_unproven():
+    scene, made = states(TwoFeaturePatches(d=20, P=5), SmoothedCNN(m=4, sigma0=0.5), steps=30)
+    radii = (0.01, 0.1, 0.5)
+    broken = ErrorByRadius(attacks=(PGD(radius=1.0, steps=5),), radii=radii, n=40, name="a")
+    open_ = ErrorByRadius(attacks=(), radii=radii, n=40, name="b")
+    low, high = broken(made[-1], scene), open_(made[-1], scene)
+    assert low.shape == (2, 3) and (low.diff(dim=-1) >= 0).all() and (low <= high).all()
+
+
+def test_the_assumption_report_counts_the_batch_mean():
+    run = Run(
+        data=TwoFeaturePatches(),
+        network=SmoothedCNN(),
+        attack=MarginStep(radius=1.2, step=1e3, batch_mean=True),
+        n=100, steps=1, eta=0.1,
+    )  # fmt: skip
+    found = {h.text: h for h in assumptions(run)}
+    assert found["2.3, density: Σ_NR β^τ/Σ_R α^τ"].factor == pytest.approx(15 / 8)
+    assert found["B.3: c₀ = log η̃/log d"].factor == pytest.approx(0.5)
+    assert not found["room for a robust classifier: α/(2ε)"].holds
+    wider = replace(run, data=TwoFeaturePatches(alpha=3.0))
+    assert {h.text: h for h in assumptions(wider)}["room for a robust classifier: α/(2ε)"].holds
+    assert assumptions(replace(run, network=object())) == ()
+    parts = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.0, n=2, eta=0.1)
+    silent = two_feature_assumptions(**parts, m=10, q=3, rho=1.0, sigma0=0.01)
+    assert any(str(h).startswith("no noise") and h.holds for h in silent)
