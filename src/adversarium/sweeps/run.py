@@ -1,7 +1,7 @@
 """One run → rows: where data, network, attack, training and probes meet.
 
-`python -m adversarium.sweeps.run ID --preset P --seeds S --device D --store FILE` needs only the
-core packages (the standard library, numpy, torch; scipy for some checks): a bare GPU machine.
+`python -m adversarium.sweeps.run ID --preset P --seeds S --device D --store FILE --ship FOLDER`
+needs only the core packages (the standard library, numpy, torch; scipy for some checks): a bare GPU machine.
 """
 
 import math
@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from adversarium.experiments.spec import Run, Trial, configuration, key
 from adversarium.probes.folds import At, probe_name
 from adversarium.probes.scene import Scene
 from adversarium.rng import stream
-from adversarium.sweeps.store import Block, Store
+from adversarium.sweeps.store import Block, Store, write_rows
 from adversarium.training import GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.engines import Engine
 
@@ -200,6 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", default="")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--store", default="adversarium.sqlite")
+    parser.add_argument("--ship", default="", help="a folder for row files, one an experiment")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -213,6 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for task in experiment.runs(options.preset):
                 spent = execute(task, id, seeds, store, options.device)
                 print(f"{id} {task.label or 'run'}: {spent:.1f} s", flush=True)
+            if options.ship:
+                own = (block for block in store.dump() if block.experiment == id)
+                write_rows(Path(options.ship) / f"{id}.jsonl.gz", own)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)
         return 2

@@ -5,6 +5,7 @@ block in flight. A file that is not a store is refused and never written to.
 """
 
 import gzip
+import io
 import json
 import sqlite3
 import time
@@ -298,12 +299,16 @@ def _grid(
 
 
 def write_rows(path: Path, blocks: Iterator[Block]) -> None:
-    """A read-only row file (gzipped JSON lines), as `results/` ships them."""
-    with gzip.open(path, "wt", encoding="utf-8") as file:
+    """A read-only row file (gzipped JSON lines, nine digits), as `results/` ships them."""
+    with gzip.GzipFile(path, "wb", mtime=0) as raw, io.TextIOWrapper(raw, "utf-8") as file:
         for b in blocks:
-            rows = {p: [t.tolist(), v.tolist()] for p, (t, v) in b.rows.items()}
+            rows = {p: [t.tolist(), _nine(v)] for p, (t, v) in b.rows.items()}
             line = {**vars(b), "rows": rows, "seeds": list(b.seeds)}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _nine(values: np.ndarray) -> list[list[float]]:
+    return [[float(f"{v:.9g}") for v in row] for row in values]
 
 
 def shipped(experiment: str) -> list[Block]:
