@@ -324,7 +324,7 @@ def verdicts(bug: Bug) -> dict[str, str]:
     seeds = range(experiment.seeds("quick"))
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Store(Path(folder) / "s.sqlite"), id)
-        failures = run_missing(experiment, tasks, seeds, reader, "cpu", None)
+        failures = run_missing(experiment, tasks, seeds, reader, "cpu", None, fresh=True)
         rows = evidence(reader, tasks, seeds)
     if rows is None:
         return dict.fromkeys((bug.claim, *bug.also), f"failed: {failures}")

@@ -262,19 +262,20 @@ def exponent(
     of: str | Callable[[Rows], np.ndarray],
     sizes: Mapping[str, float] | Callable[[Evidence], Mapping[str, float]],
     claimed: float,
-    tolerance: float,
+    tolerance: float | tuple[float, float],
     per: Callable[[float], float] = lambda size: 1.0,
 ) -> Check:
     """holds: the interval of the log–log slope of a number a run (a probe's last value, or a
     function of its rows, divided by `per` of the size) lies within the tolerance of the claimed
-    exponent; at least four sizes over a factor of eight. `sizes` maps labels, or finds the map
-    in the rows."""
+    exponent (or of two tolerances, below and above it); at least four sizes over a factor of
+    eight. `sizes` maps labels, or finds the map in the rows."""
     number = (lambda run: run.last(of)) if isinstance(of, str) else of
 
     def judge(rows: Evidence) -> Verdict:
         named = sizes(rows) if callable(sizes) else sizes
         present = {label: size for label, size in named.items() if label in rows}
-        edges = (claimed - tolerance, claimed + tolerance)
+        below, above = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
+        edges = (claimed - below, claimed + above)
         if len(present) < 4 or max(present.values()) < 8 * min(present.values()):
             reason = f"{OUT}: an exponent needs four sizes over a factor of eight"
             return Verdict("undecided", (), *edges, reason)

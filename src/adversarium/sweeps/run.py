@@ -1,7 +1,8 @@
 """One run → rows: where data, network, attack, training and probes meet.
 
 `python -m adversarium.sweeps.run ID --preset P --seeds S --device D --store FILE --ship FOLDER`
-needs only the core packages (the standard library, numpy, torch; scipy for some checks): a bare GPU machine.
+needs only the core packages (the standard library, numpy, torch; scipy for some checks): a bare GPU
+machine.
 """
 
 import math

@@ -50,6 +50,7 @@ STD, ADV = "standard", "adversarial"
 LOG_D = math.log(100)
 PLATEAU = 0.1  # ϱ^{q−1}/(η̃ β^{q−2}) with η̃ = 1e3/N = 10 a point
 _WHEN = (0, 50, 150, 300, 500, 750)  # and the end; the paper preset takes a dozen
+_CLEAN = (0, 10, 30, 50, 60, 70, 80, 90, 100, 110, 120, 130, 150, 200, 300, 500, 750)
 _POINTS = 500
 RADII = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 
@@ -84,8 +85,8 @@ def plan(
         ("raw_by_radius", (raw,)),
         ("unproven_by_radius", ()),
     )
+    clean = At(Error(n=_POINTS, name="test_error"), (*(t for t in _CLEAN if t < steps), steps))
     sometimes = (
-        Error(n=_POINTS, name="test_error"),
         Error(n=_POINTS, attacks=(FeatureReplacement(radius=eps),), name="replaced_error"),
         Error(n=points, attacks=(raw,), name="raw_error"),
         Error(n=points, attacks=strong, name="strong_error"),
@@ -110,6 +111,7 @@ def plan(
                 risk,
                 train_error,
                 decomposition,
+                clean,
                 *(At(probe, moments) for probe in sometimes),
                 *(At(probe, moments[::2]) for probe in inner),
             ),
