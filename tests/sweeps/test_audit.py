@@ -1,15 +1,17 @@
 """The audit: strongest evidence, aliases, the committed ledger recomputed."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 
-from adversarium.experiments.catalogue import claims, selected_claims
+from adversarium.experiments.catalogue import claims, load, selected_claims
 from adversarium.report.readme import committed_ledger
 from adversarium.report.tables import summary
 from adversarium.sweeps.audit import NOT_YET, audit, write_ledger
-from adversarium.sweeps.store import Store
+from adversarium.sweeps.run import key_of, run_block
+from adversarium.sweeps.store import Store, shipped
 
 CHEAP = 2.0  # seconds
 
@@ -84,7 +86,9 @@ def _sample() -> list[str]:
 def test_a_committed_entry_is_recomputed_from_an_empty_store(id, tmp_path):
     (old,) = [e for e in committed_ledger()["claims"] if e["id"] == id]
     (claim,) = [c for c in selected_claims((id,)) if c.id == id]
-    ledger, failures = audit([claim], Store(tmp_path / "s.sqlite"), old["preset"])
+    by_rows = old["preset"] == "paper"  # its rows come with the code
+    store = Store(tmp_path / "s.sqlite")
+    ledger, failures = audit([claim], store, old["preset"], fresh=not by_rows)
     (new,) = ledger["claims"]
     assert failures == [] and new["verdict"] == old["verdict"]
     for a, b in zip(new["measured"], old["measured"], strict=True):
@@ -95,6 +99,19 @@ def test_a_committed_entry_is_recomputed_from_an_empty_store(id, tmp_path):
             else:
                 spread = abs(b["high"] - b["low"]) if b["low"] is not None else 0.0
                 assert a[key] == pytest.approx(b[key], rel=1e-3, abs=1e-9 + 0.05 * spread)
+
+
+def test_shipped_rows_begin_as_a_run_of_today_does():
+    for id in ("rnrf.fig3", "rnrf.phases"):
+        by_key = {block.key: block for block in shipped(id)}
+        run = load(id).runs("paper")[1]
+        block = by_key[key_of(run)]
+        rows = run_block(replace(run, steps=20, final=(), folds=()), (0, 1))
+        for probe in ("robust_features[0]", "nonrobust_features[1]"):
+            t, values = rows[probe]
+            times, kept = block.rows[probe]
+            picked = [list(times).index(moment) for moment in t]
+            assert values == pytest.approx(kept[:2, picked], rel=1e-3)
 
 
 def test_writing_a_partial_ledger_replaces_only_its_own_entries(tmp_path):

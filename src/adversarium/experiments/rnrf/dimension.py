@@ -22,7 +22,6 @@ from adversarium.probes import (
     foreign_nonrobust,
     foreign_robust,
     nonrobust_features,
-    outputs,
     robust_features,
 )
 
@@ -43,7 +42,7 @@ S = 8 / 15  # Σ_R α³/Σ_NR β³
 
 
 def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta=0.1, steps=1000):
-    features = (robust_features, nonrobust_features, foreign_robust, foreign_nonrobust, outputs)
+    features = (robust_features, nonrobust_features, foreign_robust, foreign_nonrobust)
     common = dict(eta=eta, probes=features, dtype="float32")
     noisy = lambda d: TwoFeaturePatches(d=d, sigma_n=d**-0.5, balanced=True)
     small = lambda d: SmoothedCNN(m=m, sigma0=0.1 / d**0.5)
@@ -55,7 +54,7 @@ def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta
             network=small(d),
             n=2,
             steps=longer(d, steps * 3 // 10),
-            record=2,
+            record=longer(d, 2),
             **common,
         )
     for d in theory:
@@ -77,7 +76,7 @@ def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta
             attack=MarginStep(radius=1.2, step=d**0.5),
             n=n,
             steps=longer(d, steps),
-            record=20,
+            record=longer(d, 20),
             **common,
         )
 
@@ -178,7 +177,6 @@ _names = {
     "nonrobust_features[0]": "max B, class 1",
     "foreign_robust": "max C",
     "foreign_nonrobust": "max D",
-    "outputs[0]": "F_y(X)",
 }
 
 figures = (
