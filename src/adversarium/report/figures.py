@@ -106,9 +106,9 @@ def draw(
     return [] if made is None else made.save(folder / f"{figure.name}.csv", formats)
 
 
-def _panels(count: int, width: float = 4.6) -> tuple[Any, Any]:
+def _panels(count: int) -> tuple[Any, Any]:
     plt = pyplot()
-    size = (1.2 + width * count, 3.9)
+    size = (1.2 + (4.6 if count < 3 else 3.5) * count, 3.9)
     picture, axes = plt.subplots(1, count, figsize=size, sharey=True, squeeze=False)
     plt.close(picture)
     return picture, axes[0]
