@@ -56,8 +56,9 @@ class _HandWritten(torch.autograd.Function):
         ctx.save_for_backward(W, x, output[1])
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
-        c = gradients[0]
+    def backward(
+        ctx: Any, c: Tensor, slopes: None
+    ) -> tuple[Tensor | None, Tensor | None, None, None]:
         W, x, slope = ctx.saved_tensors
         *S, k, m, d = W.shape
         n, P = x.shape[-3:-1]
