@@ -158,10 +158,8 @@ def test_an_attack_waits_for_its_first_step(points):
     assert not torch.equal(attack(bumpy, points, 1, streams((0, 1, 2), "a")), points.x)
 
 
-def test_the_margin_step_has_an_explicit_factor_one_over_n(points):
-    each = MarginStep(radius=9.0, step=0.9, batch_mean=True)(
-        bumpy, points, 0, streams((0, 1, 2), "a")
-    )
+def test_the_margin_step_of_a_mean_does_not_depend_on_what_it_is_evaluated_on(points):
+    each = MarginStep(radius=9.0, step=0.9, over=9)(bumpy, points, 0, streams((0, 1, 2), "a"))
     own = MarginStep(radius=9.0, step=0.1)(bumpy, points, 0, streams((0, 1, 2), "a"))
     assert torch.allclose(each, own)
 
@@ -240,6 +238,6 @@ def test_feature_attacks_move_the_named_coordinates_within_the_radius():
     assert torch.equal(everywhere[..., 0, :], everywhere[..., 4, :])
     with pytest.raises(ValueError, match="β_p <= radius"):
         FeatureReplacement(radius=0.5, k=3)(bumpy, batch, 0, rng())
-    for attack in (FeatureReplacement(radius=1.0), UniversalFeature(radius=1.0)):
+    for attack in (FeatureReplacement(radius=1.0, k=2), UniversalFeature(radius=1.0, k=2)):
         with pytest.raises(TypeError, match="needs"):
             attack(bumpy, Bare(batch.x), 0, rng())

@@ -85,12 +85,12 @@ def test_the_decomposition_is_all_of_the_weights():
 
 def test_the_collision_list_stays_in_its_ball_and_breaks_a_class():
     data = TwoFeaturePatches(d=10, P=6, sigma_n=0.0, balanced=True)
-    attack = FeatureCollision(radius=1.2, alpha=2.0)
+    attack = FeatureCollision(radius=1.2, alpha=2.0, k=2)
     scene, made = states(data, SmoothedCNN(m=8, sigma0=1.0), n=2, steps=0, seeds=tuple(range(20)))
     margins = made[0].margin(scene.train, attack)  # the budget is checked there
     assert ((margins <= 0).any(-1)).all()
     with pytest.raises(ValueError, match="2 radius"):
-        FeatureCollision(radius=0.5, alpha=2.0)
+        FeatureCollision(radius=0.5, alpha=2.0, k=2)
 
 
 def test_points_with_equal_noise_share_a_midpoint():
@@ -128,7 +128,7 @@ def test_the_assumption_report_counts_the_batch_mean():
     run = Run(
         data=TwoFeaturePatches(),
         network=SmoothedCNN(),
-        attack=MarginStep(radius=1.2, step=1e3, batch_mean=True),
+        attack=MarginStep(radius=1.2, step=1e3, over=100),
         n=100, steps=1, eta=0.1,
     )  # fmt: skip
     found = {h.text: h for h in assumptions(run)}

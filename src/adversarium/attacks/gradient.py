@@ -244,14 +244,15 @@ class APGD:
 class MarginStep:
     """X̃ = X + Clip(η̃ ∇_X L_margin), the one-step attack of §2.4 of RNRF, L_margin = −F_y.
 
-    `batch_mean` reads η̃ as acting on the gradient of the batch mean, an explicit factor 1/N; the
-    literal, per-example reading is the default. `clip` limits every coordinate ("element") or
-    rescales a patch to sup norm ε ("patch").
+    `over` reads η̃ as acting on the gradient of a mean over so many points (N: the batch mean), an
+    explicit factor that does not depend on what the attack is evaluated on; the literal,
+    per-example reading is the default. `clip` limits every coordinate ("element") or rescales a
+    patch to sup norm ε ("patch").
     """
 
     radius: float
     step: float  # η̃
-    batch_mean: bool = False
+    over: int = 1
     clip: Literal["element", "patch"] = "element"
     loss: str = "minus_true_logit"
 
@@ -262,12 +263,19 @@ class MarginStep:
 
     def __post_init__(self) -> None:
         _ = self.ball
-        if self.step < 0:
-            raise ValueError(f"MarginStep needs step >= 0, got {self.step}.")
+        if self.step < 0 or self.over < 1:
+            raise ValueError(
+                f"MarginStep needs step >= 0 and over >= 1, got {self.step} and {self.over}."
+            )
+
+    @property
+    def step_size(self) -> float:
+        """η̃ a point."""
+        return self.step / self.over
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        values, g = climb(loss, batch.x)
-        move = self.step / (values.shape[-1] if self.batch_mean else 1) * g
+        _, g = climb(loss, batch.x)
+        move = self.step_size * g
         if self.clip == "element":
             return batch.x + move.clamp(-self.radius, self.radius)
         height = move.abs().amax(-1, keepdim=True)

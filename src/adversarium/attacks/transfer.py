@@ -48,6 +48,10 @@ class GTA:
 
 def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]:
     """y' uniform over the other classes."""
+    if int(y.max()) >= k:
+        raise ValueError(
+            f"the attack needs the number of classes: k={k}, and a label is {y.max()}."
+        )
     return (y + 1 + integers(k - 1, y.shape, rng).to(y.device)) % k
 
 
@@ -72,7 +76,7 @@ class FeatureReplacement:
     needs no model, only the latent draw. Valid where every β_p ≤ ε."""
 
     radius: float  # ε
-    k: int = 2
+    k: int  # classes
     loss: str = "logit_difference"  # never climbed
 
     @property
@@ -96,7 +100,7 @@ class UniversalFeature:
     (ours)."""
 
     radius: float  # ε
-    k: int = 2
+    k: int  # classes
     loss: str = "logit_difference"  # never climbed
 
     @property
@@ -121,7 +125,7 @@ class FeatureCollision:
 
     radius: float  # ε
     alpha: float  # α, at most 2ε
-    k: int = 2
+    k: int  # classes
     loss: str = "logit_difference"
 
     @property

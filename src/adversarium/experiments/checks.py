@@ -323,6 +323,9 @@ def existence(checked: Quantity) -> Check:
 
     def judge(rows: Evidence) -> Verdict:
         values = checked.of(rows)
+        if lost := int(np.isnan(values).sum()):
+            reason = f"{OUT}: the object cannot be built in {lost} of {len(values)} cases"
+            return Verdict("undecided", (summary(checked, values),), 1, None, reason)
         bad = int((values != 1).sum())
         reason = f"refuted in {bad} of {len(values)} cases" if bad else ""
         return Verdict("fails" if bad else "holds", (summary(checked, values),), 1, None, reason)

@@ -47,6 +47,8 @@ from adversarium.probes.two_features import (
     noise_correlations,
     nonrobust_total,
     outputs,
+    scales,
+    step_size,
 )
 
 __all__ = [
@@ -91,6 +93,8 @@ __all__ = [
     "robust_feature",
     "robust_features",
     "robust_train_error",
+    "scales",
+    "step_size",
     "strong_attacks",
     "train_error",
     "true_feature",

@@ -84,9 +84,13 @@ class ErrorByRadius:
     share whose robustness no interval bound proves (l_inf)."""
 
     attacks: tuple[Any, ...]
-    radii: tuple[float, ...]
+    radii: tuple[float, ...]  # rising
     n: int
     name: str
+
+    def __post_init__(self) -> None:
+        if list(self.radii) != sorted(set(self.radii)):
+            raise ValueError(f"ErrorByRadius needs rising radii, got {self.radii}.")
 
     def __call__(self, state: State, scene: Scene) -> Tensor:
         batch = scene.test(self.n)

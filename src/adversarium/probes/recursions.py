@@ -48,11 +48,8 @@ def signals(scene: Scene) -> Signals:
 
 
 def attack_step(scene: Scene) -> float:
-    """η̃ a point: the attack's step, divided by N where it acts on the batch mean."""
-    attack = scene.attack
-    if attack is None:
-        return 0.0
-    return attack.step / (scene.setting.rule.n if attack.batch_mean else 1)
+    """η̃ a point; 0 without an attack."""
+    return 0.0 if scene.attack is None else scene.attack.step_size
 
 
 def feature_step(
@@ -167,11 +164,12 @@ class GrowthLaw:
         """The memory after one more state."""
         M = every_correlation(state, scene)
         zero = torch.zeros(len(M)).to(M)
-        worst, first, before = memory or (zero, torch.full_like(zero, math.nan), None)
+        none = torch.full_like(zero, math.nan)  # until the early stage has had a step
+        worst, first, before = memory or (none, none, None)
         if before is not None:
             old, early = before
             error = _relative(M, old, growth(old, scene), scene.data.k)
-            worst = torch.where(early, torch.maximum(worst, error), worst)
+            worst = torch.where(early, torch.fmax(worst, error), worst)
             late = first.isnan() & (error > 0.2)
             first = torch.where(late, float(state.t - 1), first)
         return worst, first, (M, self._early(M, state, scene))

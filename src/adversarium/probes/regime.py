@@ -37,9 +37,6 @@ def assumptions(run: Any) -> tuple[Hypothesis, ...]:
     data, network, attack = run.data, run.network, run.attack
     if not isinstance(data, TwoFeaturePatches) or not isinstance(network, SmoothedCNN):
         return ()
-    step = getattr(attack, "step", None)
-    if step and getattr(attack, "batch_mean", False):
-        step /= run.n
     return two_feature_assumptions(
         **{name: getattr(data, name) for name in ("k", "d", "P", "n_robust", "alpha", "beta")},
         **{name: getattr(network, name) for name in ("m", "q", "rho", "sigma0")},
@@ -47,5 +44,5 @@ def assumptions(run: Any) -> tuple[Hypothesis, ...]:
         n=run.n,
         eta=run.eta,
         eps=getattr(attack, "radius", None),
-        step=step,
+        step=getattr(attack, "step_size", None),
     )

@@ -1,5 +1,6 @@
 """What a network has learnt of robust and non-robust features: the measures of RNRF."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -61,6 +62,23 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
     best = B.argmax(-1)[..., None, None].expand(*B.shape[:2], 1, state.W.shape[-1])
     w = state.W.gather(2, best).squeeze(2)
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
+
+
+def step_size(state: State, scene: Scene) -> Float[Tensor, " S"]:
+    """η, the step of the training rule."""
+    return torch.full((len(scene.setting.seeds),), scene.setting.rule.eta, dtype=torch.float64)
+
+
+def scales(state: State, scene: Scene) -> Float[Tensor, "S 5"]:
+    """The configuration's own numbers, which checks compare with: log d, ϱ/α, ϱ/β, the plateau
+    ϱ^{q−1}/(η̃β^{q−2}) of Σ B^q (0 without an attack) and S = Σ_R α^q/Σ_NR β^q."""
+    data, network, attack = scene.data, scene.setting.network, scene.attack
+    q, rho = network.q, network.rho
+    step = getattr(attack, "step_size", 0.0)
+    plateau = rho ** (q - 1) / (step * data.beta ** (q - 2)) if step else 0.0
+    ratio = data.n_robust * data.alpha**q / ((data.P - data.n_robust) * data.beta**q)
+    numbers = (math.log(data.d), rho / data.alpha, rho / data.beta, plateau, ratio)
+    return torch.tensor(numbers, dtype=torch.float64).expand(len(scene.setting.seeds), 5)
 
 
 def decomposition(state: State, scene: Scene) -> Float[Tensor, "S 6"]:

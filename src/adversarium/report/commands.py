@@ -172,16 +172,15 @@ def _print_run(
             print(f"    {probe:<34} {tables.number(mean):>10}  {ends}")
             if label in under and probe in under[label].values:
                 _print_difference(run, under[label], probe)
-    if not whole:
-        return
     for id in experiment.checks:
         try:
             verdict = judged(experiment, id, rows)
             print(f"  {id}: {verdict.verdict} {verdict.reason}")
         except KeyError as fault:
-            if not changed:
+            if whole and not changed:
                 raise
-            print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
+            lacks = "the changed plan lacks" if whole else "a run failed:"
+            print(f"  {id}: undecided, out of regime: {lacks} {fault}")
     folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:

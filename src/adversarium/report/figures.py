@@ -71,7 +71,8 @@ def _save(picture: Any, path: Path) -> None:
 def shown_labels(figure: Figure, rows: Evidence) -> list[str]:
     """The runs that a figure shows: those it names, or all that recorded its probes."""
     first = [f"{y}[0]" for y in figure.y] if isinstance(figure, Profile) else list(figure.y)
-    recorded = [label for label, run in rows.items() if all(y in run.values for y in first)]
+    enough = any if isinstance(figure, Table) else all
+    recorded = [label for label, run in rows.items() if enough(y in run.values for y in first)]
     most = 4 if isinstance(figure, Curves) else len(recorded)
     return [label for label in figure.of or recorded[:most] if label in recorded]
 
@@ -252,6 +253,7 @@ def _table(figure: Table, labels: list[str], rows: Evidence) -> Drawing:
         (label, figure.names.get(probe, probe), *mean_and_interval(rows[label], probe))
         for label in labels
         for probe in figure.y
+        if probe in rows[label].values
     ]
     return Drawing(None, ("run", "quantity", "mean", "low", "high"), lines)
 

@@ -15,10 +15,11 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
     names = (probes,) if isinstance(probes, str) else tuple(probes)
     if isinstance(result, Outcome):
         return _named(result, names[0] if names else result.experiment.figures[0].name)
-    curves = tuple(p for p in result.probes if result.rows.curve(p)[0].size > 1)
-    figure = Curves(name="plot", y=names or curves, of=("",), log_x=log_x)
+    curves = [p for p in result.probes if result.rows.curve(p)[0].size > 1]
+    named = [p for n in names for p in result.probes if p == n or p.startswith(f"{n}[")]
+    figure = Curves(name="plot", y=tuple(named if names else curves), of=("",), log_x=log_x)
     made = drawing(figure, {"": result.rows})
-    if made is None:
+    if made is None or not figure.y:
         raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
     return made.picture
 

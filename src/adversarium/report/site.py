@@ -187,11 +187,13 @@ def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
     if isinstance(figure, Table):
         lines = []
         for label in shown_labels(figure, rows):
-            found = [mean_and_interval(rows[label], probe) for probe in figure.y]
-            cells = [
-                f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>"
-                for m, a, b in found
-            ]
+            cells = []
+            for probe in figure.y:
+                if probe not in rows[label].values:
+                    cells.append("–")
+                    continue
+                m, a, b = mean_and_interval(rows[label], probe)
+                cells.append(f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>")
             lines.append([_cell(html.escape(label)), *(_cell(c) for c in cells)])
         names = [figure.names.get(p, p) for p in figure.y]
         title = f"<h3>{html.escape(figure.title)}</h3>"

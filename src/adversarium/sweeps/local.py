@@ -13,6 +13,7 @@ import numpy as np
 from adversarium.experiments.catalogue import experiment_ids, load
 from adversarium.experiments.checks import Evidence, Rows, Verdict, interval
 from adversarium.experiments.spec import Experiment, Run, Trial
+from adversarium.sweeps.grid import planned
 from adversarium.sweeps.run import engine_of, execute, key_of, states
 from adversarium.sweeps.store import Store
 
@@ -57,8 +58,10 @@ class Result:
         """The state of one seed at one time: trained again up to there (runs are deterministic)."""
         if isinstance(self.run, Trial):
             raise TypeError("a Trial trains nothing and has no states.")
-        if not 0 <= t <= self.run.steps:
-            raise ValueError(f"t lies in 0 … {self.run.steps}, got {t}.")
+        if t not in range(self.run.steps + 1):
+            raise ValueError(f"t is a step in 0 … {self.run.steps}, got {t}.")
+        if seed not in self.seeds:
+            raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
         _, _, iterator = states(self.run, (seed,), self.device)
         return _Single(next(state for state in iterator if state.t == t))
 
@@ -75,6 +78,15 @@ class Result:
         lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in
                  self.last().items()]  # fmt: skip
         return _html(("probe", f"last value, mean of {len(self.seeds)} seeds", "99 %"), lines)
+
+
+def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
+    """Seeds at the door: whole numbers ≥ 0, each once, at least one."""
+    given = tuple(seeds) if isinstance(seeds, Iterable) else ()
+    whole = all(isinstance(s, int) and s >= 0 for s in given)
+    if not given or not whole or len(set(given)) < len(given):
+        raise ValueError(f"seeds are different whole numbers >= 0 such as range(5), got {seeds!r}.")
+    return given
 
 
 def _number(value: float) -> str:
@@ -131,10 +143,17 @@ def experiment(
     **changes: Any,
 ) -> Outcome:
     """An experiment of the catalogue, or an own ./FILE.py, run and judged; `changes` are knobs of
-    its plan. With a store, only what it lacks is run."""
-    home = load(id if id.endswith(".py") else experiment_ids(id)[0])
-    chosen = tuple(seeds) if seeds is not None else tuple(range(home.seeds(preset)))
-    results = {t.label: run(t, chosen, store, device) for t in home.runs(preset, **changes)}
+    its plan or fields of its parts (**{"data.beta": 0.3}). With a store, only what it lacks is
+    run."""
+    found = [id] if id.endswith(".py") else experiment_ids(id)
+    if len(found) > 1:
+        raise ValueError(f"{id} names several experiments: {', '.join(found)}; take one.")
+    home = load(found[0])
+    if preset not in home.presets:
+        raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
+    chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
+    tasks = planned(home, preset, changes)
+    results = {t.label: run(t, chosen, store, device) for t in tasks}
     rows = {label: result.rows for label, result in results.items()}
     return Outcome(home, results, {c: check.judge(rows) for c, check in home.checks.items()})
 
@@ -171,11 +190,11 @@ def slope(
     """
     if isinstance(result, Mapping):
         across = np.array(list(result), dtype=float)
-        up = np.stack([one.rows.last(y) for one in result.values()], axis=1)
+        up = np.stack([_curve(one, y)[1][:, -1] for one in result.values()], axis=1)
         over = np.broadcast_to(across, up.shape)
     else:
-        t, up = result.rows.curve(y)
-        other = (t, t[None]) if x == "t" else result.rows.curve(x)
+        t, up = _curve(result, y)
+        other = (t, t[None]) if x == "t" else _curve(result, x)
         if len(other[0]) != len(t) or (other[0] != t).any():
             raise ValueError(f"{x} and {y} are recorded at different times.")
         over = np.broadcast_to(other[1], up.shape)
@@ -191,6 +210,12 @@ def slope(
     values = np.array(fits)
     name = f"slope of {'log ' * log}{y} in {'log ' * log}{x}"
     return Slope(float(values.mean()), *interval(values), values, name)
+
+
+def _curve(result: Result, probe: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values (seed, t) of a probe; of one with components, their mean."""
+    values = result[probe]
+    return result.t(probe), values if values.ndim == 2 else values.mean(-1)
 
 
 class _Single:
@@ -219,7 +244,12 @@ def run(
     device: str = "cpu",
 ) -> Result:
     """Runs a Run or a Trial; with a store, only the seeds that it lacks."""
-    chosen = tuple(seeds)
+    if not isinstance(task, (Run, Trial)):
+        raise ValueError(
+            f"av.run takes an av.Run or av.Trial, got {type(task).__name__}; an id goes to "
+            "av.experiment."
+        )
+    chosen = _distinct(seeds)
     with tempfile.TemporaryDirectory() as folder:
         place = Store(store if store is not None else Path(folder) / "run.sqlite")
         execute(task, task.label or "run", chosen, place, device)

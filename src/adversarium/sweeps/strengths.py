@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -32,9 +32,11 @@ class Strengths:
     proven: list[float]  # the share that no certificate covers; empty where there is none
 
 
-def attacks_of(run: Run, p: float, radius: float, box: Any) -> dict[str, tuple[Any, ...]]:
-    """The named attacks at one radius: by gradient for every network, model-free where the data
-    keep their latent draw."""
+def attacks_of(
+    run: Run, batch: Any, p: float, radius: float, box: Any
+) -> dict[str, tuple[Any, ...]]:
+    """The named attacks at one radius: the run's own, by gradient for every network, model-free
+    where the data keep their latent draw."""
     k = run.data.k
     common = dict(p=p, radius=radius, box=box)
     found: dict[str, tuple[Any, ...]] = {
@@ -42,13 +44,19 @@ def attacks_of(run: Run, p: float, radius: float, box: Any) -> dict[str, tuple[A
         "PGD-20, cross-entropy": (PGD(**common, loss="cross_entropy"),),
         "PGD-20, −F_y": (PGD(**common, loss="minus_true_logit"),),
         "PGD-20, raw gradient, step 10": (PGD(**common, step=10.0, normalised=False),),
+        "PGD-10, raw gradient of −F_y, step 1e3": (
+            PGD(**common, steps=10, step=1e3, normalised=False, loss="minus_true_logit"),
+        ),
         "APGD, logit difference": (APGD(**common),),
         "all strong attacks": strong_attacks(p, radius, k, box=box, targets=3),
     }
+    if hasattr(run.attack, "radius"):
+        found["training attack"] = (replace(run.attack, radius=radius),)
     if hasattr(run.data, "n_robust") and p == math.inf:
-        if radius >= run.data.beta:
+        if radius >= float(batch.strength[~batch.is_robust].max()):
             found["model-free (Thm 4.3 of RNRF)"] = (FeatureReplacement(radius=radius, k=k),)
-            if radius <= run.data.alpha <= 2 * radius:
+            constant = run.data.strengths == "constant"
+            if constant and radius <= run.data.alpha <= 2 * radius:
                 collide = FeatureCollision(radius=radius, alpha=run.data.alpha, k=k)
                 found["collision list"] = (collide,)
         found["universal −εu_y + εu_j"] = (UniversalFeature(radius=radius, k=k),)
@@ -79,7 +87,7 @@ def strengths(
     row is the running maximum of all rows.
     """
     p, own = default_radii(run)
-    chosen = tuple(radii) or own
+    chosen = tuple(sorted(radii)) or own
     _, scene, iterator = states(run, (seed,), device)
     *_, state = iterator
     batch = scene.test(n)
@@ -87,7 +95,7 @@ def strengths(
     errors: dict[str, list[float]] = {}
     proven: list[float] = []
     for radius in chosen:
-        for name, suite in attacks_of(run, p, radius, box).items():
+        for name, suite in attacks_of(run, batch, p, radius, box).items():
             row = errors.setdefault(name, [math.nan] * len(chosen))
             row[chosen.index(radius)] = float(error(worst_margin(state, batch, suite)))
         if hasattr(run.network, "interval"):

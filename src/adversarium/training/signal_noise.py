@@ -125,6 +125,13 @@ class SignalNoiseState:
         clean, robust = loss(-self.clean_margin), loss(-self.robust_margin)
         return ((1 - self.at.lam) * clean + self.at.lam * robust).mean(-1)
 
+    @property
+    def gradient_norm(self) -> Tensor:
+        """‖∇L‖_F, one number a replica, from the coordinates alone."""
+        after, eta = self.step(), self.setting.rule.eta
+        along, D = (after.u - self.u) / eta, (after.C - self.C) / eta
+        return (along.square().sum(-1) + (D * (self.at.K @ D)).sum((1, 2))).clamp_min(0).sqrt()
+
     def step(self) -> "SignalNoiseState":
         """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
         at, eta, n = self.at, self.setting.rule.eta, self.setting.rule.n

@@ -15,7 +15,7 @@ from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import exponent, level, measure
-from adversarium.experiments.rnrf.measures import classes, when
+from adversarium.experiments.rnrf.measures import classes, scale, when
 from adversarium.experiments.spec import Run, Table
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
@@ -23,6 +23,7 @@ from adversarium.probes import (
     foreign_robust,
     nonrobust_features,
     robust_features,
+    scales,
 )
 
 SIZES = (50, 100, 200, 400, 800)
@@ -38,12 +39,11 @@ paper = dict(
 EARLY, THEORY, ATTACKED = "standard", "Assumption B.3", "attacked"
 UPPER = (math.inf, 0.15)  # an upper bound: only growth speaks against it
 STEP_SIZE = 0.05  # what finite steps may add to a bound for η → 0
-S = 8 / 15  # Σ_R α³/Σ_NR β³
 
 
 def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta=0.1, steps=1000):
     features = (robust_features, nonrobust_features, foreign_robust, foreign_nonrobust)
-    common = dict(eta=eta, probes=features, dtype="float32")
+    common = dict(eta=eta, probes=features, final=(scales,), dtype="float32")
     noisy = lambda d: TwoFeaturePatches(d=d, sigma_n=d**-0.5, balanced=True)
     small = lambda d: SmoothedCNN(m=m, sigma0=0.1 / d**0.5)
     longer = lambda d, t: math.ceil(t * (d / 100) ** 0.5)
@@ -98,8 +98,9 @@ def _over_bound(label):
 
     def of(rows):
         A, B = _both(rows[label])
-        start = S * A[:, 0] / B[:, 0]
-        share = when(A, B >= 1) / A[:, 0] * (1 - start)
+        start = scale(rows, label, "S")[:, None] * A[:, 0] / B[:, 0]
+        high = scale(rows, label, "rho/beta")[:, None, None] <= B
+        share = when(A, high) / A[:, 0] * (1 - start)
         return np.where(start < 1, share, -np.inf).max(-1)
 
     return measure(f"A(T)/A(0) over 1/(1 − S A(0)/B(0)), {label}", of)
@@ -108,7 +109,7 @@ def _over_bound(label):
 def _at_rho(rows):
     """max A when B reaches ϱ/β, mean over classes."""
     A, B = _both(rows)
-    return when(A, B >= 1).mean(-1)
+    return when(A, scale({"": rows}, "", "rho/beta")[:, None, None] <= B).mean(-1)
 
 
 def _end(probe):
@@ -129,8 +130,8 @@ def _polylog(d):
 def _stage(rows):
     """The smallest over runs of ϱ/(β max B(0)): only above 1 is there a polynomial stage."""
     margins = [
-        1 / math.log(d) / classes(rows, label, "nonrobust_features")[1][:, 0].max(-1)
-        for label, d in _sizes(THEORY)(rows).items()
+        scale(rows, label, "rho/beta") / classes(rows, label, "nonrobust_features")[1][:, 0].max(-1)
+        for label in _sizes(THEORY)(rows)
     ]
     return np.min(margins, axis=0)
 

@@ -8,6 +8,7 @@ Cost: quick 55 s (2 cores).
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,14 @@ from adversarium.attacks import APGD, PGD, FeatureReplacement, MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import at_most, crossing, last, level, measure, ordering
-from adversarium.experiments.rnrf.measures import classes, doubt_slope, first, log_growth, when
+from adversarium.experiments.rnrf.measures import (
+    classes,
+    doubt_slope,
+    first,
+    log_growth,
+    scale,
+    when,
+)
 from adversarium.experiments.spec import Curves, Moment, Profile, Run, Table
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
@@ -34,6 +42,8 @@ from adversarium.probes import (
     outputs,
     risk,
     robust_features,
+    scales,
+    step_size,
     strong_attacks,
     train_error,
 )
@@ -47,8 +57,6 @@ paper = dict(
 )
 
 STD, ADV = "standard", "adversarial"
-LOG_D = math.log(100)
-PLATEAU = 0.1  # ϱ^{q−1}/(η̃ β^{q−2}) with η̃ = 1e3/N = 10 a point
 _WHEN = (0, 50, 150, 300, 500, 750)  # and the end; the paper preset takes a dozen
 _CLEAN = (0, 10, 30, 50, 60, 70, 80, 90, 100, 110, 120, 130, 150, 200, 300, 500, 750)
 _POINTS = 500
@@ -57,6 +65,7 @@ RADII = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 
 def plan(
     steps=1000,
+    k=2,
     n=100,
     d=100,
     P=16,
@@ -68,8 +77,8 @@ def plan(
     when=_WHEN,
     points=100,
 ):
-    data = TwoFeaturePatches(k=2, d=d, P=P, alpha=2.0, beta=1.0, sigma_n=0.1, n_robust=1)
-    attack = MarginStep(radius=eps, step=step, batch_mean=True)
+    data = TwoFeaturePatches(k=k, d=d, P=P, alpha=2.0, beta=1.0, sigma_n=0.1, n_robust=1)
+    attack = MarginStep(radius=eps, step=step, over=n)
     strong = (
         APGD(radius=eps, steps=20, restarts=1),
         PGD(radius=eps, steps=20, start="uniform"),
@@ -86,8 +95,10 @@ def plan(
         ("unproven_by_radius", ()),
     )
     clean = At(Error(n=_POINTS, name="test_error"), (*(t for t in _CLEAN if t < steps), steps))
-    sometimes = (
-        Error(n=_POINTS, attacks=(FeatureReplacement(radius=eps),), name="replaced_error"),
+    # the model-free attack is admissible where every β_p ≤ ε
+    replaced = (FeatureReplacement(radius=eps, k=k),) if data.beta <= eps else ()
+    sometimes: tuple[Any, ...] = (
+        *(Error(n=_POINTS, attacks=(a,), name="replaced_error") for a in replaced),
         Error(n=points, attacks=(raw,), name="raw_error"),
         Error(n=points, attacks=strong, name="strong_error"),
         noise_correlations,
@@ -118,10 +129,12 @@ def plan(
             final=(
                 FeatureError("robust", _POINTS),
                 FeatureError("nonrobust", _POINTS),
-                Error(n=_POINTS, attacks="training", name="own_attack_error"),
+                *(Error(n=_POINTS, attacks=(a,), name="own_attack_error") for a in (by,) if a),
                 Error(on="train", attacks=strong, name="strong_train_error"),
                 feature_energy,
-                Error(n=points, attacks=strong_attacks(math.inf, eps, 2), name="suite_error"),
+                scales,
+                step_size,
+                Error(n=points, attacks=strong_attacks(math.inf, eps, k), name="suite_error"),
                 *(
                     ErrorByRadius(attacks=suite, radii=RADII, n=points // 2, name=name)
                     for name, suite in by_radius
@@ -169,10 +182,12 @@ def _worst_error(probe, label, after=50):
 
 
 def _accuracy_at(probe, moment):
-    """1 − error at a moment of adversarial training; None: at the end."""
+    """1 − error at a moment of adversarial training; None: at the end; NaN in a shorter run."""
 
     def of(rows):
         t, values = rows[ADV].curve(probe)
+        if moment is not None and moment >= t[-1]:
+            return np.full(len(values), np.nan)
         return 1 - values[:, -1 if moment is None else int(np.abs(t - moment).argmin())]
 
     return measure(f"accuracy, {probe}, t = {moment or 'end'}", of)
@@ -186,7 +201,8 @@ def _imbalance(rows):
     """½ minus the smallest min F_y/max F_y within a class, once F_y ≥ log d."""
     _, F = rows[STD].curve("outputs[0]")
     _, share = rows[STD].curve("outputs[3]")
-    return 0.5 - np.where(F >= LOG_D, share, np.inf).min(1)
+    late = scale(rows, STD, "log_d")[:, None] <= F
+    return np.where(late.any(1), 0.5 - np.where(late, share, np.inf).min(1), np.nan)
 
 
 def _sum_ratio(rows):
@@ -204,54 +220,58 @@ def _doubt(rows):
 
 def _doubt_slope(rows):
     F, log_doubt = _doubt(rows)
-    return doubt_slope(F, log_doubt, LOG_D)
+    return doubt_slope(F, log_doubt, scale(rows, STD, "log_d"))
 
 
 _log_slope = measure("slope of log(1 − π_y) in F_y ≥ log d", _doubt_slope)
 
 
 def _doubt_over_bound(rows):
-    """The largest (1 − π_y)e^{F_y}/(k − 1) once F_y ≥ log d (k = 2)."""
+    """The largest (1 − π_y)e^{F_y}/(k − 1) once F_y ≥ log d; NaN if it never is."""
     F, log_doubt = _doubt(rows)
-    return np.where(F >= LOG_D, np.exp(log_doubt + F), 0).max(1)
+    late = scale(rows, STD, "log_d")[:, None] <= F
+    others = classes(rows, STD, "robust_features")[1].shape[-1] - 1
+    found = np.where(late, np.exp(log_doubt + F), -np.inf).max(1) / others
+    return np.where(late.any(1), found, np.nan)
 
 
 def _late_growth(rows):
     t, F = rows[STD].curve("outputs[0]")
-    return log_growth(t, F, LOG_D)
+    return log_growth(t, F, scale(rows, STD, "log_d"))
 
 
 def _late_loss(rows):
     """The exponent of 1/L in t, from F_y = log d on."""
     t, loss = rows[STD].curve("risk")
-    begun = (rows[STD].curve("outputs[0]")[1] >= LOG_D).argmax(1)
-    return np.array(
-        [
-            log_growth(t, -np.log(v[None]), -math.log(v[i]))[0]
-            for v, i in zip(loss, begun, strict=True)
-        ]
-    )
+    return log_growth(t, -np.log(loss), when(-np.log(loss), _fitted(rows)))
+
+
+def _fitted(rows):
+    """Where F_y ≥ log d, standard training."""
+    return rows[STD].curve("outputs[0]")[1] >= scale(rows, STD, "log_d")[:, None]
+
+
+def _grown(rows):
+    """Where max B ≥ ϱ/β in some class, standard training."""
+    B = classes(rows, STD, "nonrobust_features")[1]
+    return (scale(rows, STD, "rho/beta")[:, None, None] <= B).any(-1)
 
 
 _start_doubt = measure("1 − π_y at t = 0", lambda rows: rows[STD].curve("outputs[1]")[1][:, 0])
 
 
 def _stage_two(rows):
-    """Steps from the first max B ≥ ϱ/β to mean F_y ≥ log d."""
-    t, B = classes(rows, STD, "nonrobust_features")
-    return first(t, rows[STD].curve("outputs[0]")[1] >= LOG_D) - first(t, (B >= 1.0).any(-1))
+    """Steps from the first max B ≥ ϱ/β to mean F_y ≥ log d, in units of log d/η."""
+    t, _ = rows[STD].curve("outputs[0]")
+    steps = first(t, _fitted(rows)) - first(t, _grown(rows))
+    return steps * rows[STD].last("step_size") / scale(rows, STD, "log_d")
 
 
 def _robust_change(rows):
     """The relative change of max A between those two times."""
-    _, A = classes(rows, STD, "robust_features")
-    _, B = classes(rows, STD, "nonrobust_features")
-    begin = np.argmax((B >= 1.0).any(-1), 1)
-    end = np.argmax(rows[STD].curve("outputs[0]")[1] >= LOG_D, 1)
-    top = A.max(-1)
-    seeds = np.arange(len(top))
-    low, high = np.minimum(begin, end), np.maximum(begin, end)
-    return np.abs(top[seeds, high] / top[seeds, low] - 1)
+    A = classes(rows, STD, "robust_features")[1].max(-1)
+    one, two = when(A, _grown(rows)), when(A, _fitted(rows))
+    return np.maximum(one, two) / np.minimum(one, two) - 1
 
 
 def _growth(probe):
@@ -264,10 +284,11 @@ def _growth(probe):
 
 def _early_difference(rows):
     """The largest relative difference of A and B between the trainings until Σ B^q of either
-    class reaches a tenth of its plateau."""
+    class reaches a tenth of its plateau; NaN if none does."""
     _, total = classes(rows, ADV, "nonrobust_total")
-    until = np.argmax((total >= 0.1 * total[:, -1:]).any(-1), 1)
-    worst = np.zeros(len(until))
+    grown = (total >= 0.1 * scale(rows, ADV, "plateau")[:, None, None]).any(-1)
+    until = np.argmax(grown, 1)
+    worst = np.where(grown.any(1), 0.0, np.nan)
     for probe in ("robust_features", "nonrobust_features"):
         (_, std), (_, adv) = (classes(rows, label, probe) for label in (STD, ADV))
         gap = np.abs(adv / std - 1).max(-1)
@@ -290,10 +311,12 @@ def _largest_gap(rows):
 
 
 def _robust_at_plateau(rows):
-    """max A over max A(0), largest over classes, when Σ B^q reaches ¾ of its plateau."""
+    """max A over log(d) max A(0), largest over classes, when Σ B^q reaches ¾ of its plateau."""
     _, total = classes(rows, ADV, "nonrobust_total")
     _, A = classes(rows, ADV, "robust_features")
-    return (when(A, total >= 0.75 * PLATEAU) / A[:, 0].max(-1, keepdims=True)).max(-1)
+    reached = total >= 0.75 * scale(rows, ADV, "plateau")[:, None, None]
+    start = A[:, 0].max(-1) * scale(rows, ADV, "log_d")
+    return when(A, reached).max(-1) / start
 
 
 _zero = measure("0", lambda rows: np.zeros(len(rows[STD].seeds)))
@@ -349,13 +372,13 @@ checks = {
         _exponent(measure("exponent of 1/L in t, from F_y = log d on", _late_loss), 0.7, 1.3),
     ),
     "rnrf.lemD.10.stage2": rules.every(
-        level(measure("steps from B = ϱ/β to F_y = log d", _stage_two), high=10 * LOG_D / 0.1),
+        level(measure("steps from B = ϱ/β to F_y = log d, over log d/η", _stage_two), high=10),
         level(measure("relative change of max A meanwhile", _robust_change), 0, 0.1),
     ),
     "rnrf.lemE.3.noise": level(_noise_growth(STD), 0, 2),
     "rnrf.lemE.10": level(_noise_growth(ADV), 0, 2),
     "rnrf.lemD.23": level(
-        measure("max A over its start when ΣB³ = ¾ plateau", _robust_at_plateau), 0, LOG_D
+        measure("max A over log d × its start, when ΣB³ = ¾ plateau", _robust_at_plateau), 0, 1
     ),
     "rnrf.remark2.5.pgd_inner": level(
         measure("largest (L(PGD-20) − L(one step))/|L|", _largest_gap), high=0.1

@@ -2,11 +2,22 @@
 
 import numpy as np
 
+SCALES = ("log_d", "rho/alpha", "rho/beta", "plateau", "S")  # the components of probes.scales
+
 
 def classes(rows, label, probe):
-    """Times and the curves of both classes, (seed, t, class)."""
-    t, first = rows[label].curve(f"{probe}[0]")
-    return t, np.stack([first, rows[label].curve(f"{probe}[1]")[1]], axis=-1)
+    """Times and the curves of all classes, (seed, t, class)."""
+    run = rows[label]
+    found: list[np.ndarray] = []
+    while f"{probe}[{len(found)}]" in run.values or not found:
+        t, values = run.curve(f"{probe}[{len(found)}]")
+        found.append(values)
+    return t, np.stack(found, axis=-1)
+
+
+def scale(rows, label, name):
+    """A number of the configuration itself (one of SCALES), one a seed."""
+    return rows[label].last(f"scales[{SCALES.index(name)}]")
 
 
 def first(t, reached):
@@ -21,11 +32,11 @@ def when(values, reached):
 
 
 def log_growth(t, values, above):
-    """The exponent of e^F − e^{F(T)} in t − T, one a seed, T the first time with F ≥ `above`: 1
-    where F grows like log t, whatever the time T at which it began; NaN without five times."""
+    """The exponent of e^F − e^{F(T)} in t − T, one a seed, T the first time with F ≥ `above` (one
+    a seed): 1 where F grows like log t, whatever the time T at which it began; NaN without five."""
     found = []
-    for F in values:
-        late = np.flatnonzero(above <= F)
+    for F, level in zip(values, above, strict=True):
+        late = np.flatnonzero(level <= F)
         if late.size < 6:
             found.append(np.nan)
             continue
@@ -37,9 +48,9 @@ def log_growth(t, values, above):
 
 
 def doubt_slope(F, log_doubt, above):
-    """The slope of log(1 − π_y) against F_y where F_y ≥ `above`, one a seed; NaN without five."""
+    """The slope of log(1 − π_y) against F_y where F_y ≥ `above` (one a seed); NaN without five."""
     fits = [
-        np.polyfit(f[f >= above], g[f >= above], 1)[0] if (f >= above).sum() > 4 else np.nan
-        for f, g in zip(F, log_doubt, strict=True)
+        np.polyfit(f[f >= low], g[f >= low], 1)[0] if (f >= low).sum() > 4 else np.nan
+        for f, g, low in zip(F, log_doubt, above, strict=True)
     ]
     return np.array(fits)

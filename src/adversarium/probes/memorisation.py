@@ -1,0 +1,151 @@
+"""CGRO's lemmas beside the training they describe: what must be seen at every step of (u, v)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adversarium.probes.scene import Scene
+from adversarium.shapes import Float
+from adversarium.training.signal_noise import SignalNoiseState
+
+
+def gradient_over_risk(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+    """‖∇L‖₂/L, Lemma C.8 of CGRO."""
+    return state.gradient_norm / state.risk()
+
+
+def largest_correlation(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+    """max(α max_r u_r, max |v|) over 2(log t)^{1/3}, t ≥ 3, Lemma C.11 of CGRO."""
+    signal = scene.data.alpha * state.u.amax(-1)
+    noise = state.v.abs().flatten(1).amax(-1)
+    return torch.maximum(signal, noise) / (2 * math.log(max(state.t, 3)) ** (1 / 3))
+
+
+def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
+    """s with s = log(9ηα²(1 − λ) t s^{4/3}): the level of α³U in phase II (ours)."""
+    s = 1.0
+    for _ in range(200):
+        s = max(1.0, math.log(max(9 * eta * alpha**2 * (1 - lam) * t, 1.0) * s ** (4 / 3) + 1e-12))
+    return s
+
+
+@dataclass(frozen=True)
+class SignalGrowth:
+    """Lemmas 4.2 and 4.3 of CGRO at every step and every r.
+
+    growth_violation: the largest of (bound − Δu_r)/bound with bound = 3(1 − λ) c ηα³u_r²ψ(α³U) and
+    c = mean_i ψ(α³U + V_i)/ψ(α³U), and of −Δu_r. attack_violation: the largest relative excess of
+    the attacked part of Σ Δu_r over 3λ max u² (ηα³(1 − γ)³/N) ΣΣψ. level: the largest
+    α max u_r/(1.2 s(t)^{1/3}) while max V_i < 1. decay: c after the last step.
+    """
+
+    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+        """The memory after one more state."""
+        rule, a3, g3, lam = scene.setting.rule, state.at.a3, state.at.g3, state.at.lam
+        robust = torch.sigmoid(-state.robust_margin).mean(-1)
+        half = torch.sigmoid(-a3 * state.U)
+        c = torch.sigmoid(-state.clean_margin).mean(-1) / half
+        now = dict(memory or self._empty(state))
+        if memory is not None:
+            bound, step = now["bound"], state.u - now["u"]
+            lost = torch.where(bound > 0, (bound - step) / bound.clamp_min(1e-300), -step)
+            now["growth"] = torch.maximum(now["growth"], lost.amax(-1))
+        now["total"] = now["total"] + robust
+        square = state.u.square()
+        now["part"] = now["part"] + 3 * rule.eta * a3 * g3 * lam * robust[:, None] * square
+        now["top"] = torch.maximum(now["top"], square.amax(-1))
+        cap = 3 * lam * now["top"] * rule.eta * a3 * g3 * now["total"]
+        excess = (now["part"].amax(-1) - cap) / cap.clamp_min(1e-300)
+        now["attack"] = torch.maximum(now["attack"], excess)
+        if state.t >= 1:
+            s = phase_two_level(state.t, rule.eta, scene.data.alpha, lam)
+            height = scene.data.alpha * state.u.amax(-1) / (1.2 * s ** (1 / 3))
+            early = state.V.amax(-1) < 1
+            now["level"] = torch.where(early, torch.maximum(now["level"], height), now["level"])
+        bound = 3 * (1 - lam) * rule.eta * a3 * (c * half)[:, None] * square
+        return {**now, "u": state.u, "bound": bound, "c": c}
+
+    def _empty(self, state: SignalNoiseState) -> dict[str, Tensor]:
+        zero = torch.zeros_like(state.U)
+        low = zero - math.inf
+        part = torch.zeros_like(state.u)
+        return dict(growth=low, attack=low, level=zero, total=zero, top=zero, part=part)
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        names = {"growth": "growth_violation", "attack": "attack_violation", "level": "level"}
+        return {name: memory[key] for key, name in names.items()} | {"decay": memory["c"]}
+
+
+@dataclass(frozen=True)
+class NoiseResidual:
+    """Lemmas C.5 and 4.4 of CGRO: |v(t) − v(0) − Σ own terms|, the own term of patch a being
+    (3η/N)ψ̃_i‖G_a‖²v².
+
+    residual, and lower_residual (how far v falls below v(0) + 3λ(ησ²d/N)Σψ(V_i)v²), at the end;
+    residual_share: the largest residual/(√(N(P − 1)/d) max|v|) at any step, lower_share that of the
+    shortfall; first_term: ληα³(1 − γ)³/N ΣΣψ, the lemma's.
+    """
+
+    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+        """The memory after one more state."""
+        rule, at, data = scene.setting.rule, state.at, scene.data
+        clean, robust = torch.sigmoid(-state.clean_margin), torch.sigmoid(-state.robust_margin)
+        now = dict(memory or self._empty(state))
+        gap = (state.v - now["start"] - now["own"]).abs().flatten(1).amax(-1)
+        short = (now["start"] + now["floor"] - state.v).flatten(1).amax(-1).clamp_min(0)
+        scale = (state.v.shape[1] / data.d) ** 0.5 * state.v.abs().flatten(1).amax(-1)
+        wide = lambda psi: psi.repeat_interleave(state.v.shape[1] // rule.n, dim=-1)[..., None]
+        step = 3 * rule.eta / rule.n * state.v.square()
+        psi = (1 - at.lam) * clean + at.lam * robust
+        square = at.K.diagonal(dim1=1, dim2=2)[..., None]
+        typical = data.sigma**2 * data.d
+        return {
+            "start": now["start"],
+            "own": now["own"] + wide(psi) * square * step,
+            "floor": now["floor"] + at.lam * wide(torch.sigmoid(-state.V)) * typical * step,
+            "first_term": now["first_term"] + at.lam * rule.eta * at.a3 * at.g3 * robust.mean(-1),
+            "residual": gap,
+            "lower_residual": short,
+            "residual_share": torch.maximum(now["residual_share"], gap / scale),
+            "lower_share": torch.maximum(now["lower_share"], short / scale),
+        }
+
+    def _empty(self, state: SignalNoiseState) -> dict[str, Tensor]:
+        zero, wide = torch.zeros_like(state.U), torch.zeros_like(state.v)
+        shares = dict(residual_share=zero, lower_share=zero, first_term=zero)
+        return dict(start=state.v, own=wide, floor=wide, **shares)
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        kept = ("residual", "lower_residual", "residual_share", "lower_share", "first_term")
+        return {name: memory[name] for name in kept}
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Lemma C.9 of CGRO: the largest L·η·(t − T₁ + 1) from T₁ on, the first step with every
+    V_i ≥ 1."""
+
+    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+        """The memory after one more state."""
+        none = torch.full_like(state.U, math.nan)
+        begun, worst = memory or (none, torch.zeros_like(state.U))
+        begun = torch.where(begun.isnan() & (state.V.amin(-1) >= 1), float(state.t), begun)
+        product = state.risk() * scene.setting.rule.eta * (state.t - begun + 1)
+        return begun, torch.where(begun.isnan(), worst, torch.maximum(worst, product))
+
+    def rows(self, memory: Any) -> dict[str, Any]:
+        """What is stored."""
+        begun, worst = memory
+        return {"decay_product": torch.where(begun.isnan(), math.nan, worst)}
+
+
+def attacked_doubt(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+    """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds."""
+    network, rule = scene.setting.network, scene.setting.rule
+    psi = torch.sigmoid(-state.robust_margin).mean(-1)
+    return rule.eta * network.sigma0 * state.at.lam * psi
