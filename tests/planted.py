@@ -297,7 +297,7 @@ BUGS = (
 )  # fmt: skip
 
 
-# undecided at the quick preset with and without any bug, or failing in ways that no bug mends
+# undecided or failing with and without any bug, or holding whatever is broken
 UNTURNED = (
     "rnrf.lemD.10.stage2", "rnrf.lemD.23", "rnrf.lemE.7.final", "rnrf.lemE.10",
     "rnrf.lemD.17.advex", "rnrf.lemD.24", "rnrf.lemD.25", "rnrf.lemE.11",

@@ -260,7 +260,7 @@ def _print_ledger(ledger: dict[str, Any], named: bool) -> None:
     counted = Table("paper", *tables.WORDS)
     papers = {e["paper"] for e in ledger["claims"]}
     for key, _, *numbers in tables.summary(ledger["claims"]):
-        if key.lower() in papers:
+        if key.lower() in papers or key in papers:
             counted.add_row(key, *numbers)
     console.print(counted)
     cpu, cores = ledger["machine"]["cpu"], ledger["machine"]["cores"]

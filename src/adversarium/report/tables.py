@@ -55,11 +55,15 @@ def json_text(value: Any) -> str:
 
 
 def summary(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """One line a paper: key, title, how many hold, fail, are undecided, not yet implemented."""
+    """One line a paper (and one an own file): key, title, how many hold, fail, are undecided, not
+    yet implemented."""
+    named = [(p.tag, p.key, p.title) for p in PAPERS.values()]
+    tags = {tag for tag, _, _ in named}
+    others = dict.fromkeys(e["paper"] for e in entries if e["paper"] not in tags)
     lines = []
-    for paper in PAPERS.values():
-        own = [e["verdict"] for e in entries if e["paper"] == paper.tag]
-        lines.append((paper.key, paper.title, *(str(own.count(word)) for word in WORDS)))
+    for tag, key, title in (*named, *((other, other, "own") for other in others)):
+        own = [e["verdict"] for e in entries if e["paper"] == tag]
+        lines.append((key, title, *(str(own.count(word)) for word in WORDS)))
     return lines
 
 

@@ -84,8 +84,8 @@ def assumptions(rng, data, eps):
 
 
 def _both(rng, c, more=1.0):
-    """Is there α/β ≥ c with Σ_NR β^τ ≥ c Σ_R α^τ among 20,000 draws with P < c^{τ+1}, or with P up to
-    `more` times as large?"""
+    """Is there α/β ≥ c with Σ_NR β^τ ≥ c Σ_R α^τ among 20,000 draws with P < c^{τ+1}, or with P
+    up to `more` times as large?"""
     top = c ** (TAU + 1) if more == 1 else more * c ** (TAU + 1) + more
     P = 2 + integers(math.ceil(top) - 2, (20_000,), rng)
     R = 1 + (uniform((20_000,), rng) * (P - 1)).long().where(coins((20_000,), rng) > 0, 0)
@@ -185,7 +185,7 @@ def gaussian_tails(rng):
 
 
 def tensor_power(rng, eta=1e-3, goal=0.5):
-    """Lemma B.2 of RNRF, x₀ = y₀S^{1/(q−2)}(1 + c) for random S, y₀, c: the largest of y(T_x)/y₀ over
+    """Lemma B.2 of RNRF, x₀ = y₀S^{1/(q−2)}(1 + c), random S, y₀, c: the largest of y(T_x)/y₀ over
     its bound, 1/(1 − S y₀/x₀) at q = 3 and (1 − S y₀²/x₀²)^{−1/2} at q = 4; and as c → 0 the
     error of the closed form 1/(1 − S y₀(1/x₀ − 1/goal)), which diverges with the goal."""
     shares: dict[int, list[float]] = {3: [], 4: []}
