@@ -12,6 +12,8 @@ from adversarium.sweeps.store import Store
 TOY = {
     "rnrf.fig3": dict(steps=12, n=10, d=10, P=4, m=4),
     "cgro.thm4.1": {"scaling": (50, 100, 200, 400), "steps": 30},
+    "cgro.setting": dict(d=12, n=6, m=3),
+    "cgro.dynamics": dict(steps=40, sweeps=False),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=40),

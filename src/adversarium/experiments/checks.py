@@ -347,6 +347,25 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
     return Check("level", judge)
 
 
+def unless_refuted(check: Check, why: str) -> Check:
+    """A check that finite sizes can confirm and not refute: where it fails it is undecided."""
+
+    def judge(rows: Evidence) -> Verdict:
+        found = check.judge(rows)
+        if found.verdict != "fails":
+            return found
+        reason = f"asymptotic constant: {why}; {found.reason}"
+        return Verdict("undecided", found.measured, found.low, found.high, reason)
+
+    return Check(check.kind, judge)
+
+
+def cited(kind: str, what: str) -> Check:
+    """A statement that a paper takes from elsewhere: undecided, and said so."""
+    reason = f"cited result: {what}; its own source would decide it"
+    return Check(kind, lambda rows: Verdict("undecided", (), None, None, reason))
+
+
 def every(*checks: Check) -> Check:
     """All of several checks; the first one's kind is the claim's.
 

@@ -12,13 +12,22 @@ from adversarium.shapes import Float
 from adversarium.training.signal_noise import SignalNoiseState
 
 
-def gradient_over_risk(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+def _reduced(state: Any) -> SignalNoiseState:
+    """The state, which must hold (u, v)."""
+    if not isinstance(state, SignalNoiseState):
+        raise ValueError("this probe reads (u, v): it needs a run of the engine signal_noise.")
+    return state
+
+
+def gradient_over_risk(state: Any, scene: Scene) -> Float[Tensor, " S"]:
     """‖∇L‖₂/L, Lemma C.8 of CGRO."""
-    return state.gradient_norm / state.risk()
+    own = _reduced(state)
+    return own.gradient_norm / own.risk()
 
 
-def largest_correlation(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+def largest_correlation(state: Any, scene: Scene) -> Float[Tensor, " S"]:
     """max(α max_r u_r, max |v|) over 2(log t)^{1/3}, t ≥ 3, Lemma C.11 of CGRO."""
+    state = _reduced(state)
     signal = scene.data.alpha * state.u.amax(-1)
     noise = state.v.abs().flatten(1).amax(-1)
     return torch.maximum(signal, noise) / (2 * math.log(max(state.t, 3)) ** (1 / 3))
@@ -42,8 +51,9 @@ class SignalGrowth:
     α max u_r/(1.2 s(t)^{1/3}) while max V_i < 1. decay: c after the last step.
     """
 
-    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+    def see(self, memory: Any, state: Any, scene: Scene) -> Any:
         """The memory after one more state."""
+        state = _reduced(state)
         rule, a3, g3, lam = scene.setting.rule, state.at.a3, state.at.g3, state.at.lam
         robust = torch.sigmoid(-state.robust_margin).mean(-1)
         half = torch.sigmoid(-a3 * state.U)
@@ -87,11 +97,12 @@ class NoiseResidual:
 
     residual, and lower_residual (how far v falls below v(0) + 3λ(ησ²d/N)Σψ(V_i)v²), at the end;
     residual_share: the largest residual/(√(N(P − 1)/d) max|v|) at any step, lower_share that of the
-    shortfall; first_term: ληα³(1 − γ)³/N ΣΣψ, the lemma's.
+    shortfall; first_term and second_term: ληα³(1 − γ)³/N ΣΣψ and Pσ²√d/α, the lemma's.
     """
 
-    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+    def see(self, memory: Any, state: Any, scene: Scene) -> Any:
         """The memory after one more state."""
+        state = _reduced(state)
         rule, at, data = scene.setting.rule, state.at, scene.data
         clean, robust = torch.sigmoid(-state.clean_margin), torch.sigmoid(-state.robust_margin)
         now = dict(memory or self._empty(state))
@@ -108,6 +119,7 @@ class NoiseResidual:
             "own": now["own"] + wide(psi) * square * step,
             "floor": now["floor"] + at.lam * wide(torch.sigmoid(-state.V)) * typical * step,
             "first_term": now["first_term"] + at.lam * rule.eta * at.a3 * at.g3 * robust.mean(-1),
+            "second_term": torch.full_like(gap, data.P * data.sigma**2 * data.d**0.5 / data.alpha),
             "residual": gap,
             "lower_residual": short,
             "residual_share": torch.maximum(now["residual_share"], gap / scale),
@@ -121,8 +133,8 @@ class NoiseResidual:
 
     def rows(self, memory: Any) -> dict[str, Any]:
         """What is stored."""
-        kept = ("residual", "lower_residual", "residual_share", "lower_share", "first_term")
-        return {name: memory[name] for name in kept}
+        shares = ("residual", "lower_residual", "residual_share", "lower_share")
+        return {name: memory[name] for name in (*shares, "first_term", "second_term")}
 
 
 @dataclass(frozen=True)
@@ -130,8 +142,9 @@ class Decay:
     """Lemma C.9 of CGRO: the largest L·η·(t − T₁ + 1) from T₁ on, the first step with every
     V_i ≥ 1."""
 
-    def see(self, memory: Any, state: SignalNoiseState, scene: Scene) -> Any:
+    def see(self, memory: Any, state: Any, scene: Scene) -> Any:
         """The memory after one more state."""
+        state = _reduced(state)
         none = torch.full_like(state.U, math.nan)
         begun, worst = memory or (none, torch.zeros_like(state.U))
         begun = torch.where(begun.isnan() & (state.V.amin(-1) >= 1), float(state.t), begun)
@@ -144,8 +157,25 @@ class Decay:
         return {"decay_product": torch.where(begun.isnan(), math.nan, worst)}
 
 
-def attacked_doubt(state: SignalNoiseState, scene: Scene) -> Float[Tensor, " S"]:
+def attacked_doubt(state: Any, scene: Scene) -> Float[Tensor, " S"]:
     """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds."""
+    state = _reduced(state)
     network, rule = scene.setting.network, scene.setting.rule
     psi = torch.sigmoid(-state.robust_margin).mean(-1)
     return rule.eta * network.sigma0 * state.at.lam * psi
+
+
+def fresh_noise(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
+    """Theorem C.12 of CGRO on 10,000 fresh points, Z being the part of y f(X) that noise patches
+    carry: ½P[|Z| ≥ α³(1 − γ)³U] − P[the transfer attack succeeds] − 3 standard errors; the
+    asymmetry |P[Z > 0] − ½| in standard errors; α³U over the standard deviation of Z."""
+    state = _reduced(state)
+    batch, at = scene.test(10_000), state.at
+    n = batch.y.shape[-1]
+    Z = state.margin(batch) - at.a3 * state.U[:, None]
+    signal = at.a3 * at.g3 * state.U[:, None]
+    broken = (Z + signal <= 0).double().mean(-1)
+    claimed = (Z.abs() >= signal).double().mean(-1) / 2
+    error = (broken * (1 - broken) / n).sqrt()
+    skew = ((Z > 0).double().mean(-1) - 0.5).abs() / (0.25 / n) ** 0.5
+    return torch.stack([claimed - broken - 3 * error, skew, at.a3 * state.U / Z.std(-1)], dim=-1)
