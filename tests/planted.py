@@ -316,9 +316,9 @@ BUGS = (
         _method(patches.PatchData, "sample", _one_label), only=("identities",)),
     Bug("reduced steps twice as long as the rule says", "cgro.eq.grad.corrected",
         lambda: _patched_engine("signal_noise", _other_eta(2.0)), only=("identities",)),
-    Bug("reduced descent goes uphill", "cgro.lem4.2",
-        lambda: _patched_engine("signal_noise", _other_eta(-1.0)), dict(steps=1500),
-        also=("cgro.thmC.12.clean",), only=(dynamics.E,)),
+    Bug("reduced steps half as long as the rule says", "cgro.lem4.2",
+        lambda: _patched_engine("signal_noise", _other_eta(0.5)), dict(steps=1500),
+        only=(dynamics.E,)),
     Bug("reduced dynamics train against half the attack", "cgro.thm4.1.phase-gamma",
         lambda: _patched_engine("signal_noise", _half_gamma), dict(steps=8000),
         only=tuple(f"1 − γ = {gap:g}" for gap in dynamics.GAPS)),
@@ -336,7 +336,7 @@ UNTURNED = (
     "cgro.lemA.7", "cgro.lemA.8", "cgro.thm4.1.control-lam0", "cgro.lem4.3", "cgro.lem4.4",
     "cgro.lem4.4.corrected", "cgro.lemC.3", "cgro.lemC.5", "cgro.lemC.5.corrected", "cgro.lemC.7",
     "cgro.lemC.8", "cgro.lemC.9", "cgro.lemC.10", "cgro.lemC.10.corrected", "cgro.lemC.11",
-    "cgro.thmC.12.robust", "cgro.stages",
+    "cgro.thmC.12.clean", "cgro.thmC.12.robust", "cgro.stages",
 )  # fmt: skip
 
 
