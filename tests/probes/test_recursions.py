@@ -19,9 +19,9 @@ from adversarium.probes import (
     decomposition,
     worst_margin,
 )
-from adversarium.probes.recursions import growth, plateau
+from adversarium.probes.recursions import growth
 from adversarium.probes.scene import Scene
-from adversarium.probes.two_features import every_correlation
+from adversarium.probes.two_features import every_correlation, plateau
 from adversarium.training import Rule, Setting, choose
 
 

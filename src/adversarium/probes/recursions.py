@@ -12,7 +12,13 @@ from torch.nn.functional import one_hot
 
 from adversarium.networks.smoothed_cnn import smoothed_relu, smoothed_slope
 from adversarium.probes.scene import Scene
-from adversarium.probes.two_features import diagonal, every_correlation, off_diagonal
+from adversarium.probes.two_features import (
+    attack_step,
+    diagonal,
+    every_correlation,
+    off_diagonal,
+    plateau,
+)
 from adversarium.shapes import Float, Int
 from adversarium.training.states import State
 
@@ -45,11 +51,6 @@ def signals(scene: Scene) -> Signals:
     strength = batch.strength.double()
     weight = torch.full_like(strength[..., 0], 1 / strength.shape[-2])
     return Signals(batch.y, weight, feature, strength, torch.ones_like(strength))
-
-
-def attack_step(scene: Scene) -> float:
-    """η̃ a point; 0 without an attack."""
-    return 0.0 if scene.attack is None else scene.attack.step_size
 
 
 def feature_step(
@@ -116,13 +117,6 @@ class FeatureRecursion:
             for part, value in values.items():
                 by_name.setdefault(f"{self.name}.{part}", {})[t] = value
         return by_name
-
-
-def plateau(scene: Scene) -> float:
-    """ϱ^{q−1}/(η̃ β^{q−2}): where κ_B = 1 in Lemma 5.2 of RNRF; ∞ without an attack."""
-    network, step = scene.setting.network, attack_step(scene)
-    q = network.q
-    return network.rho ** (q - 1) / (step * scene.data.beta ** (q - 2)) if step else math.inf
 
 
 def growth(M: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:

@@ -64,6 +64,18 @@ def feature_energy(state: State, scene: Scene) -> Float[Tensor, " S"]:
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
 
 
+def attack_step(scene: Scene) -> float:
+    """η̃ a point; 0 without an attack."""
+    return 0.0 if scene.attack is None else scene.attack.step_size
+
+
+def plateau(scene: Scene) -> float:
+    """ϱ^{q−1}/(η̃ β^{q−2}): where κ_B = 1 in Lemma 5.2 of RNRF; ∞ without an attack."""
+    network, step = scene.setting.network, attack_step(scene)
+    q = network.q
+    return network.rho ** (q - 1) / (step * scene.data.beta ** (q - 2)) if step else math.inf
+
+
 def step_size(state: State, scene: Scene) -> Float[Tensor, " S"]:
     """η, the step of the training rule."""
     return torch.full((len(scene.setting.seeds),), scene.setting.rule.eta, dtype=torch.float64)
@@ -72,12 +84,11 @@ def step_size(state: State, scene: Scene) -> Float[Tensor, " S"]:
 def scales(state: State, scene: Scene) -> Float[Tensor, "S 5"]:
     """The configuration's own numbers, which checks compare with: log d, ϱ/α, ϱ/β, the plateau
     ϱ^{q−1}/(η̃β^{q−2}) of Σ B^q (0 without an attack) and S = Σ_R α^q/Σ_NR β^q."""
-    data, network, attack = scene.data, scene.setting.network, scene.attack
+    data, network = scene.data, scene.setting.network
     q, rho = network.q, network.rho
-    step = getattr(attack, "step_size", 0.0)
-    plateau = rho ** (q - 1) / (step * data.beta ** (q - 2)) if step else 0.0
+    stop = plateau(scene) if attack_step(scene) else 0.0
     ratio = data.n_robust * data.alpha**q / ((data.P - data.n_robust) * data.beta**q)
-    numbers = (math.log(data.d), rho / data.alpha, rho / data.beta, plateau, ratio)
+    numbers = (math.log(data.d), rho / data.alpha, rho / data.beta, stop, ratio)
     return torch.tensor(numbers, dtype=torch.float64).expand(len(scene.setting.seeds), 5)
 
 
