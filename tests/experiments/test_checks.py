@@ -8,6 +8,7 @@ from scipy import stats
 
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import Rows, last
+from adversarium.experiments.rnrf.measures import crossing
 
 
 def rows(**probes):
@@ -150,7 +151,7 @@ def test_the_crossing_is_found_after_the_steepest_growth():
     falling = 1 / (1 + np.exp(-(t - 60) / 8))
     rising = 0.002 * t
     evidence = {"adv": Rows((0,), {"B": (t, falling[None]), "A": (t, rising[None])})}
-    found = rules.crossing("B", "A", "adv")(evidence)
+    found = crossing("B", "A", "adv")(evidence)
     # s(1 − s)/8 = .002 at t = 60 + 8 ln((1 + √(1 − .064))/(1 − √(1 − .064)))
     root = math.sqrt(1 - 0.064)
     assert found[0] == pytest.approx(60 + 8 * math.log((1 + root) / (1 - root)), abs=2)

@@ -57,8 +57,9 @@ def two_feature_assumptions(
         Hypothesis("2.3, strength: α/β", alpha / beta, much),
         Hypothesis("2.3, density: Σ_NR β^τ/Σ_R α^τ",
                    (P - n_robust) * beta**tau / (n_robust * alpha**tau), much),
-        Hypothesis("2.3, noise: β/(σ_n√d)", beta / (sigma_n * root) if sigma_n else math.inf,
-                   0.25, 4.0) if sigma_n else Hypothesis("no noise: σ_n", 0.0, 0.0, 0.0),
+        Hypothesis("2.3, noise: β/(σ_n√d)", beta / (sigma_n * root), 0.25, 4.0)
+        if sigma_n
+        else Hypothesis("no noise: σ_n", 0.0, 0.0, 0.0),
         Hypothesis("B.3: d/(2k)", d / (2 * k), much),
         Hypothesis("B.3: σ0·√d", sigma0 * root, 0.25, 4.0),
         Hypothesis("B.3: m/log³d", m / log_d**3, 0.0, 1.0),

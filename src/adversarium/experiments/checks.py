@@ -287,6 +287,11 @@ def exponent(
     return Check("exponent", judge)
 
 
+def power(quantity: Quantity, low: float, high: float) -> Check:
+    """An exponent that was fitted within each run: holds where its interval lies in the range."""
+    return Check("exponent", level(quantity, low, high).judge)
+
+
 def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
     """holds: the Clopper–Pearson interval of the pooled frequency lies above 1 − δ; at least 300
     trials. `successes` counts them, one number a seed, out of `trials` each."""
@@ -406,25 +411,3 @@ def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda lab
         return every(*(make(label) for label in labels)).judge(rows)
 
     return Check(make("").kind, judge)
-
-
-def crossing(
-    falls: str, below: str, of: str, classes: tuple[str, ...] = ("",)
-) -> Callable[[Evidence], np.ndarray]:
-    """The time at which the slope of one curve falls below another's, after its steepest growth;
-    the mean over classes; NaN where it never does."""
-
-    def times(rows: Evidence) -> np.ndarray:
-        found = []
-        for c in classes:
-            t, falling = rows[of].curve(falls + c)
-            _, rising = rows[of].curve(below + c)
-            middle = (t[1:] + t[:-1]) / 2
-            gap = np.diff(falling, axis=1) - np.diff(rising, axis=1)
-            steepest = np.diff(falling, axis=1).argmax(1)[:, None]
-            after = (np.arange(gap.shape[1]) > steepest) & (gap < 0)
-            first = np.where(after.any(1), middle[after.argmax(1)], np.nan)
-            found.append(first)
-        return np.mean(found, axis=0)
-
-    return times

@@ -40,7 +40,7 @@ def worst_margin(state: State, batch: Any, attacks: tuple[Any, ...]) -> Tensor:
     for attack in attacks[:1]:
         if (worst > 0).any():
             worst = torch.minimum(worst, state.margin(batch, attack))
-    for i in range(len(worst)):
+    for i in range(len(worst) if attacks[1:] else 0):
         alone = state.full.replica(i)
         for attack in attacks[1:]:
             alive = (worst[i] > 0).nonzero().squeeze(-1)

@@ -34,10 +34,11 @@ def largest_correlation(state: Any, scene: Scene) -> Float[Tensor, " S"]:
 
 
 def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
-    """s with s = log(9ηα²(1 − λ) t s^{4/3}): the level of α³U in phase II (ours)."""
-    s = 1.0
-    for _ in range(200):
-        s = max(1.0, math.log(max(9 * eta * alpha**2 * (1 - lam) * t, 1.0) * s ** (4 / 3) + 1e-12))
+    """s with s = log(9ηα²(1 − λ) t s^{4/3}): the level of α³U in phase II (ours); at least 1, where
+    phase II begins."""
+    rise, s, before = math.log(max(9 * eta * alpha**2 * (1 - lam) * t, 1.0)), 1.0, 0.0
+    while abs(s - before) > 1e-12 * s:  # the map is a contraction once s > 4/3
+        s, before = max(1.0, rise + 4 / 3 * math.log(s)), s
     return s
 
 

@@ -7,11 +7,10 @@ Cost: quick 20 s (2 cores).
 
 import math
 
-from adversarium.attacks import APGD, GTA
-from adversarium.data import PatchData
+from adversarium.attacks import APGD
 from adversarium.experiments import checks as rules
-from adversarium.experiments.spec import Curves, Run
-from adversarium.networks import CubicCNN
+from adversarium.experiments.cgro.patches import patches
+from adversarium.experiments.spec import Curves
 from adversarium.probes import (
     Error,
     FirstTime,
@@ -23,7 +22,6 @@ from adversarium.probes import (
     robust_train_error,
     true_feature,
 )
-from adversarium.training import Risk
 
 _POINTS = 2000
 
@@ -48,23 +46,16 @@ _times = (  # T0, and T1 of the first, the median and the last sample
 
 
 def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True):
-    """A run at the paper's exponents: α = d^0.249, σ = d^−0.509, σ0 = d^−1/2,
-    1 − γ = 1/(√d polylog), §3 of CGRO; the polylog is ln d, all others 1."""
-    gamma = 1 - 1 / (math.sqrt(d) * (math.log(d) if polylog is None else polylog))
-    data = PatchData(d=d, P=P, alpha=d**0.249, sigma=d**-0.509)
+    """A run of the theorem; the polylog of 1 − γ is ln d."""
+    gap = 1 / (math.sqrt(d) * (math.log(d) if polylog is None else polylog))
     errors = (
         Error(n=_POINTS, name="clean_test_error"),
         Error(n=_POINTS, attacks="training", name="robust_test_error"),
     )
-    return Run(
-        label=label,
-        data=data,
-        network=CubicCNN(m=m, sigma0=d**-0.5),
-        attack=GTA(gamma=gamma),
-        risk=Risk(lam=lam),
-        n=n,
-        steps=steps,
-        eta=eta,
+    strong = APGD(p=2, radius=(1 - gap) * d**0.249, steps=20, restarts=1)
+    return patches(
+        label,
+        **dict(d=d, P=P, N=n, m=m, eta=eta, steps=steps, lam=lam, gap=gap),
         probes=(
             true_feature,
             least_memorised,
@@ -76,11 +67,7 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
         ),
         final=(
             *(() if curves else errors),
-            Error(
-                on="train",
-                attacks=(APGD(p=2, radius=gamma * data.alpha, steps=20, restarts=1),),
-                name="l2_train_error",
-            ),
+            Error(on="train", attacks=(strong,), name="l2_train_error"),
         ),
         folds=_times if curves else (),
     )

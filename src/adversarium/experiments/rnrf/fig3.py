@@ -15,12 +15,14 @@ import numpy as np
 from adversarium.attacks import APGD, PGD, FeatureReplacement, MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
-from adversarium.experiments.checks import at_most, crossing, last, level, measure, ordering
+from adversarium.experiments.checks import at_most, last, level, measure, ordering
 from adversarium.experiments.rnrf.measures import (
     classes,
+    crossing,
     doubt_slope,
     first,
     log_growth,
+    over_start,
     scale,
     when,
 )
@@ -296,16 +298,6 @@ def _early_difference(rows):
     return worst
 
 
-def _noise_growth(label):
-    """max |⟨w, ξ⟩| off the features: the largest at any record time over the first."""
-
-    def of(rows):
-        values = rows[label].curve("noise_correlations[1]")[1]
-        return (values / values[:, :1]).max(1)
-
-    return measure(f"max |⟨w, ξ⟩| off the features over its start ({label})", of)
-
-
 def _largest_gap(rows):
     return rows[ADV].curve("inner_gap")[1].max(1)
 
@@ -322,7 +314,6 @@ def _robust_at_plateau(rows):
 _zero = measure("0", lambda rows: np.zeros(len(rows[STD].seeds)))
 _error = lambda probe, label, points=_POINTS: last(probe, label, points)
 _perfect = lambda probe, label: level(_error(probe, label), 0, 0.005)  # 1.00 to two digits
-_exponent = lambda quantity, low, high: rules.Check("exponent", level(quantity, low, high).judge)
 
 checks = {
     "rnrf.fig3.transition": level(
@@ -360,23 +351,23 @@ checks = {
     "rnrf.lemE.5.balance": at_most(measure("½ − min F_y/max F_y in a class", _imbalance), 0),
     "rnrf.lemE.6.sum": level(measure("ηΣE[1 − π]/log T, end over T = 100", _sum_ratio), 0, 1.5),
     "rnrf.lemD.5.logit": rules.every(
-        _exponent(_log_slope, -1.05, -0.95),
-        _exponent(_start_doubt, 0.1, 0.9),
+        rules.power(_log_slope, -1.05, -0.95),
+        rules.power(_start_doubt, 0.1, 0.9),
         level(measure("largest (1 − π_y)e^F/(k − 1), F_y ≥ log d", _doubt_over_bound), 0, 1.25),
     ),
     "rnrf.lemD.6": rules.every(
-        _exponent(_log_slope, -1.05, -0.95), _exponent(_start_doubt, 0.45, 0.55)
+        rules.power(_log_slope, -1.05, -0.95), rules.power(_start_doubt, 0.45, 0.55)
     ),
     "rnrf.lemD.11.logF": rules.every(
-        _exponent(measure("exponent of e^F in t, from F_y = log d on", _late_growth), 0.8, 1.2),
-        _exponent(measure("exponent of 1/L in t, from F_y = log d on", _late_loss), 0.7, 1.3),
+        rules.power(measure("exponent of e^F in t, from F_y = log d on", _late_growth), 0.8, 1.2),
+        rules.power(measure("exponent of 1/L in t, from F_y = log d on", _late_loss), 0.7, 1.3),
     ),
     "rnrf.lemD.10.stage2": rules.every(
         level(measure("steps from B = ϱ/β to F_y = log d, over log d/η", _stage_two), high=10),
         level(measure("relative change of max A meanwhile", _robust_change), 0, 0.1),
     ),
-    "rnrf.lemE.3.noise": level(_noise_growth(STD), 0, 2),
-    "rnrf.lemE.10": level(_noise_growth(ADV), 0, 2),
+    "rnrf.lemE.3.noise": level(over_start("noise_correlations[1]", STD), 0, 2),
+    "rnrf.lemE.10": level(over_start("noise_correlations[1]", ADV), 0, 2),
     "rnrf.lemD.23": level(
         measure("max A over log d × its start, when ΣB³ = ¾ plateau", _robust_at_plateau), 0, 1
     ),

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from adversarium.experiments.checks import measure
+
 SCALES = ("log_d", "rho/alpha", "rho/beta", "plateau", "S")  # the components of probes.scales
 
 
@@ -54,3 +56,33 @@ def doubt_slope(F, log_doubt, above):
         for f, g, low in zip(F, log_doubt, above, strict=True)
     ]
     return np.array(fits)
+
+
+def crossing(falls, below, of, classes=("",)):
+    """The time at which the slope of one curve falls below another's, after its steepest growth;
+    the mean over classes; NaN where it never does."""
+
+    def times(rows):
+        found = []
+        for c in classes:
+            t, falling = rows[of].curve(falls + c)
+            _, rising = rows[of].curve(below + c)
+            middle = (t[1:] + t[:-1]) / 2
+            gap = np.diff(falling, axis=1) - np.diff(rising, axis=1)
+            steepest = np.diff(falling, axis=1).argmax(1)[:, None]
+            after = (np.arange(gap.shape[1]) > steepest) & (gap < 0)
+            first = np.where(after.any(1), middle[after.argmax(1)], np.nan)
+            found.append(first)
+        return np.mean(found, axis=0)
+
+    return times
+
+
+def over_start(probe, label):
+    """The largest value at any record time over the first."""
+
+    def of(rows):
+        values = rows[label].curve(probe)[1]
+        return (values / values[:, :1]).max(1)
+
+    return measure(f"{probe} over its start, largest ({label})", of)

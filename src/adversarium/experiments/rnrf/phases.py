@@ -124,7 +124,6 @@ def _start(rows):
     return rows[FIG3].curve("attacked_outputs[1]")[1][:, 0]
 
 
-_exponent = lambda quantity, low, high: rules.Check("exponent", level(quantity, low, high).judge)
 _start_doubt = measure("1 − π_y(X̃) at t = 0", _start)
 
 checks = {
@@ -132,14 +131,16 @@ checks = {
         exponent("slope of ΣB³ in η̃", _plateau, STEPS, -1, 0.1),
         *(level(_share_of_law(label), 0.75, 1.05) for label in STEPS),
     ),
-    "rnrf.lemD.19": rules.every(_exponent(_doubt, -1.05, -0.95), _exponent(_start_doubt, 0.1, 0.9)),
+    "rnrf.lemD.19": rules.every(
+        rules.power(_doubt, -1.05, -0.95), rules.power(_start_doubt, 0.1, 0.9)
+    ),
     "rnrf.lemD.20": rules.every(
-        _exponent(_doubt, -1.05, -0.95), _exponent(_start_doubt, 0.45, 0.55)
+        rules.power(_doubt, -1.05, -0.95), rules.power(_start_doubt, 0.45, 0.55)
     ),
     "rnrf.lemD.24": exponent("slope in η̃ of max B when max A = ϱ/α", _at_rho, STEPS, -1, 0.2),
     "rnrf.lemD.25": exponent("slope in η̃ of max B when F_y(X̃) = log d", _at_log_d, STEPS, -1, 0.2),
     "rnrf.lemD.26": rules.every(
-        _exponent(measure("exponent of e^F(X̃) in t, from F = log d on", _growth), 0.8, 1.2),
+        rules.power(measure("exponent of e^F(X̃) in t, from F = log d on", _growth), 0.8, 1.2),
         level(measure("largest relative change of max B since then", _later_change), 0, 0.2),
     ),
 }

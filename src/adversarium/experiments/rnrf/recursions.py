@@ -11,6 +11,7 @@ from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.experiments import checks as rules
 from adversarium.experiments.checks import at_most, identity, last, level, measure
+from adversarium.experiments.rnrf.measures import over_start
 from adversarium.experiments.spec import Curves, Run, Table
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
@@ -104,16 +105,6 @@ def _above(probe, label, edge):
     return measure(f"{probe} > {edge:g} ({label}; 0 no, 1 yes)", of)
 
 
-def _over_start(probe, label):
-    """The largest value at any record time over the first."""
-
-    def of(rows):
-        values = rows[label].curve(probe)[1]
-        return (values / values[:, :1]).max(1)
-
-    return measure(f"{probe} over its start, largest ({label})", of)
-
-
 _error = lambda probe, label, edge: identity(last(probe, label), edge)
 
 checks = {
@@ -125,8 +116,8 @@ checks = {
     ),
     "rnrf.lemD.7.offdiag": rules.every(
         *(at_most(last("off_diagonal_growth", label), 0.0) for label in STD.values()),
-        level(_over_start("foreign_robust", NOISY), 0, 2),
-        level(_over_start("foreign_nonrobust", NOISY), 0, 2),
+        level(over_start("foreign_robust", NOISY), 0, 2),
+        level(over_start("foreign_nonrobust", NOISY), 0, 2),
     ),
     "rnrf.lemD.8.poly": rules.every(
         *(level(_above("growth_law_error", label, 0.05), 0, 0) for label in STD.values())

@@ -87,6 +87,7 @@ def _both(rng, c, more=1.0):
     """Is there α/β ≥ c with Σ_NR β^τ ≥ c Σ_R α^τ among 20,000 draws with P < c^{τ+1}, or with P
     up to `more` times as large?"""
     top = c ** (TAU + 1) if more == 1 else more * c ** (TAU + 1) + more
+    # half of the draws with one robust patch, ratios crowded at c: where both are easiest to have
     P = 2 + integers(math.ceil(top) - 2, (20_000,), rng)
     R = 1 + (uniform((20_000,), rng) * (P - 1)).long().where(coins((20_000,), rng) > 0, 0)
     ratio = c * 10 ** (2 * uniform((20_000,), rng).pow(4))
@@ -275,8 +276,6 @@ def masking(rng, data, n, eps):
     return {**found, "masked": float(masked and honest and lowered)}
 
 
-_exponent = lambda quantity, low, high: rules.Check("exponent", level(quantity, low, high).judge)
-
 checks = {
     "rnrf.def2.1.features": identity(last("error", "features"), 0.0),
     "rnrf.asm2.3.strength": level(last("alpha/beta", "assumptions"), 2.0),
@@ -296,10 +295,10 @@ checks = {
         level(last("u_replaced", "networks"), 1.0, 1.0),
         level(last("u_lowered", "networks"), 0.75),
     ),
-    "rnrf.lemD.3.init": _exponent(last("slope", "maxima"), 0.9, 1.1),
+    "rnrf.lemD.3.init": rules.power(last("slope", "maxima"), 0.9, 1.1),
     "rnrf.lemD.3.init.corrected": rules.every(
-        _exponent(last("least_ratio", "maxima"), 0.7, 1.0),
-        _exponent(last("largest_ratio", "maxima"), 0.7, 1.0),
+        rules.power(last("least_ratio", "maxima"), 0.7, 1.0),
+        rules.power(last("largest_ratio", "maxima"), 0.7, 1.0),
         existence(last("rising", "maxima")),
     ),
     "rnrf.lemB.1.max": rules.every(
