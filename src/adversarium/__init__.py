@@ -8,7 +8,7 @@ imported before it is used.
 from importlib import import_module
 from typing import Any
 
-_ROOMS = ("attacks", "bounds", "data", "networks", "probes", "training")
+_ROOMS = ("attacks", "bounds", "constructions", "data", "networks", "probes", "training")
 _NAMES = {
     "Outcome": "adversarium.sweeps.local",
     "Result": "adversarium.sweeps.local",

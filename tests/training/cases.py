@@ -3,9 +3,9 @@ device where no test runner is installed."""
 
 import sys
 
-from adversarium.attacks import GTA, PGD, MarginStep
-from adversarium.data import Clusters, Digits, PatchData, TwoFeaturePatches
-from adversarium.networks import CubicCNN, Module, SmoothedCNN, TwoLayer, small_cnn
+from adversarium.attacks import FGSM, GTA, PGD, MarginStep
+from adversarium.data import Clusters, Digits, MarginMixture, PatchData, TwoFeaturePatches
+from adversarium.networks import CubicCNN, MixedLearner, Module, SmoothedCNN, TwoLayer, small_cnn
 from adversarium.training import ENGINES, SGD, Risk, Rule, Setting
 
 
@@ -25,6 +25,13 @@ def parts(name: str):
                 TwoLayer(m=10, omega=0.01),
                 PGD(p=2, radius=0.6, steps=8, after=1),
                 Rule(n=9, steps=25, eta=0.05),
+            )
+        case "linear":
+            return (
+                MarginMixture(d=15, alpha=2.0, beta=0.5, mu=0.3),
+                MixedLearner(),
+                FGSM(p=2, radius=0.3),
+                Rule(n=20, steps=40, eta=0.1, risk=Risk(loss="exponential", log=True)),
             )
         case "full":
             return (

@@ -1,7 +1,7 @@
 """Attacks: `attack(loss, batch, t, rng)` returns points of the perturbation set."""
 
 from adversarium.attacks.balls import Ball
-from adversarium.attacks.finite import FiniteAttack
+from adversarium.attacks.finite import Corners, FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
 from adversarium.attacks.transfer import (
     GTA,
@@ -19,6 +19,7 @@ __all__ = [
     "PGD",
     "Attack",
     "Ball",
+    "Corners",
     "FeatureCollision",
     "FeatureReplacement",
     "FiniteAttack",

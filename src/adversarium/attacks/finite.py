@@ -1,15 +1,19 @@
-"""Attacks on finite perturbation sets, Def. 3.2 of CONV: any map into B(x) is one.
+"""Attacks on finite perturbation sets, Def. 3.2 of CONV: any map into B(x) is one; and the corners
+of an l_inf cell.
 
 B(x) is `batch.options`, (*batch, K, d), its first member x itself. The theorem covers every
 map, so beside the strong ones stand a weak, a blind and a discontinuous one.
 """
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from adversarium.attacks.balls import Ball
 from adversarium.attacks.gradient import Loss, Points, climb
 from adversarium.rng import Streams, integers
 
@@ -69,3 +73,28 @@ class FiniteAttack:
                 return tries.gather(-1, best).squeeze(-1)
             case "switch":
                 return torch.where(loss(x) > self.level, K - 1, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corners:
+    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12; no gradient misleads it."""
+
+    radius: float
+    loss: str = "logit_difference"
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(math.inf, self.radius)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        x = batch.x
+        if x.shape[-1] > 12:
+            raise ValueError(f"Corners needs at most 12 coordinates, got {x.shape[-1]}.")
+        best, height = x, loss(x).detach()
+        for signs in itertools.product((-1.0, 1.0), repeat=x.shape[-1]):
+            z = x + self.radius * torch.tensor(signs).to(x)
+            values = loss(z).detach()
+            best = torch.where((values > height)[..., None], z, best)
+            height = torch.maximum(values, height)
+        return best

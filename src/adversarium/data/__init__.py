@@ -2,17 +2,23 @@
 
 from adversarium.data.batches import Batch
 from adversarium.data.clusters import ClusterBatch, Clusters
+from adversarium.data.hyperplane import CellBatch, HyperplaneCells
 from adversarium.data.images import Digits, ImageBatch
+from adversarium.data.margins import MarginBatch, MarginMixture
 from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
 
 __all__ = [
     "Batch",
+    "CellBatch",
     "ClusterBatch",
     "Clusters",
     "Digits",
+    "HyperplaneCells",
     "ImageBatch",
+    "MarginBatch",
+    "MarginMixture",
     "PatchBatch",
     "PatchData",
     "SphereBatch",

@@ -6,14 +6,18 @@ classifier, labels ±1) or k logits.
 
 from adversarium.networks.activations import ReLU, SmoothedLeakyReLU, SmoothedReLU
 from adversarium.networks.cubic_cnn import CubicCNN, cubic_cnn
+from adversarium.networks.mixed import MixedLearner
 from adversarium.networks.modules import Module
+from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.smoothed_cnn import SmoothedCNN, smoothed_cnn, smoothed_relu
 from adversarium.networks.two_layer import TwoLayer
 from adversarium.networks.vision import small_cnn
 
 __all__ = [
     "CubicCNN",
+    "MixedLearner",
     "Module",
+    "Perceptron",
     "ReLU",
     "SmoothedCNN",
     "SmoothedLeakyReLU",

@@ -23,6 +23,12 @@ from adversarium.probes.features import (
     true_feature,
 )
 from adversarium.probes.folds import At, FirstTime, Total, Worst
+from adversarium.probes.margins import (
+    active_units,
+    direction_error,
+    max_margin_gap,
+    unit_drift,
+)
 from adversarium.probes.memorisation import (
     Decay,
     NoiseResidual,
@@ -80,6 +86,7 @@ __all__ = [
     "Total",
     "Worst",
     "WorstRegret",
+    "active_units",
     "assumptions",
     "attacked_doubt",
     "attacked_off_span",
@@ -87,6 +94,7 @@ __all__ = [
     "bracket",
     "certified_margin",
     "decomposition",
+    "direction_error",
     "feature_energy",
     "foreign_nonrobust",
     "foreign_robust",
@@ -95,6 +103,7 @@ __all__ = [
     "largest_correlation",
     "largest_signal",
     "least_memorised",
+    "max_margin_gap",
     "median_memorised",
     "most_memorised",
     "noise_correlations",
@@ -114,6 +123,7 @@ __all__ = [
     "strong_attacks",
     "train_error",
     "true_feature",
+    "unit_drift",
     "weights_off_span",
     "worst_loss",
     "worst_margin",

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from adversarium.bounds.cgro import phase_two_level
 from adversarium.probes.scene import Scene
 from adversarium.shapes import Float
 from adversarium.training.signal_noise import SignalNoiseState
@@ -31,15 +32,6 @@ def largest_correlation(state: Any, scene: Scene) -> Float[Tensor, " S"]:
     signal = scene.data.alpha * state.u.amax(-1)
     noise = state.v.abs().flatten(1).amax(-1)
     return torch.maximum(signal, noise) / (2 * math.log(max(state.t, 3)) ** (1 / 3))
-
-
-def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
-    """s with s = log(9ηα²(1 − λ) t s^{4/3}): the level of α³U in phase II (ours); at least 1, where
-    phase II begins."""
-    rise, s, before = math.log(max(9 * eta * alpha**2 * (1 - lam) * t, 1.0)), 1.0, 0.0
-    while abs(s - before) > 1e-12 * s:  # the map is a contraction once s > 4/3
-        s, before = max(1.0, rise + 4 / 3 * math.log(s)), s
-    return s
 
 
 @dataclass(frozen=True)

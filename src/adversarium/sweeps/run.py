@@ -218,6 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{id} {task.label or 'run'}: {spent:.1f} s", flush=True)
             if options.ship:
                 own = (block for block in store.dump() if block.experiment == id)
+                Path(options.ship).mkdir(parents=True, exist_ok=True)
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", own)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from adversarium.training import dynamics, gram, sgd, signal_noise
+from adversarium.training import dynamics, gram, linear, sgd, signal_noise
 from adversarium.training.rules import Rule
 from adversarium.training.states import Setting
 
@@ -33,6 +33,7 @@ ENGINES = (
         signal_noise.signal_noise_descent,
         {"cpu": 10, "cuda": 40},
     ),
+    Engine("linear", 1, linear.refuses, linear.linear_descent, {"cpu": 5, "cuda": 20}),
     Engine("full", 1, dynamics.refuses, dynamics.gradient_descent, {"cpu": 5, "cuda": 10}),
     Engine("sgd", 1, sgd.refuses, sgd.stochastic_descent, {"cpu": 5, "cuda": 10}),
 )

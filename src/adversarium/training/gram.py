@@ -36,7 +36,7 @@ def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
         return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
     if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
         return "gram needs normalised steps from a zero start: a random start leaves the span"
-    if attack.loss not in _MARGIN_LOSSES or rule.risk.lam != 1:
+    if attack.loss not in _MARGIN_LOSSES or rule.risk.lam != 1 or rule.risk.log:
         return "gram needs an attack on the margin and risk.lam = 1"
     return ""
 

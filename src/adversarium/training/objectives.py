@@ -3,6 +3,7 @@
 For a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -72,12 +73,20 @@ class Risk:
 
     loss: str = "cross_entropy"
     lam: float = 1.0
+    log: bool = False  # the logarithm of the mean: gradients divided by the risk, same direction
 
     def __post_init__(self) -> None:
+        if self.log and (self.loss != "exponential" or self.lam != 1):
+            raise ValueError("Risk needs loss='exponential' and lam=1 for log=True.")
         if self.loss not in LOSSES:
             raise ValueError(f"Risk needs a loss of {', '.join(LOSSES)}, got {self.loss!r}.")
         if not 0 <= self.lam <= 1:
             raise ValueError(f"Risk needs 0 <= lam <= 1, got {self.lam}.")
+
+
+def log_mean_exponential(F: Tensor, y: Tensor) -> Tensor:
+    """log mean_i exp(−y_i f_i), one number a replica, without underflow."""
+    return (-margin(F, y)).logsumexp(-1) - math.log(y.shape[-1])
 
 
 def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import torch
+from torch.utils._pytree import tree_map
+
 from adversarium.training.objectives import Risk
 
 
@@ -28,6 +31,48 @@ class SGD:
                 f"batch={self.batch}, momentum={self.momentum}, weight_decay={self.weight_decay}."
             )
 
+    def start(self, W: Any) -> Any:
+        """The memory before the first step: no velocity."""
+        return tree_map(torch.zeros_like, W)
+
+    def step(self, W: Any, gradient: Any, velocity: Any, eta: float, t: int) -> tuple[Any, Any]:
+        """W and the velocity after one step."""
+        velocity = tree_map(
+            lambda v, g, w: self.momentum * v + g + self.weight_decay * w, velocity, gradient, W
+        )
+        return tree_map(lambda w, v: w - eta * v, W, velocity), velocity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adam:
+    """Minibatches in random order, steps scaled by running moments of the gradient (Kingma and
+    Ba); η falls to 0 along half a cosine or stays."""
+
+    batch: int = 64
+    beta1: float = 0.9
+    beta2: float = 0.999
+    schedule: Literal["constant", "cosine"] = "cosine"
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1:
+            raise ValueError(
+                "Adam needs batch >= 1 and 0 <= beta1, beta2 < 1, got "
+                f"batch={self.batch}, beta1={self.beta1}, beta2={self.beta2}."
+            )
+
+    def start(self, W: Any) -> Any:
+        """The memory before the first step: both moments 0."""
+        return tree_map(torch.zeros_like, W), tree_map(torch.zeros_like, W)
+
+    def step(self, W: Any, gradient: Any, memory: Any, eta: float, t: int) -> tuple[Any, Any]:
+        """W and the moments after step t = 0, 1, …"""
+        blend = lambda beta: lambda old, new: beta * old + (1 - beta) * new
+        first = tree_map(blend(self.beta1), memory[0], gradient)
+        second = tree_map(blend(self.beta2), memory[1], tree_map(torch.square, gradient))
+        a, b = 1 - self.beta1 ** (t + 1), 1 - self.beta2 ** (t + 1)
+        move = lambda w, m, v: w - eta * (m / a) / ((v / b).sqrt() + 1e-8)
+        return tree_map(move, W, first, second), (first, second)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
@@ -37,7 +82,7 @@ class Rule:
     steps: int
     eta: float
     risk: Risk = field(default_factory=Risk)
-    optimiser: Any = field(default_factory=GradientDescent)  # or SGD
+    optimiser: Any = field(default_factory=GradientDescent)  # or SGD, Adam
 
     def __post_init__(self) -> None:
         if self.n < 1 or self.steps < 0:

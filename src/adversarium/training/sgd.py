@@ -6,17 +6,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
 
 from adversarium.data.batches import gathered
 from adversarium.rng import streams
-from adversarium.training.rules import SGD, Rule
+from adversarium.training.rules import SGD, Adam, Rule
 from adversarium.training.states import Setting, WeightState, perturbed
 
 
 def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
     """Why this engine cannot run the four parts, or nothing."""
-    if not isinstance(rule.optimiser, SGD):
+    if not isinstance(rule.optimiser, (SGD, Adam)):
         return "sgd runs minibatches; full-batch descent is full's"
     if rule.optimiser.batch > rule.n:
         return f"sgd needs batch <= n, got batch={rule.optimiser.batch} with n={rule.n}"
@@ -41,11 +40,10 @@ def step_size(rule: Rule, t: int) -> float:
 
 
 def stochastic_descent(setting: Setting) -> Iterator[WeightState]:
-    """Momentum SGD on attacked minibatches; yields t = 0 … steps."""
+    """Momentum SGD or Adam on attacked minibatches; yields t = 0 … steps."""
     rule, attack = setting.rule, setting.attack
-    momentum, decay = rule.optimiser.momentum, rule.optimiser.weight_decay
     state = WeightState(setting, 0, setting.W0)
-    velocity = tree_map(torch.zeros_like, state.W)
+    memory = rule.optimiser.start(state.W)
     chosen = minibatches(setting)
     for t in range(rule.steps):
         yield state
@@ -55,10 +53,6 @@ def stochastic_descent(setting: Setting) -> Iterator[WeightState]:
             x_adv = perturbed(setting, state.W, batch, attack, t, setting.attack_streams)
         objective = lambda W, b=batch, z=x_adv, s=state: s.risk_at(W, b.x, z, b.y).sum()
         gradient = torch.func.grad(objective)(state.W)
-        velocity = tree_map(
-            lambda v, g, w: momentum * v + g + decay * w, velocity, gradient, state.W
-        )
-        eta = step_size(rule, t)
-        W = tree_map(lambda w, v, eta=eta: w - eta * v, state.W, velocity)
+        W, memory = rule.optimiser.step(state.W, gradient, memory, step_size(rule, t), t)
         state = WeightState(setting, t + 1, W)
     yield state

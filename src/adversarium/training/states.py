@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from adversarium.attacks.balls import norm
 from adversarium.data.batches import moved, stack
 from adversarium.rng import Streams, stream, streams
-from adversarium.training.objectives import LOSSES, loss_map, margin
+from adversarium.training.objectives import LOSSES, log_mean_exponential, loss_map, margin
 from adversarium.training.rules import Rule
 
 
@@ -148,6 +148,8 @@ class WeightState:
     def risk_at(self, W: Any, x: Tensor, x_adv: Tensor, y: Tensor) -> Tensor:
         """(1 − λ) mean loss(x) + λ mean loss(x̃), one number a replica."""
         risk, f = self.setting.rule.risk, self.setting.network.f
+        if risk.log:
+            return log_mean_exponential(f(W, x_adv), y)
         loss = LOSSES[risk.loss]
         adversarial = loss(f(W, x_adv), y).mean(-1)
         if risk.lam == 1 or x_adv is x:

@@ -1,0 +1,54 @@
+"""CGRO's times, levels and counts as numbers."""
+
+import math
+
+
+def signal_time(u0: float, alpha: float, eta: float, lam: float) -> float:
+    """T₀ ≈ (1/u0 − α)/(3ηα³(1 − λ)/2), u0 = max_r u_r⁽⁰⁾ > 0 (ours): when max_r u_r reaches 1/α."""
+    return (1 / u0 - alpha) / (1.5 * eta * alpha**3 * (1 - lam)) if u0 > 0 else math.inf
+
+
+def memory_time(v0: float, N: int, d: int, sigma: float, eta: float, lam: float) -> float:
+    """T₁ ≈ 2N/(3ηλσ²d v0), v0 the largest v_{i,j,r}⁽⁰⁾ of a point (ours): when V_i reaches 1."""
+    return 2 * N / (3 * eta * lam * sigma**2 * d * v0) if v0 > 0 and lam > 0 else math.inf
+
+
+def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
+    """s with s = log(9ηα²(1 − λ) t s^{4/3}): the level of α³U in phase II (ours); at least 1, where
+    phase II begins."""
+    rise, s, before = math.log(max(9 * eta * alpha**2 * (1 - lam) * t, 1.0)), 1.0, 0.0
+    while abs(s - before) > 1e-12 * s:  # the map is a contraction once s > 4/3
+        s, before = max(1.0, rise + 4 / 3 * math.log(s)), s
+    return s
+
+
+def typical_noise(d: int, P: int, m: int, sigma: float, sigma0: float) -> float:
+    """v* = σ0σ√d √(2 log((P − 1)m)): the largest of a point's (P − 1)m values v⁽⁰⁾, typically."""
+    return sigma0 * sigma * math.sqrt(2 * d * math.log(max((P - 1) * m, 2)))
+
+
+def critical_n(
+    d: int, P: int, m: int, alpha: float, sigma: float, sigma0: float, gap: float, q: float = 2.0
+) -> float:
+    """N_c = σ²d v*/(q α²(1 − γ)³), gap = 1 − γ (ours): below it noise is memorised before the
+    attacked signal is learnt, above it the signal wins."""
+    return sigma**2 * d * typical_noise(d, P, m, sigma, sigma0) / (q * alpha**2 * gap**3)
+
+
+def shattering_constant(mu: float) -> float:
+    """C(μ): the l/n with h(μ)h(l/n) = 2, h(x) = (e/x)^x, App. D of CGRO: a class that realises
+    every labelling of n points up to μn errors has VC dimension ≥ C(μ)n; 0 where h(μ) ≥ 2."""
+    h = lambda x: x * (1 - math.log(x)) if x > 0 else 0.0  # log h, rising on (0, 1)
+    need = math.log(2) - h(mu)
+    if need <= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if h(middle) < need else (low, middle)
+    return high
+
+
+def flatness_factor(N: float, D: int) -> float:
+    """N^{−1/(D+2)}, the factor of Theorem E.1 of CGRO and 6.3 of CGRM."""
+    return N ** (-1 / (D + 2))

@@ -1,0 +1,100 @@
+"""Explicit classifiers that memorise: CGRO's (every point) and CGRM's (small margins only)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from adversarium.constructions.parts import clip, distance, least, product, soft_indicator
+from adversarium.constructions.relu import affine, apart, beside, identity, numbers, then
+from adversarium.shapes import Float
+
+Gate = Literal["product", "exact"]
+
+
+def linear_clean(D: int, eps0: float) -> nn.Sequential:
+    """f_clean(x) = clip((x_D − ½)/ε0): right on points of height ½ ± ε0, robust nowhere near."""
+    weight = torch.zeros(1, D, dtype=torch.float64)
+    weight[0, -1] = 1 / eps0
+    return then(affine(weight, numbers([-0.5 / eps0])), clip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balls:
+    """The balls B_p(x_i, δ) that are memorised, with classes at distance R > 2δ; the soft
+    indicators fall from 1 at δ + ε0 to 0 at R − δ − ε0 (the paper prints R − δε0)."""
+
+    x: Float[Tensor, "n D"]
+    y: Float[Tensor, " n"]
+    delta: float
+    R: float
+    eps0: float = 0.01
+    p: float = math.inf
+    s: int = 10  # stages of a square, where one is needed
+
+    def __post_init__(self) -> None:
+        if not 2 * (self.delta + self.eps0) < self.R:
+            raise ValueError(
+                f"Balls needs classes at a distance R > 2(delta + eps0), got R={self.R}, "
+                f"delta={self.delta}, eps0={self.eps0}."
+            )
+
+    def inside(self, x: Tensor) -> Tensor:
+        """1[‖x − x_i‖_p ≤ δ], (…, n); δ up to rounding."""
+        return (torch.cdist(x, self.x, p=self.p) <= self.delta * (1 + 1e-9)).double()
+
+    def on_ramp(self, x: Tensor) -> Tensor:
+        """Whether x lies in a shell in which some indicator is neither 1 nor 0, or jumps."""
+        far = torch.cdist(x, self.x, p=self.p)
+        return ((far > self.delta) & (far < self.R - self.delta - self.eps0)).any(-1)
+
+    @property
+    def _soft(self) -> nn.Sequential:
+        a, b = self.delta + self.eps0, self.R - self.delta - self.eps0
+        return soft_indicator(a**2, b**2) if self.p == 2 else soft_indicator(a, b)
+
+    def _distances(self) -> list[nn.Sequential]:
+        return [distance(x, self.p, self.s) for x in self.x]
+
+    def f_S(self, clean: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        """f_clean off the balls, y_i on them, eq. (C) of CGRO (discontinuous, no network)."""
+        inside = self.inside(x)
+        return torch.where(inside.any(-1), torch.sign(inside @ self.y), clean(x)[..., 0])
+
+    def f_adv(self, clean: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        """Σ_i y_i 1[x in ball i] + f_clean(x) 1[x in none], §3 of CGRM (discontinuous, no
+        network)."""
+        inside = self.inside(x)
+        return inside @ self.y + torch.where(inside.any(-1), 0.0, clean(x)[..., 0])
+
+    def cgro(self, clean: nn.Sequential, gate: Gate = "product") -> nn.Sequential:
+        """The ReLU network of Theorem 5.2 of CGRO: f̄ + Σ_i (y_i − f̄) soft(d_i), f̄ = clip(f_clean);
+        "exact" is clip(f̄ + 2 Σ_i y_i soft(d_i)), without a product (ours)."""
+        n = len(self.x)
+        soft = apart(identity(1), *[self._soft] * n)
+        trunk = then(beside(then(clean, clip()), *self._distances()), soft)  # f̄, soft(d_1), …
+        if gate == "exact":
+            return then(trunk, affine(torch.cat([torch.ones(1), 2 * self.y])[None]), clip())
+        pairs, bias = torch.zeros(1 + 2 * n, 1 + n), torch.zeros(1 + 2 * n)
+        pairs[0, 0] = 1
+        rows = 1 + 2 * torch.arange(n)
+        pairs[rows, 0], bias[rows] = -1, self.y.to(bias)  # y_i − f̄
+        pairs[rows + 1, 1 + torch.arange(n)] = 1  # soft(d_i)
+        gates = apart(identity(1), *[product(2.0, self.s)] * n)
+        return then(trunk, affine(pairs, bias), gates, affine(torch.ones(1, 1 + n)))
+
+    def cgrm(self, clean: nn.Sequential, gate: Gate = "product") -> nn.Sequential:
+        """The ReLU network of Theorem 3.3 of CGRM: φ1 + ×̃(φ2, f̄) with φ1 = Σ_i y_i soft(d_i) and
+        φ2 = 1 − soft(min_i d_i): one product, however many balls. "exact" as in `cgro`."""
+        if gate == "exact":
+            return self.cgro(clean, gate)
+        n = len(self.x)
+        trunk = beside(then(clean, clip()), *self._distances())  # f̄, d_1, …
+        pick = lambda rows: affine(torch.eye(1 + n)[rows])
+        own = then(pick(slice(1, None)), apart(*[self._soft] * n), affine(self.y[None]))
+        off = then(pick(slice(1, None)), least(n), self._soft, affine([[-1.0]], [1.0]))
+        parts = then(trunk, beside(own, off, pick(slice(0, 1))))  # φ1, φ2, f̄
+        return then(parts, apart(identity(1), product(1.0, self.s)), affine([[1.0, 1.0]]))

@@ -1,0 +1,93 @@
+"""Parts of explicit ReLU networks: each exact, or with its error stated."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from adversarium.constructions.relu import affine, apart, network, numbers, then
+
+
+def absolute(at: Tensor) -> nn.Sequential:
+    """x ↦ |x − at|, every coordinate, = relu(x − at) + relu(at − x). Exact."""
+    eye = torch.eye(len(at))
+    return network([(torch.cat([eye, -eye]), torch.cat([-at, at])),
+                    (torch.cat([eye, eye], dim=1), torch.zeros(len(at)))])  # fmt: skip
+
+
+def largest(k: int) -> nn.Sequential:
+    """(z_1, …, z_k) ↦ max z for z ≥ 0: a tournament of b + relu(a − b). Exact."""
+    return _tournament(k, [[1.0, -1.0], [0.0, 1.0]], [1.0, 1.0])
+
+
+def least(k: int) -> nn.Sequential:
+    """(z_1, …, z_k) ↦ min z for z ≥ 0: a tournament of a − relu(a − b). Exact."""
+    return _tournament(k, [[1.0, -1.0], [1.0, 0.0]], [-1.0, 1.0])
+
+
+def _tournament(k: int, into: list[list[float]], out: list[float]) -> nn.Sequential:
+    """Pairs meet, layer by layer, until one value is left; an odd one out is carried."""
+    match_ = network([(numbers(into), torch.zeros(2)), (numbers([out]), torch.zeros(1))])
+    bye = network([(torch.ones(1, 1), torch.zeros(1))] * 2)
+    rounds = []
+    while k > 1:
+        rounds.append(apart(*[match_] * (k // 2), *[bye] * (k % 2)))
+        k = (k + 1) // 2
+    return then(*rounds) if rounds else affine([[1.0]])
+
+
+_TOOTH = numbers([2.0, -4.0, 2.0])  # on relu(x), relu(x − ½), relu(x − 1)
+
+
+def tooth() -> nn.Sequential:
+    """g(x) = 2 relu(x) − 4 relu(x − ½) + 2 relu(x − 1): up to 1 at ½ and back. Exact."""
+    bias = numbers([0.0, -0.5, -1.0])
+    return network([(torch.ones(3, 1), bias), (_TOOTH[None], torch.zeros(1))])
+
+
+def square(s: int) -> nn.Sequential:
+    """q_s(x) = x − Σ_{k ≤ s} g_k(x)/4^k on [0, 1], g_k the k-fold tooth: x² with sup error exactly
+    4^{−(s+1)}, never below it; s hidden layers, Lemma D.2 of CGRO (Yarotsky)."""
+    if s < 1:
+        raise ValueError(f"square needs s >= 1 stages, got {s}.")
+    bias = numbers([0.0, -0.5, -1.0, 0.0])
+    maps = [(torch.ones(3, 1), bias[:3])]
+    before = torch.stack([_TOOTH, numbers([1.0, 0.0, 0.0]) - _TOOTH / 4])  # g_1 and q_1
+    for k in range(2, s + 1):
+        spread = numbers([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        maps.append((spread @ before, bias))
+        g = torch.cat([_TOOTH, torch.zeros(1)])
+        before = torch.stack([g, numbers([0.0, 0.0, 0.0, 1.0]) - g / 4**k])
+    return network([*maps, (before[1:], torch.zeros(1))])
+
+
+def product(B: float, s: int) -> nn.Sequential:
+    """(x, y) ↦ 2B²[q(|x + y|/2B) − q(|x|/2B) − q(|y|/2B)] on [−B, B]²: x y with an error of at most
+    4B²4^{−(s+1)}, attained; 0 on both axes, Lemma D.3 of CGRO (its signed form is ours)."""
+    sides = numbers([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]) / (2 * B)
+    ends = affine(2 * B**2 * numbers([[1.0, -1.0, -1.0]]))
+    return then(affine(sides), absolute(torch.zeros(3)), apart(*[square(s)] * 3), ends)
+
+
+def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
+    """x ↦ ‖x − at‖_∞, exact, with 10D − 4 parameters for D a power of two; or, for p = 2,
+    ‖x − at‖₂² on [0, 1]^D with s stages a square and an error of at most D·4^{−(s+1)}."""
+    if p == math.inf:
+        return then(absolute(at), largest(len(at)))
+    if p == 2:
+        return then(absolute(at), apart(*[square(s)] * len(at)), affine(torch.ones(1, len(at))))
+    raise ValueError(f"distance needs p = 2 or inf, got {p}.")
+
+
+def soft_indicator(a: float, b: float) -> nn.Sequential:
+    """t ↦ 1 − [relu(t − a) − relu(t − b)]/(b − a): 1 up to a, 0 from b on. Exact."""
+    if not a < b:
+        raise ValueError(f"soft_indicator needs a < b (room for the ramp), got a={a}, b={b}.")
+    ends = numbers([[-1.0, 1.0]]) / (b - a)
+    return network([(torch.ones(2, 1), numbers([-a, -b])), (ends, torch.ones(1))])
+
+
+def clip() -> nn.Sequential:
+    """z ↦ −1 + relu(z + 1) − relu(z − 1), the nearest number of [−1, 1]. Exact."""
+    ends = (numbers([[1.0, -1.0]]), -torch.ones(1))
+    return network([(torch.ones(2, 1), numbers([1.0, -1.0])), ends])

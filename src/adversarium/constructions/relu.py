@@ -1,0 +1,123 @@
+"""ReLU networks as values: an affine map, then ReLU and an affine map as often as needed.
+
+Every network here is an nn.Sequential of Linear and ReLU layers that ends in a Linear. Two are
+composed by multiplying the affine maps that meet, so a composition is again a layered network and
+its parameters can be counted.
+"""
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+Affine = tuple[Tensor, Tensor]  # weight (out, in) and bias (out,)
+
+
+def numbers(values: object) -> Tensor:
+    """Float64 numbers."""
+    return torch.as_tensor(values, dtype=torch.float64)
+
+
+def network(maps: Sequence[Affine]) -> nn.Sequential:
+    """The network with these affine maps and a ReLU between any two."""
+    found: list[nn.Module] = []
+    for A, b in maps:
+        layer = nn.Linear(A.shape[1], A.shape[0], device="meta", dtype=torch.float64)
+        layer.weight = nn.Parameter(A.double(), requires_grad=False)
+        layer.bias = nn.Parameter(b.double(), requires_grad=False)
+        found += [layer, nn.ReLU()]
+    return nn.Sequential(*found[:-1])
+
+
+def affine_maps(net: nn.Sequential) -> list[Affine]:
+    """The affine maps of a network, first to last."""
+    return [(m.weight.detach(), m.bias.detach()) for m in net if isinstance(m, nn.Linear)]
+
+
+def affine(
+    weight: Sequence[Sequence[float]] | Tensor, bias: Sequence[float] | Tensor | None = None
+) -> nn.Sequential:
+    """x ↦ A x + b: a network without a hidden layer."""
+    A = numbers(weight)
+    b = torch.zeros(len(A)) if bias is None else numbers(bias)
+    return network([(A, b)])
+
+
+def identity(k: int) -> nn.Sequential:
+    """x ↦ x without a hidden layer."""
+    return affine(torch.eye(k))
+
+
+def then(*nets: nn.Sequential) -> nn.Sequential:
+    """The composition, first network first."""
+    maps = affine_maps(nets[0])
+    for net in nets[1:]:
+        (A, b), (B, c), *rest = maps[-1], *affine_maps(net)
+        maps = [*maps[:-1], (B @ A, B @ b + c), *rest]
+    return network(maps)
+
+
+def depth(net: nn.Sequential) -> int:
+    """The number of hidden layers."""
+    return len(affine_maps(net)) - 1
+
+
+def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
+    """The network with so many more hidden layers, through which z = relu(z) − relu(−z) is
+    carried."""
+    k = len(affine_maps(net)[-1][1])
+    eye, zero = torch.eye(k), torch.zeros(k)
+    carry = network([(torch.cat([eye, -eye]), torch.cat([zero, zero])),
+                     (torch.cat([eye, -eye], dim=1), zero)])  # fmt: skip
+    return then(net, *[carry] * layers)
+
+
+def apart(*nets: nn.Sequential) -> nn.Sequential:
+    """The networks side by side, each on its own part of the input."""
+    most = max(depth(net) for net in nets)
+    level = [affine_maps(carried(net, most - depth(net))) for net in nets]
+    return network([
+        (torch.block_diag(*(A for A, _ in maps)), torch.cat([b for _, b in maps]))
+        for maps in zip(*level, strict=True)
+    ])  # fmt: skip
+
+
+def beside(*nets: nn.Sequential) -> nn.Sequential:
+    """The networks side by side on the same input."""
+    k = affine_maps(nets[0])[0][0].shape[1]
+    return then(affine(torch.eye(k).repeat(len(nets), 1)), apart(*nets))
+
+
+def parameters(net: nn.Module) -> tuple[int, int]:
+    """The weights and biases that are not zero, and all of them."""
+    tensors = list(net.parameters())
+    return sum(int((p != 0).sum()) for p in tensors), sum(p.numel() for p in tensors)
+
+
+def save(net: nn.Sequential, path: str | Path) -> None:
+    """Writes the affine maps as plain arrays (npz): A0, b0, A1, b1, …"""
+    maps = affine_maps(net)
+    arrays = {f"A{i}": A.numpy() for i, (A, _) in enumerate(maps)}
+    arrays |= {f"b{i}": b.numpy() for i, (_, b) in enumerate(maps)}
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def load(path: str | Path) -> nn.Sequential:
+    """Reads what `save` wrote; no code of the file is executed."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: torch.from_numpy(file[name]).double() for name in file.files}
+    except (OSError, ValueError) as fault:
+        raise ValueError(f"{path} is not a saved network ({fault}).") from fault
+    maps: list[Affine] = []
+    while f"A{len(maps)}" in arrays and f"b{len(maps)}" in arrays:
+        maps.append((arrays[f"A{len(maps)}"], arrays[f"b{len(maps)}"]))
+    fits = all(A.ndim == 2 and b.shape == A.shape[:1] for A, b in maps)
+    meets = all(B.shape[1] == len(b) for (_, b), (B, _) in itertools.pairwise(maps))
+    if not maps or 2 * len(maps) != len(arrays) or not fits or not meets:
+        raise ValueError(f"{path} needs arrays A0, b0, A1, … that fit, got {', '.join(arrays)}.")
+    return network(maps)

@@ -1,0 +1,55 @@
+"""Large and small margins about a linear classifier: the toy data of CGRM."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.rng import coins, normal, uniform
+from adversarium.shapes import Bool, Float
+
+
+@dataclass(frozen=True)
+class MarginBatch:
+    """x, y, and whether the margin is small."""
+
+    x: Float[Tensor, "*n d"]
+    y: Float[Tensor, "*n"]
+    is_small: Bool[Tensor, "*n"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginMixture:
+    """x = c y w* + ξ with w* = e₁ and ξ ~ N(0, I − w* w*ᵀ), §4 of CGRM: c = β with probability μ
+    (small margin), else α; `spread` draws c uniformly from [β, α] instead (ours)."""
+
+    d: int
+    alpha: float  # α, the large margin
+    beta: float = 0.5  # β, the small margin
+    mu: float = 0.0  # μ, the share of small margins
+    spread: bool = False
+
+    k = 1
+
+    def __post_init__(self) -> None:
+        if self.d < 2 or not 0 < self.beta <= self.alpha or not 0 <= self.mu <= 1:
+            raise ValueError(
+                "MarginMixture needs d >= 2, 0 < beta <= alpha and 0 <= mu <= 1, got "
+                f"d={self.d}, alpha={self.alpha}, beta={self.beta}, mu={self.mu}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one input."""
+        return (self.d,)
+
+    def sample(self, n: int, rng: Generator) -> MarginBatch:
+        """n points of D."""
+        y, place = coins((n,), rng), uniform((n,), rng)
+        is_small = place < self.mu
+        margin = torch.where(is_small, self.beta, self.alpha).double()
+        if self.spread:
+            margin = self.beta + (self.alpha - self.beta) * place
+        x = normal((n, self.d), rng)
+        x[:, 0] = margin * y
+        return MarginBatch(x=x, y=y, is_small=is_small)
