@@ -54,7 +54,7 @@ def test_own_data_network_and_attack_need_no_base_class():
     assert result["risk"].shape == (3, len(run.times))
     assert (result["risk"][:, -1] < result["risk"][:, 0]).all()
     assert (result["robust_train_error"][:, -1] >= result["train_error"][:, -1]).all()
-    assert set(result.refused) == {"gram", "signal_noise"}
+    assert set(result.refused) == {"gram", "signal_noise", "linear"}
     other = av.run(av.Run(**{**vars(run), "data": TwoBlobs(1.0)}), seeds=range(3))
     assert not np.array_equal(other["risk"], result["risk"])
 

@@ -14,6 +14,7 @@ from adversarium.attacks import APGD, GTA, PGD, FiniteAttack
 from adversarium.data import PatchData, SpherePoints
 from adversarium.networks import CubicCNN, SmoothedLeakyReLU, SmoothedReLU, TwoLayer
 from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, choose
+from adversarium.training.signal_noise import signal_noise_cells, signal_noise_descent
 from tests.training.cases import final, largest_difference, parts
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -72,6 +73,30 @@ def test_the_gram_coordinates_are_exact(best, activation):
     assert torch.allclose(cheap.margin(fresh, strong), plain.margin(fresh, strong), atol=1e-9)
 
 
+@pytest.mark.parametrize("log", (True, False))
+def test_the_linear_closed_form_is_exact(log):
+    data, network, attack, rule = parts("linear")
+    rule = replace(rule, risk=replace(rule.risk, log=log))
+    for own in (attack, None):
+        setting = Setting(data, network, own, rule, (0, 1, 2))
+        cheap, plain = final("linear", setting), final("full", setting)
+        assert torch.allclose(cheap.W["w_0"], plain.W["w_0"], atol=1e-12)
+
+
+def test_cells_side_by_side_equal_single_runs():
+    data, network, _, rule = parts("signal_noise")
+    settings_ = [
+        Setting(replace(data, alpha=a, d=d), network, GTA(gamma=g), replace(rule, eta=e), (0, 3))
+        for a, g, e, d in ((2.0, 0.9, 0.05, 20), (1.5, 0.3, 0.02, 31), (3.0, 0.99, 0.01, 9))
+    ]
+    for together in signal_noise_cells(settings_, (0, 17, rule.steps)):
+        for setting, state in zip(settings_, together, strict=True):
+            alone = next(s for s in signal_noise_descent(setting) if s.t == state.t)
+            assert torch.allclose(alone.v, state.v, atol=1e-14)
+            assert torch.allclose(alone.W, state.W, atol=1e-14)
+            assert torch.allclose(alone.risk(), state.risk(), atol=1e-14)
+
+
 def test_gram_without_an_attack_is_plain_descent():
     data, network, _, rule = parts("gram")
     setting = Setting(data, network, None, rule, (0, 1))
@@ -79,7 +104,7 @@ def test_gram_without_an_attack_is_plain_descent():
 
 
 def test_the_first_engine_that_does_not_refuse_runs_and_the_others_say_why():
-    for name in ("signal_noise", "gram", "full", "sgd"):
+    for name in ("signal_noise", "gram", "linear", "full", "sgd"):
         engine, refused = choose(*parts(name))
         assert engine.name == name
         assert all(refused.values())

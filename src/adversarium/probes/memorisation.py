@@ -47,7 +47,8 @@ class SignalGrowth:
     def see(self, memory: Any, state: Any, scene: Scene) -> Any:
         """The memory after one more state."""
         state = _reduced(state)
-        rule, a3, g3, lam = scene.setting.rule, state.at.a3, state.at.g3, state.at.lam
+        rule, at = scene.setting.rule, state.at
+        a3, g3, lam = at.a3[:, 0], at.g3[:, 0], at.lam[:, 0]
         robust = torch.sigmoid(-state.robust_margin).mean(-1)
         half = torch.sigmoid(-a3 * state.U)
         c = torch.sigmoid(-state.clean_margin).mean(-1) / half
@@ -58,17 +59,17 @@ class SignalGrowth:
             now["growth"] = torch.maximum(now["growth"], lost.amax(-1))
         now["total"] = now["total"] + robust
         square = state.u.square()
-        now["part"] = now["part"] + 3 * rule.eta * a3 * g3 * lam * robust[:, None] * square
+        now["part"] = now["part"] + (3 * rule.eta * a3 * g3 * lam * robust)[:, None] * square
         now["top"] = torch.maximum(now["top"], square.amax(-1))
         cap = 3 * lam * now["top"] * rule.eta * a3 * g3 * now["total"]
         excess = (now["part"].amax(-1) - cap) / cap.clamp_min(1e-300)
         now["attack"] = torch.maximum(now["attack"], excess)
         if state.t >= 1:
-            s = phase_two_level(state.t, rule.eta, scene.data.alpha, lam)
+            s = phase_two_level(state.t, rule.eta, scene.data.alpha, rule.risk.lam)
             height = scene.data.alpha * state.u.amax(-1) / (1.2 * s ** (1 / 3))
             early = state.V.amax(-1) < 1
             now["level"] = torch.where(early, torch.maximum(now["level"], height), now["level"])
-        bound = 3 * (1 - lam) * rule.eta * a3 * (c * half)[:, None] * square
+        bound = (3 * (1 - lam) * rule.eta * a3 * c * half)[:, None] * square
         return {**now, "u": state.u, "bound": bound, "c": c}
 
     def _empty(self, state: SignalNoiseState) -> dict[str, Tensor]:
@@ -110,8 +111,10 @@ class NoiseResidual:
         return {
             "start": now["start"],
             "own": now["own"] + wide(psi) * square * step,
-            "floor": now["floor"] + at.lam * wide(torch.sigmoid(-state.V)) * typical * step,
-            "first_term": now["first_term"] + at.lam * rule.eta * at.a3 * at.g3 * robust.mean(-1),
+            "floor": now["floor"]
+            + at.lam[..., None] * wide(torch.sigmoid(-state.V)) * typical * step,
+            "first_term": now["first_term"]
+            + (at.lam * rule.eta * at.a3 * at.g3)[:, 0] * robust.mean(-1),
             "second_term": torch.full_like(gap, data.P * data.sigma**2 * data.d**0.5 / data.alpha),
             "residual": gap,
             "lower_residual": short,
@@ -155,7 +158,7 @@ def attacked_doubt(state: Any, scene: Scene) -> Float[Tensor, " S"]:
     state = _reduced(state)
     network, rule = scene.setting.network, scene.setting.rule
     psi = torch.sigmoid(-state.robust_margin).mean(-1)
-    return rule.eta * network.sigma0 * state.at.lam * psi
+    return rule.eta * network.sigma0 * state.at.lam[:, 0] * psi
 
 
 def fresh_noise(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
@@ -171,4 +174,6 @@ def fresh_noise(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
     claimed = (Z.abs() >= signal).double().mean(-1) / 2
     error = (broken * (1 - broken) / n).sqrt()
     skew = ((Z > 0).double().mean(-1) - 0.5).abs() / (0.25 / n) ** 0.5
-    return torch.stack([claimed - broken - 3 * error, skew, at.a3 * state.U / Z.std(-1)], dim=-1)
+    return torch.stack(
+        [claimed - broken - 3 * error, skew, at.a3[:, 0] * state.U / Z.std(-1)], dim=-1
+    )

@@ -11,7 +11,7 @@ from adversarium.experiments.catalogue import Claim, claims, load, own_claims
 from adversarium.experiments.checks import Evidence, Rows, Verdict
 from adversarium.experiments.spec import Experiment, Run, Trial
 from adversarium.sweeps.machine import machine
-from adversarium.sweeps.run import execute, key_of
+from adversarium.sweeps.run import key_of, run_tasks, together
 from adversarium.sweeps.store import Block, Store, shipped
 
 NOT_YET = "not yet implemented"
@@ -67,17 +67,19 @@ def run_missing(
 ) -> list[str]:
     """Runs what a plan still needs; returns the reasons of the runs that failed."""
     failures = []
-    for i, task in enumerate(tasks):
-        if not fresh and reader.rows(key_of(task), seeds) is not None:
-            continue
-        what = f"{experiment.id} {task.label} ({i + 1} of {len(tasks)})".replace("  ", " ")
+    lacking = [t for t in tasks if fresh or reader.rows(key_of(t), seeds) is None]
+    done = len(tasks) - len(lacking)
+    for group in together(lacking):
+        done += len(group)
+        first = group[0].label if len(group) == 1 else f"{len(group)} runs side by side"
+        what = f"{experiment.id} {first} ({done} of {len(tasks)})".replace("  ", " ")
         progress = (lambda d, n, w=what: report(w, d, n)) if report else None
-        try:
-            execute(task, experiment.id, seeds, reader.store, device, progress, fresh)
-        except Exception as fault:  # whatever a part raises, the rest goes on
-            why = f"{type(fault).__name__}: {fault}"
-            reader.store.fail(key_of(task), experiment.id, task.label, seeds, why)
-            failures.append(f"{what}: {why}")
+        failed = run_tasks(group, experiment.id, seeds, reader.store, device, progress, fresh)
+        for task in group:
+            if task.label in failed:
+                why = failed[task.label]
+                reader.store.fail(key_of(task), experiment.id, task.label, seeds, why)
+                failures.append(f"{experiment.id} {task.label}: {why}".replace("  ", " "))
     return failures
 
 

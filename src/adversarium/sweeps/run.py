@@ -26,6 +26,7 @@ from adversarium.rng import stream
 from adversarium.sweeps.store import Block, Store, write_rows
 from adversarium.training import GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.engines import Engine
+from adversarium.training.signal_noise import signal_noise_cells
 
 Progress = Callable[[int, int], None]  # (steps done, steps in all)
 Recorded = dict[str, tuple[np.ndarray, np.ndarray]]
@@ -79,35 +80,55 @@ def _values(name: str, value: Tensor) -> dict[str, np.ndarray]:
     return {f"{name}[{c}]": array[:, c] for c in range(array.shape[1])}
 
 
+class Recorder:
+    """What is written down of one run while its states go by."""
+
+    def __init__(self, run: Run, scene: Scene) -> None:
+        self.run, self.scene = run, scene
+        self.times = set(run.times)
+        self._rows: dict[str, dict[int, np.ndarray]] = {}
+        self._memories: list[Any] = [None] * len(run.folds)
+
+    def see(self, state: Any) -> None:
+        """Folds see every state, probes those of the record times."""
+        run, scene, t = self.run, self.scene, state.t
+        self._memories = [
+            fold.see(memory, state, scene)
+            for fold, memory in zip(run.folds, self._memories, strict=True)
+        ]
+        due = [p for p in run.probes if t in (p.times if isinstance(p, At) else self.times)]
+        for probe in (*due, *(run.final if t == run.steps else ())):
+            for name, value in _values(probe_name(probe), probe(state, scene)).items():
+                if not np.isfinite(value).all():
+                    raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
+                self._rows.setdefault(name, {})[t] = value
+
+    def rows(self) -> Recorded:
+        """Times and values (seed, t) of everything that was seen."""
+        rows = dict(self._rows)
+        for fold, memory in zip(self.run.folds, self._memories, strict=True):
+            if memory is None:  # a run too short for it
+                continue
+            for name, value in fold.rows(memory).items():
+                by_t = {self.run.steps: value} if isinstance(value, Tensor) else value
+                rows[name] = {t: v.detach().double().cpu().numpy() for t, v in by_t.items()}
+        return {
+            name: (np.array(list(by_t)), np.stack(list(by_t.values()), axis=1))
+            for name, by_t in rows.items()
+        }
+
+
 def run_block(
     run: Run, seeds: tuple[int, ...], device: str = "cpu", progress: Progress | None = None
 ) -> Recorded:
     """Trains one block of seeds and records it."""
     _, scene, iterator = states(run, seeds, device)
-    times, last = set(run.times), run.steps
-    rows: dict[str, dict[int, np.ndarray]] = {}
-    memories: list[Any] = [None] * len(run.folds)
+    recorder = Recorder(run, scene)
     for state in iterator:
-        t = state.t
-        memories = [f.see(m, state, scene) for f, m in zip(run.folds, memories, strict=True)]
-        due = [p for p in run.probes if t in (p.times if isinstance(p, At) else times)]
-        for probe in (*due, *(run.final if t == last else ())):
-            for name, value in _values(probe_name(probe), probe(state, scene)).items():
-                if not np.isfinite(value).all():
-                    raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
-                rows.setdefault(name, {})[t] = value
+        recorder.see(state)
         if progress is not None:
-            progress(t, last)
-    for fold, memory in zip(run.folds, memories, strict=True):
-        if memory is None:  # a run too short for it
-            continue
-        for name, value in fold.rows(memory).items():
-            by_t = {last: value} if isinstance(value, Tensor) else value
-            rows[name] = {t: v.detach().double().cpu().numpy() for t, v in by_t.items()}
-    return {
-        name: (np.array(list(by_t)), np.stack(list(by_t.values()), axis=1))
-        for name, by_t in rows.items()
-    }
+            progress(state.t, run.steps)
+    return recorder.rows()
 
 
 def run_trial(trial: Trial, seeds: tuple[int, ...]) -> Recorded:
@@ -170,6 +191,99 @@ def execute(
     return spent
 
 
+def cell_shape(task: Run | Trial) -> tuple[Any, ...] | None:
+    """What must agree for runs to share one replica axis; None for a run that goes alone (another
+    engine, or folds, which want every step of every run)."""
+    if isinstance(task, Trial) or task.folds or engine_of(task)[0] != "signal_noise":
+        return None
+    return task.n, task.data.P, task.network.m, task.steps, task.dtype
+
+
+def execute_cells(
+    tasks: Sequence[Run],
+    experiment: str,
+    seeds: Sequence[int],
+    store: Store,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> dict[str, str]:
+    """Runs of one shape side by side on the replica axis; the reasons of those that failed, by
+    label. A run that diverges is dropped, the others go on."""
+    most = max(1, (4096 if device.startswith("cuda") else 256) // len(seeds))
+    chunks = [tasks[i : i + most] for i in range(0, len(tasks), most)]
+    failed: dict[str, str] = {}
+    for i, chunk in enumerate(chunks):
+        share = _share(progress, i, len(chunks)) if progress else None
+        failed |= _chunk(chunk, experiment, tuple(seeds), store, device, share)
+    return failed
+
+
+def _chunk(
+    tasks: Sequence[Run],
+    experiment: str,
+    seeds: tuple[int, ...],
+    store: Store,
+    device: str,
+    progress: Progress | None,
+) -> dict[str, str]:
+    began, failed = time.perf_counter(), {}
+    scenes = [states(task, seeds, device)[1] for task in tasks]
+    recorders = {t.label: Recorder(t, scene) for t, scene in zip(tasks, scenes, strict=True)}
+    times = {t for r in recorders.values() for t in r.times}
+    times |= {t for task in tasks for p in task.probes if isinstance(p, At) for t in p.times}
+    for parts in signal_noise_cells([scene.setting for scene in scenes], sorted(times)):
+        for task, state in zip(tasks, parts, strict=True):
+            if task.label not in failed:
+                try:
+                    recorders[task.label].see(state)
+                except Exception as fault:  # whatever one run raises, the others go on
+                    failed[task.label] = f"{type(fault).__name__}: {fault}"
+        if progress is not None:
+            progress(parts[0].t, tasks[0].steps)
+    seconds = (time.perf_counter() - began) / (len(tasks) * len(seeds))
+    for task in tasks:
+        if task.label not in failed:
+            name, version, refused = engine_of(task)
+            origin = provenance(device, task.dtype, len(tasks) * len(seeds))
+            rows = recorders[task.label].rows()
+            digest = key(task, name, version)
+            whole = configuration(task)
+            store.write(
+                Block(digest, experiment, whole, name, refused, seeds, seconds, origin, rows)
+            )
+    return failed
+
+
+def together(tasks: Sequence[Run | Trial]) -> list[list[Run | Trial]]:
+    """The tasks in groups that run at once: those of one cell shape side by side, others alone."""
+    groups: dict[Any, list[Run | Trial]] = {}
+    for task in tasks:
+        groups.setdefault(cell_shape(task) or ("alone", id(task)), []).append(task)
+    return list(groups.values())
+
+
+def run_tasks(
+    tasks: Sequence[Run | Trial],
+    experiment: str,
+    seeds: Sequence[int],
+    store: Store,
+    device: str = "cpu",
+    progress: Progress | None = None,
+    fresh: bool = False,
+) -> dict[str, str]:
+    """One group of `together`: runs what the store lacks; the reasons of what failed, by label."""
+    if len(tasks) == 1:
+        try:
+            execute(tasks[0], experiment, seeds, store, device, progress, fresh)
+        except Exception as fault:  # whatever a part raises, the rest goes on
+            return {tasks[0].label: f"{type(fault).__name__}: {fault}"}
+        return {}
+    whole = set(seeds)
+    missing = [t for t in tasks if fresh or not whole <= set(store.seeds(key_of(t)))]
+    cells = [t for t in missing if isinstance(t, Run)]
+    return execute_cells(cells, experiment, seeds, store, device, progress) if cells else {}
+
+
 def _width(run: Run, device: str) -> int:
     engine, _ = choose(run.data, run.network, run.attack, rule_of(run), run.engine)
     return engine.width["cuda" if device.startswith("cuda") else "cpu"]
@@ -213,9 +327,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for id in ids:
             experiment = load(id)
             seeds = parse_seeds(options.seeds) or tuple(range(experiment.seeds(options.preset)))
-            for task in experiment.runs(options.preset):
-                spent = execute(task, id, seeds, store, options.device)
-                print(f"{id} {task.label or 'run'}: {spent:.1f} s", flush=True)
+            for tasks in together(experiment.runs(options.preset)):
+                began = time.perf_counter()
+                run_tasks(tasks, id, seeds, store, options.device)
+                what = tasks[0].label or "run"
+                what += f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
+                print(f"{id} {what}: {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
                 own = (block for block in store.dump() if block.experiment == id)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ descent closes in u, v and K = G Gᵀ: no d after set-up. W = W⁽⁰⁾ + (u �
 on demand.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -34,13 +34,14 @@ def refuses(data: Any, network: Any, attack: Any, rule: Rule) -> str:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What does not change during training."""
+    """What does not change during training; replicas may differ in all of it."""
 
-    G: Float[Tensor, "S a d"]  # signed noise patches y_i X_i[j]
+    G: Float[Tensor, "S a d"] | None  # signed noise patches y_i X_i[j]; not kept for many cells
     K: Float[Tensor, "S a a"]  # their Gram matrix
-    a3: float  # α³
-    g3: float  # (1 − γ)³
-    lam: float  # λ, 0 without an attack
+    a3: Float[Tensor, "S 1"]  # α³
+    g3: Float[Tensor, "S 1"]  # (1 − γ)³
+    lam: Float[Tensor, "S 1"]  # λ, 0 without an attack
+    eta: Float[Tensor, "S 1"]  # η
 
 
 @dataclass
@@ -101,8 +102,7 @@ class SignalNoiseState:
         """Margins; on the training set straight from the coordinates, and under GTA from the clean
         ones: the attack takes α³(1 − (1 − γ)³)U from every point of D."""
         if type(attack) is GTA:
-            taken = self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U
-            return self.margin(batch) - taken[:, None]
+            return self.margin(batch) - self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U[:, None]
         if attack is not None:
             return self.full.margin(batch, attack)
         if batch is self.train:
@@ -128,24 +128,24 @@ class SignalNoiseState:
     @property
     def gradient_norm(self) -> Tensor:
         """‖∇L‖_F, one number a replica, from the coordinates alone."""
-        after, eta = self.step(), self.setting.rule.eta
-        along, D = (after.u - self.u) / eta, (after.C - self.C) / eta
+        after, eta = self.step(), self.at.eta
+        along, D = (after.u - self.u) / eta, (after.C - self.C) / eta[..., None]
         return (along.square().sum(-1) + (D * (self.at.K @ D)).sum((1, 2))).clamp_min(0).sqrt()
 
     def step(self) -> "SignalNoiseState":
         """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
-        at, eta, n = self.at, self.setting.rule.eta, self.setting.rule.n
+        at, eta, n = self.at, self.at.eta, self.setting.rule.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
         robust = at.lam * torch.sigmoid(-self.robust_margin)
         pull = (clean + at.g3 * robust).mean(-1, keepdim=True)
         u = self.u + 3 * eta * at.a3 * self.u.square() * pull
         psi = (clean + robust).repeat_interleave(self.v.shape[1] // n, dim=-1)
-        D = (3 * eta / n) * psi[..., None] * self.v.square()
+        D = (3 * eta / n)[..., None] * psi[..., None] * self.v.square()
         return SignalNoiseState(self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
 
 
-def signal_noise_descent(setting: Setting) -> Iterator[SignalNoiseState]:
-    """Gradient descent in (u, v, K); yields t = 0 … steps."""
+def start(setting: Setting) -> SignalNoiseState:
+    """The state at t = 0."""
     data, batch = setting.data, setting.train
     S, n, P, d = batch.x.shape
     patch = torch.arange(P, device=batch.x.device).expand(S, n, P)
@@ -153,10 +153,41 @@ def signal_noise_descent(setting: Setting) -> Iterator[SignalNoiseState]:
     G = (batch.y[..., None, None] * batch.x)[noise].view(S, n * (P - 1), d)
     gamma = setting.attack.gamma if setting.attack is not None else 0.0
     lam = setting.rule.risk.lam if setting.attack is not None else 0.0
-    at = Coordinates(G, G @ G.mT, data.alpha**3, (1 - gamma) ** 3, lam)
+    each = lambda value: G.new_full((S, 1), value)
+    at = Coordinates(
+        G, G @ G.mT, each(data.alpha**3), each((1 - gamma) ** 3), each(lam), each(setting.rule.eta)
+    )
     v = G @ setting.W0.mT
-    state = SignalNoiseState(setting, at, 0, setting.W0[..., 0], v, torch.zeros_like(v))
+    return SignalNoiseState(setting, at, 0, setting.W0[..., 0], v, torch.zeros_like(v))
+
+
+def signal_noise_descent(setting: Setting) -> Iterator[SignalNoiseState]:
+    """Gradient descent in (u, v, K); yields t = 0 … steps."""
+    state = start(setting)
     for _ in range(setting.rule.steps):
         yield state
         state = state.step()
     yield state
+
+
+def signal_noise_cells(
+    settings: Sequence[Setting], times: Sequence[int]
+) -> Iterator[list[SignalNoiseState]]:
+    """Several settings of one shape (n, P, m, steps), side by side on the replica axis: their
+    states at each of the times."""
+    parts = [start(setting) for setting in settings]
+    sizes = [len(part.u) for part in parts]
+    join = lambda name: torch.cat([getattr(part, name) for part in parts])
+    fixed = {
+        n: torch.cat([getattr(p.at, n) for p in parts]) for n in ("K", "a3", "g3", "lam", "eta")
+    }
+    whole = Coordinates(None, **fixed)
+    state = SignalNoiseState(settings[0], whole, 0, join("u"), join("v"), join("C"))
+    for t in range(settings[0].rule.steps + 1):
+        if t in times:
+            moved = zip(*(x.split(sizes) for x in (state.u, state.v, state.C)), strict=True)
+            yield [
+                SignalNoiseState(part.setting, part.at, t, *uvC)
+                for part, uvC in zip(parts, moved, strict=True)
+            ]
+        state = state.step()
