@@ -20,10 +20,16 @@ import torch
 
 import adversarium.attacks.gradient as gradient
 import adversarium.attacks.transfer as transfer
+import adversarium.constructions.classifiers as classifiers
+import adversarium.constructions.parts as construction_parts
 import adversarium.data.clusters as clusters
 import adversarium.data.patches as patches
 import adversarium.data.two_features as two_features
+import adversarium.experiments.cgrm.constructions as margins
+import adversarium.experiments.cgrm.linear as linear
+import adversarium.experiments.cgrm.modified as modified
 import adversarium.experiments.cgro.dynamics as dynamics
+import adversarium.experiments.cgro.flatness as flatness
 import adversarium.experiments.cgro.setting as identities
 import adversarium.experiments.rnrf.phases as phases
 import adversarium.experiments.rnrf.recursions as recursions
@@ -32,7 +38,7 @@ import adversarium.networks.two_layer as two_layer
 import adversarium.training.sgd as sgd
 import adversarium.training.states as states
 from adversarium.experiments.catalogue import claims, load
-from adversarium.networks import SmoothedCNN
+from adversarium.networks import CubicCNN, SmoothedCNN
 from adversarium.rng import integers, uniform
 from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
 from adversarium.sweeps.grid import planned
@@ -200,6 +206,35 @@ def _one_loss(original, name, f, x, y, risk):
     return original("logit_difference", f, x, y, risk)
 
 
+def _scaled(factor):
+    """A function's result times a factor."""
+    return lambda original, *a, **k: factor * original(*a, **k)
+
+
+def _mostly_zero(original, shape, rng):
+    """Four fifths of the numbers are zero."""
+    return original(shape, rng) * (uniform(shape, rng) < 0.2)
+
+
+def _half_ball(original, self, x):
+    """Membership of balls of half the radius."""
+    return original(replace(self, delta=self.delta / 2), x)
+
+
+def _no_ascent():
+    """Adaptive and plain ascents return the clean point."""
+    still = lambda self, loss, batch, t, rng: batch.x
+    stack = ExitStack()
+    stack.enter_context(patch.object(gradient.APGD, "__call__", still))
+    stack.enter_context(patch.object(gradient.PGD, "__call__", still))
+    return stack
+
+
+def _some_direction(original, Z):
+    """The second axis instead of the max-margin direction."""
+    return torch.eye(Z.shape[1]).double()[1], 1.0
+
+
 _SHORT, _SHORTER = dict(steps=100), dict(steps=300)
 _FIG3 = dict(steps=300)
 _LATE = (
@@ -312,6 +347,49 @@ BUGS = (
     Bug("reduced steps half as long as the rule says", "cgro.lem4.2",
         lambda: _patched_engine("signal_noise", _other_eta(0.5)), dict(steps=1500),
         only=(dynamics.E,)),
+    Bug("initial weights twenty times as large", "cgro.lemC.11",
+        _method(CubicCNN, "init", _scaled(20.0)), dict(steps=300), only=(dynamics.E,)),
+    Bug("noise mostly zero", "cgro.lemA.4.corrected",
+        _method(identities, "normal", _mostly_zero), only=("cubic form",)),
+    Bug("teeth a tenth too low", "cgro.lemD.2",
+        lambda: patch.object(construction_parts, "_TOOTH", 0.9 * construction_parts._TOOTH),
+        also=("cgro.lemD.3",), only=("gates",)),
+    Bug("balls of half the radius", "cgro.eq.C",
+        _method(classifiers.Balls, "inside", _half_ball), only=("D = 6",)),
+    Bug("gradients a fifth too small", "cgro.thmF.1.taylor",
+        _method(flatness.Features, "slope", _scaled(0.8)), only=("taylor",)),
+    Bug("gradients a fifth too large", "cgro.propE.2",
+        _method(flatness.Features, "slope", _scaled(1.2)), only=("first order",)),
+    Bug("the tournament takes the smaller", "cgrm.lemA.4",
+        _method(construction_parts, "largest", lambda f, k: construction_parts.least(k)),
+        only=("distance",)),
+    Bug("half of the decision boundary is lost", "cgrm.prop3.1.corrected",
+        _method(margins, "_roots", lambda f, *a: f(*a)[::2][:50]), only=("boundary",)),
+    Bug("balls of half the radius", "cgrm.prop3.2",
+        _method(classifiers.Balls, "inside", _half_ball), only=("f_adv",)),
+    Bug("soft indicators end inside the ball", "cgrm.cor3.4",
+        _method(classifiers, "soft_indicator", lambda f, a, b: f(a / 4, a / 2)), only=("f_adv",)),
+    Bug("every network has one parameter", "cgrm.complexity-order",
+        lambda: patch.object(margins, "parameters", lambda net: (1, 1)),
+        also=("cgrm.std-bound",), only=("order",)),
+    Bug("noise a thousandth of its size", "cgrm.thm4.1",
+        _method(linear, "normal", _scaled(0.001)), also=("cgrm.thm4.1.corrected",),
+        only=("max margin",)),
+    Bug("one-step attack a tenth short", "cgrm.eq.B1-cauchy",
+        _method(gradient.FGSM, "__call__",
+                lambda f, self, loss, batch, t, rng: 0.9 * f(self, loss, batch, t, rng)
+                + 0.1 * batch.x), only=("attack",)),
+    Bug("linear descent goes uphill", "cgrm.lemB.2",
+        lambda: _patched_engine("linear", _other_eta(-1.0)),
+        only=("divided, N' = 200", "divided, N' = 800")),
+    Bug("attacks do nothing", "cgrm.thm4.2", _no_ascent, also=("cgrm.thm4.2.cgrm",),
+        only=(modified.M, modified.HIGH)),
+    Bug("linear steps go uphill", "cgrm.thm4.2.target",
+        _method(modified, "linear_step", lambda f, w, Z, r, eta, log: f(w, Z, r, -eta, log)),
+        only=(modified.M, modified.FEW)),
+    Bug("any direction for the max margin", "cgrm.thm6.2",
+        _method(modified, "max_margin", _some_direction),
+        only=tuple(f"N = {N}" for N in modified.SAMPLES)),
     Bug("robust strengths doubled", "rnrf.lemD.9.dominance",
         _method(_DATA, "sample", _strength(2.0)),
         dict(theory=(), attacked=(), sizes=(50, 100, 200, 400, 800))),
@@ -322,12 +400,14 @@ BUGS = (
 UNTURNED = (
     "rnrf.lemD.10.stage2", "rnrf.lemD.23", "rnrf.lemE.7.final", "rnrf.lemE.3.noise", "rnrf.lemE.10",
     "rnrf.lemD.17.advex", "rnrf.lemD.24", "rnrf.lemD.25", "rnrf.lemE.11",
-    "cgro.lemA.1", "cgro.lemA.2", "cgro.lemA.3", "cgro.lemA.4", "cgro.lemA.4.corrected",
+    "cgro.lemA.1", "cgro.lemA.2", "cgro.lemA.3", "cgro.lemA.4",
     "cgro.lemA.7", "cgro.lemA.8", "cgro.thm4.1.control-lam0", "cgro.thm4.1.phase-gamma",
     "cgro.lem4.3", "cgro.lem4.4",
     "cgro.lem4.4.corrected", "cgro.lemC.3", "cgro.lemC.5", "cgro.lemC.5.corrected", "cgro.lemC.7",
-    "cgro.lemC.8", "cgro.lemC.9", "cgro.lemC.10", "cgro.lemC.10.corrected", "cgro.lemC.11",
-    "cgro.thmC.12.clean", "cgro.thmC.12.robust", "cgro.stages",
+    "cgro.lemC.8", "cgro.lemC.9", "cgro.lemC.10", "cgro.lemC.10.corrected",
+    "cgro.thmC.12.clean", "cgro.thmC.12.robust", "cgro.stages", "cgro.thm4.1.N-critical",
+    "cgro.thm5.2", "cgro.propD.5", "cgro.thm5.3", "cgro.thmE.1", "cgro.thmF.1.I", "cgro.thmF.1.II",
+    "cgrm.prop3.1", "cgrm.thm3.3", "cgrm.thm3.3.corrected", "cgrm.lemA.7", "cgrm.assump6.1",
 )  # fmt: skip
 
 

@@ -159,6 +159,7 @@ def sweep(
     *,
     over: Annotated[list[str], Parameter(help="name=a:b:step, name=v1,v2 or name=log:a:b:n")],
     zip: Annotated[bool, Flag] = False,
+    refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
     claim: str = "",
     preset: Preset = "quick",
     seeds: Seeds = "",
@@ -171,11 +172,14 @@ def sweep(
     fresh: Annotated[bool, Flag] = False,
     json: Annotated[bool, Flag] = False,
 ) -> int:
-    """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture."""
+    """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture, with the
+    theorem's and the fitted boundary where the experiment has a switch."""
     from adversarium.report.sweep import sweep_command
 
     _ready(device, data)
-    return sweep_command(id, over, zip, claim, preset, seeds, set_, device, store, out, fresh, json)
+    return sweep_command(
+        id, over, zip, refine, claim, preset, seeds, set_, device, store, out, fresh, json
+    )
 
 
 @app.command

@@ -13,9 +13,13 @@ from adversarium.attacks import (
     FGSM,
     GTA,
     PGD,
+    Corners,
     FeatureReplacement,
     FiniteAttack,
+    GenericGTA,
     MarginStep,
+    PatchTransplant,
+    SignalPatch,
     UniversalFeature,
 )
 from adversarium.attacks.balls import norm
@@ -241,3 +245,67 @@ def test_feature_attacks_move_the_named_coordinates_within_the_radius():
     for attack in (FeatureReplacement(radius=1.0, k=2), UniversalFeature(radius=1.0, k=2)):
         with pytest.raises(TypeError, match="needs"):
             attack(bumpy, Bare(batch.x), 0, rng())
+
+
+def test_attacks_are_not_blinded_by_overflowing_gradients():
+    """The squares of these gradients overflow; a step must still be taken."""
+
+    @dataclass(frozen=True)
+    class Points:
+        x: torch.Tensor
+
+    w = torch.tensor([1.0, -2.0, 2.0]).double()
+    batch = Points(torch.zeros(2, 3).double())
+    loss = lambda x: 1e200 * (x @ w)
+    for attack in (FGSM(p=2, radius=0.3), PGD(p=2, radius=0.3), APGD(p=2, radius=0.3)):
+        moved = attack(loss, batch, 0, stream(0, "attack"))
+        assert torch.allclose(moved @ w, torch.full((2,), 0.9).double(), rtol=1e-6), attack
+
+
+def test_the_generic_transfer_attack_is_the_closed_form_for_the_signal_patch():
+    data = PatchData(d=9, P=4, alpha=2.0, sigma=0.3)
+    batch = data.sample(30, stream(0, "x"))
+    nothing = lambda x: x.sum((-1, -2))
+    closed = GTA(gamma=0.7)(nothing, batch, 0, stream(0, "attack"))
+    for literal in (False, True):  # ‖∇g‖ = 1
+        generic = GenericGTA(gamma=0.7, g=SignalPatch(), paper_literal=literal)
+        assert torch.allclose(generic(nothing, batch, 0, stream(0, "attack")), closed, atol=1e-14)
+    double = lambda x, b: 2 * SignalPatch()(x, b)
+    right = GenericGTA(gamma=0.7, g=double)(nothing, batch, 0, stream(0, "attack"))
+    printed = GenericGTA(gamma=0.7, g=double, paper_literal=True)
+    assert torch.allclose(right, closed, atol=1e-14)
+    assert not torch.allclose(printed(nothing, batch, 0, stream(0, "attack")), closed, atol=0.1)
+
+
+def test_a_step_to_the_zero_of_the_network_itself_respects_its_cap():
+    batch = PatchData(d=9, P=4, alpha=2.0, sigma=0.3).sample(30, stream(0, "x"))
+    linear = lambda x: x[..., 0].sum(-1) + 5.0
+    whole = GenericGTA(gamma=1.0)(linear, batch, 0, stream(0, "attack"))
+    assert linear(whole).abs().max() < 1e-12
+    capped = GenericGTA(gamma=1.0, radius=0.1)(linear, batch, 0, stream(0, "attack"))
+    assert (capped - batch.x).flatten(1).norm(dim=1).max() <= 0.1 + 1e-12
+
+
+def test_patch_transplant_sees_what_a_flat_activation_hides():
+    """f = Σ_j ⟨w, X[j]⟩³ on a signal patch: ascents from x only shrink the signal."""
+    batch = PatchData(d=6, P=3, alpha=1.0, sigma=0.0).sample(20, stream(0, "x"))
+    loss = lambda x: -batch.y * x[..., 0].pow(3).sum(-1)
+    radius = 0.9
+    moved = PatchTransplant(radius=radius)(loss, batch, 0, stream(0, "attack"))
+    assert (loss(moved) > 0).all()
+    assert (moved - batch.x).flatten(1).norm(dim=1).max() <= radius + 1e-12
+    stuck = PGD(p=2, radius=radius, steps=20)(loss, batch, 0, stream(0, "attack"))
+    assert (loss(stuck) < 0).all()
+
+
+def test_corners_finds_the_worst_corner():
+    @dataclass(frozen=True)
+    class Points:
+        x: torch.Tensor
+
+    batch = Points(torch.zeros(3, 4).double())
+    loss = lambda x: x[..., 0] * x[..., 1] - x[..., 2] * x[..., 3]
+    moved = Corners(radius=0.5)(loss, batch, 0, stream(0, "attack"))
+    assert torch.allclose(loss(moved), torch.full((3,), 0.5).double())
+    with pytest.raises(ValueError, match="at most 12"):
+        Corners(radius=0.5)(loss, Points(torch.zeros(1, 13)), 0, stream(0, "attack"))

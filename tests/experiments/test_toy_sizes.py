@@ -22,6 +22,13 @@ TOY = {
     "rnrf.dimension": dict(
         sizes=(8, 16, 32, 64), theory=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, steps=40
     ),
+    "cgro.constructions": dict(dimensions=(4,), stages=2, widths=False),
+    "cgro.flatness": dict(sets=4, fresh=50, draws=80, repeats=(1, 1)),
+    "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),
+    "cgro.variations": dict(steps=3),
+    "cgrm.constructions": dict(D=5, n=10, grid=61),
+    "cgrm.linear": dict(d=20, counts=(5, 60), trained=(30,), steps=20),
+    "cgrm.modified": dict(samples=(50, 100), steps=3),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }
 

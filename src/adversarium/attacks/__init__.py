@@ -3,10 +3,13 @@
 from adversarium.attacks.balls import Ball
 from adversarium.attacks.finite import Corners, FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
+from adversarium.attacks.patches import PatchTransplant
 from adversarium.attacks.transfer import (
     GTA,
     FeatureCollision,
     FeatureReplacement,
+    GenericGTA,
+    SignalPatch,
     UniversalFeature,
     gta,
     midpoint,
@@ -23,7 +26,10 @@ __all__ = [
     "FeatureCollision",
     "FeatureReplacement",
     "FiniteAttack",
+    "GenericGTA",
     "MarginStep",
+    "PatchTransplant",
+    "SignalPatch",
     "UniversalFeature",
     "gta",
     "midpoint",

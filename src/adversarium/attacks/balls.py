@@ -32,6 +32,12 @@ def _on_flat_events(method: Any) -> Any:
     return wrapped
 
 
+def unit(g: Tensor) -> Tensor:
+    """g/‖g‖₂ along the last axis, 0 where g = 0; sound for gradients whose squares overflow."""
+    scaled = g / g.abs().amax(-1, keepdim=True).clamp_min(_TINY)
+    return scaled / scaled.norm(dim=-1, keepdim=True).clamp_min(_TINY)
+
+
 def norm(z: Tensor, p: float, lead: int) -> Tensor:
     """‖z‖_p of every example."""
     return z.flatten(lead).norm(p, dim=-1) if z.ndim > lead else z.abs()
@@ -90,15 +96,15 @@ class Ball:
             low, high = self._limits(x)
             return torch.where(g > 0, high, torch.where(g < 0, low, x))
         if self.p == 2:
-            unit = g / g.norm(dim=-1, keepdim=True).clamp_min(_TINY)
+            along = unit(g)
             if self.box is None:
-                return x + self.radius * unit
+                return x + self.radius * along
             # the maximiser is clip(x + s·g) with the smallest s that spends the budget
             reach = 2 * (self.box[1] - self.box[0]) + self.radius
-            smallest = torch.where(unit == 0, math.inf, unit.abs()).amin(-1, keepdim=True)
+            smallest = torch.where(along == 0, math.inf, along.abs()).amin(-1, keepdim=True)
             far = reach / smallest.clamp_min(1e-12)
             far = torch.where(far.isfinite(), far, 1.0)
-            return self._largest(x, lambda s: self._boxed(x + far * s * unit), curved=True)
+            return self._largest(x, lambda s: self._boxed(x + far * s * along), curved=True)
         return self._greedy(x, g)
 
     def sample(self, x: Tensor, lead: int, rng: Streams) -> Tensor:

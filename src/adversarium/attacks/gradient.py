@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import Ball, unit
 from adversarium.rng import Streams
 
 Loss = Callable[[Tensor], Tensor]
@@ -228,16 +228,16 @@ class APGD:
             return z + step * torch.sign(g)
         flat = g.flatten(lead)
         if self.p == math.inf:
-            unit = torch.sign(flat)
+            along = torch.sign(flat)
         elif self.p == 2:
-            unit = flat / flat.norm(dim=-1, keepdim=True).clamp_min(1e-30)
+            along = unit(flat)
         else:
             D = flat.shape[-1]
             width = max(1, round(D * 0.5 ** (1 + 5 * ((k * 7) % self.steps) / self.steps)))
             kept = flat.abs() >= flat.abs().topk(width, dim=-1).values[..., -1:]
-            unit = torch.sign(flat) * kept
-            unit = unit / unit.abs().sum(-1, keepdim=True).clamp_min(1)
-        return z + (step[..., None] * unit).view(z.shape)
+            along = torch.sign(flat) * kept
+            along = along / along.abs().sum(-1, keepdim=True).clamp_min(1)
+        return z + (step[..., None] * along).view(z.shape)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.balls import Ball
-from adversarium.attacks.gradient import Loss, Points
+from adversarium.attacks.gradient import Loss, Points, climb
 from adversarium.rng import Streams, integers
 from adversarium.shapes import Float, Int
 
@@ -44,6 +44,47 @@ class GTA:
                 f"{type(batch).__name__}."
             )
         return gta(batch.x, signal, self.gamma)
+
+
+@dataclass(frozen=True)
+class SignalPatch:
+    """g(X) = ⟨w*, X[signal(X)]⟩, CGRO's target classifier, w* = e₁."""
+
+    def __call__(self, x: Tensor, batch: Any) -> Tensor:
+        return x[..., 0].gather(-1, batch.signal[..., None]).squeeze(-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenericGTA:
+    """X^adv = X − γ g(X) ∇g(X)/‖∇g(X)‖₂², a share γ of the way to the zero of the linearised g,
+    eq. (A) of CGRO for any target classifier `g(x, batch)`; without one g is the attacked network
+    itself (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂ once, as printed. `radius` caps
+    the l2 length."""
+
+    gamma: float
+    g: Any = None
+    paper_literal: bool = False
+    radius: float | None = None
+    loss: str = "logit_difference"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma <= 1:
+            raise ValueError(f"GenericGTA needs 0 <= gamma <= 1, got {self.gamma}.")
+
+    @property
+    def ball(self) -> Ball | None:
+        """The perturbation set, if it is capped."""
+        return None if self.radius is None else Ball(2, self.radius)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        target = loss if self.g is None else (lambda x: self.g(x, batch))
+        values, gradient = climb(target, batch.x)
+        lead = values.ndim
+        flat = gradient.flatten(lead)
+        length = flat.norm(dim=-1).clamp_min(1e-150)
+        share = self.gamma * values / (length if self.paper_literal else length.square())
+        moved = batch.x - (share[..., None] * flat).view(batch.x.shape)
+        return moved if self.ball is None else self.ball.project(batch.x, moved, lead)
 
 
 def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]:

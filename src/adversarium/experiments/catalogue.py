@@ -136,7 +136,13 @@ def load(id: str) -> Experiment:
 def _assembled(id: str, title: str, module: Any) -> Experiment:
     presets = {"quick": module.quick, "paper": getattr(module, "paper", module.quick)}
     return Experiment(
-        id, title, module.plan, presets, module.checks, tuple(getattr(module, "figures", ()))
+        id,
+        title,
+        module.plan,
+        presets,
+        module.checks,
+        tuple(getattr(module, "figures", ())),
+        getattr(module, "switch", None),
     )
 
 

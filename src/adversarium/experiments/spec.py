@@ -100,6 +100,31 @@ class Moment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Course:
+    """One seed of one run against t, one panel a group of probes; a probe with components is drawn
+    with all of them. Marked times are rows with one number a seed."""
+
+    name: str
+    run: str  # label
+    panels: Mapping[str, Mapping[str, str]]  # title → probe → symbol
+    times: Mapping[str, str] = field(default_factory=dict)  # text → probe or fold
+    seed: int = 0
+    title: str = ""
+    x_label: str = "t"
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The probes."""
+        return tuple(probe for panel in self.panels.values() for probe in panel)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """The label of the run."""
+        return (self.run,)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bars:
     """Final values of probes, one group per label, mean and interval over seeds."""
 
@@ -144,7 +169,45 @@ class Table:
     caption: str = ""
 
 
-Figure = Curves | Bars | Profile | Table
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """What a sweep looks for: a probe's last value above or below a level; and the theorem's
+    boundary, `predicted(run)`: positive where it should be above, negative where below."""
+
+    probe: str
+    above: float
+    name: str = ""
+    predicted: Callable[[Any], float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """A probe over a plane of two positive parameters, the predicted boundary where a switch
+    happens and the fitted one."""
+
+    name: str
+    cells: Mapping[str, tuple[float, float]]  # label of a run → (x, y)
+    switch: Switch
+    predicted: Callable[[float, float], float] | None = None  # changes its sign at the boundary
+    line: bool = True  # fit a straight boundary
+    point: tuple[str, float, float] | None = None  # a marked place: text, x, y
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The probe."""
+        return (self.switch.probe,)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """The labels of the runs."""
+        return tuple(self.cells)
+
+
+Figure = Curves | Course | Bars | Profile | Table | Phase
 
 
 @dataclass(frozen=True)
@@ -157,6 +220,7 @@ class Experiment:
     presets: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
+    switch: Switch | None = None  # what a sweep looks for, where no claim is named
 
     @property
     def name(self) -> str:

@@ -4,10 +4,11 @@ W and x may both carry a leading replica axis. f returns one number per point (a
 classifier, labels ±1) or k logits.
 """
 
-from adversarium.networks.activations import ReLU, SmoothedLeakyReLU, SmoothedReLU
+from adversarium.networks.activations import Power, ReLU, SmoothedLeakyReLU, SmoothedReLU
 from adversarium.networks.cubic_cnn import CubicCNN, cubic_cnn
 from adversarium.networks.mixed import MixedLearner
 from adversarium.networks.modules import Module
+from adversarium.networks.patch_cnn import PatchCNN
 from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.smoothed_cnn import SmoothedCNN, smoothed_cnn, smoothed_relu
 from adversarium.networks.two_layer import TwoLayer
@@ -17,7 +18,9 @@ __all__ = [
     "CubicCNN",
     "MixedLearner",
     "Module",
+    "PatchCNN",
     "Perceptron",
+    "Power",
     "ReLU",
     "SmoothedCNN",
     "SmoothedLeakyReLU",

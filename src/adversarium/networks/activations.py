@@ -87,4 +87,22 @@ class SmoothedReLU:
         return torch.special.ndtr(self.b * z)
 
 
+@dataclass(frozen=True)
+class Power:
+    """s(z) = z|z|^{q−1}: z^q, made odd for even q."""
+
+    q: int = 3
+
+    def __post_init__(self) -> None:
+        if self.q < 1:
+            raise ValueError(f"Power needs q >= 1, got {self.q}.")
+
+    def __call__(self, z: Tensor) -> Tensor:
+        return z * z.abs().pow(self.q - 1)
+
+    def slope(self, z: Tensor) -> Tensor:
+        """s'(z)."""
+        return self.q * z.abs().pow(self.q - 1)
+
+
 Activation = ReLU | SmoothedLeakyReLU | SmoothedReLU

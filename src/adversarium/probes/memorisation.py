@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from adversarium.bounds.cgro import phase_two_level
+from adversarium.bounds.cgro import memory_time, phase_two_level, signal_time
+from adversarium.probes.errors import error
 from adversarium.probes.scene import Scene
 from adversarium.shapes import Float
 from adversarium.training.signal_noise import SignalNoiseState
@@ -177,3 +178,53 @@ def fresh_noise(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
     return torch.stack(
         [claimed - broken - 3 * error, skew, at.a3[:, 0] * state.U / Z.std(-1)], dim=-1
     )
+
+
+def memory_share(state: Any, scene: Scene) -> Float[Tensor, " S"]:
+    """V/(V + α³(1 − γ)³U), V the median V_i: which part of an attacked margin is memorised noise.
+    Near 1 where noise was memorised first, near 0 where the attacked signal was learnt; negative
+    parts count as 0, and ½ stands for neither."""
+    state = _reduced(state)
+    noise = state.V.median(-1).values.clamp_min(0)
+    signal = (state.at.a3 * state.at.g3)[:, 0] * state.U.clamp_min(0)
+    whole = noise + signal
+    return torch.where(whole > 0.1, noise / whole.clamp_min(1e-300), 0.5)
+
+
+def conclusion(state: Any, scene: Scene) -> Float[Tensor, " S"]:
+    """1 where Theorem 4.1 of CGRO's conclusion stands on 500 fresh points: clean test error ≤ 0.01,
+    robust training error 0, robust test error in [0.4, 0.6] (transfer attack); else 0."""
+    clean = error(state.margin(scene.test(500)))
+    robust = error(state.margin(scene.test(500), scene.attack))
+    trained = error(state.margin(scene.train, scene.attack))
+    return ((clean <= 0.01) & (trained == 0) & ((robust - 0.5).abs() <= 0.1)).double()
+
+
+def signals(state: Any, scene: Scene) -> Float[Tensor, "S m"]:
+    """α u_r of every filter."""
+    return scene.data.alpha * _reduced(state).u
+
+
+def predicted_times(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
+    """The closed forms of T₀, and of T₁ of the first and of the median sample (ours), from
+    W⁽⁰⁾."""
+    own, rule, data = _reduced(state), scene.setting.rule, scene.data
+    start = own.at.G @ scene.setting.W0.mT
+    each = start.view(len(start), rule.n, -1).amax(-1).sort(-1, descending=True).values
+    found = []
+    for u0, v0 in zip(scene.setting.W0[..., 0].amax(-1).tolist(), each.tolist(), strict=True):
+        late = lambda v: memory_time(v, rule.n, data.d, data.sigma, rule.eta, rule.risk.lam)
+        early = signal_time(u0, data.alpha, rule.eta, rule.risk.lam)
+        found.append([min(early, 1e300), late(v0[0]), min(late(v0[rule.n // 2]), 1e300)])
+    return torch.tensor(found, dtype=torch.float64)
+
+
+def predicted_level(state: Any, scene: Scene) -> Float[Tensor, " S"]:
+    """The closed form of α³U in phase II (ours), frozen at the predicted T₁ of the median
+    sample."""
+    stop = scene.once("freeze", lambda: predicted_times(state, scene)[:, 2].tolist())
+    rule, alpha = scene.setting.rule, scene.data.alpha
+    level = lambda T: phase_two_level(
+        min(state.t, int(min(T, 1e12))), rule.eta, alpha, rule.risk.lam
+    )
+    return torch.tensor([level(T) if state.t else 0.0 for T in stop], dtype=torch.float64)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.experiments.boundary import Boundary, fit, zero
 from adversarium.experiments.checks import Evidence, Rows, interval
-from adversarium.experiments.spec import Bars, Curves, Figure, Profile, Table
+from adversarium.experiments.spec import Bars, Course, Curves, Figure, Phase, Profile, Table
 
 # Okabe and Ito: distinct for all common forms of colour blindness
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -68,11 +69,17 @@ def _save(picture: Any, path: Path) -> None:
     picture.savefig(path, metadata=undated, dpi=150)
 
 
+def save(picture: Any, stem: Path) -> None:
+    """Writes a picture as SVG."""
+    _save(picture, Path(f"{stem}.svg"))
+
+
 def shown_labels(figure: Figure, rows: Evidence) -> list[str]:
     """The runs that a figure shows: those it names, or all that recorded its probes."""
     first = [f"{y}[0]" for y in figure.y] if isinstance(figure, Profile) else list(figure.y)
     enough = any if isinstance(figure, Table) else all
-    recorded = [label for label, run in rows.items() if enough(y in run.values for y in first)]
+    there = lambda run, y: y in run.values or f"{y}[0]" in run.values
+    recorded = [label for label, run in rows.items() if enough(there(run, y) for y in first)]
     most = 4 if isinstance(figure, Curves) else len(recorded)
     return [label for label in figure.of or recorded[:most] if label in recorded]
 
@@ -86,12 +93,16 @@ def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Dr
     match figure:
         case Curves():
             return _curves(figure, present, rows, under or {})
+        case Course():
+            return _course(figure, rows[figure.run])
         case Bars():
             return _bars(figure, present, rows)
         case Profile():
             return _profile(figure, present, rows)
         case Table():
             return _table(figure, present, rows)
+        case Phase():
+            return _phase(figure, present, rows)
 
 
 def draw(
@@ -153,6 +164,34 @@ def _curves(figure: Curves, labels: list[str], rows: Evidence, under: Evidence) 
     axes[0].legend(frameon=False, fontsize=8)
     picture.suptitle(figure.title, fontsize=11)
     return Drawing(picture, ("run", "probe", "t", "mean", "lowest", "highest"), lines)
+
+
+def _course(figure: Course, run: Rows) -> Drawing:
+    plt = pyplot()
+    count = len(figure.panels)
+    picture, axes = plt.subplots(1, count, figsize=(1.2 + 3.7 * count, 3.9), squeeze=False)
+    plt.close(picture)
+    seed = min(figure.seed, len(run.seeds) - 1)
+    marked = {text: float(run.last(probe)[seed]) for text, probe in figure.times.items()}
+    lines = []
+    for axis, (title, probes) in zip(axes[0], figure.panels.items(), strict=True):
+        for i, (probe, symbol) in enumerate(probes.items()):
+            parts = [n for n in run.values if n == probe or n.startswith(f"{probe}[")]
+            for j, part in enumerate(parts):
+                t, values = run.curve(part)
+                thin = 1.6 if len(parts) == 1 else 0.8
+                label = symbol if j == 0 else None
+                axis.plot(t, values[seed], linewidth=thin, label=label, **_style(i))
+                lines += [(part, *v) for v in zip(t, values[seed], strict=True)]
+        axis.set_xscale("symlog", linthresh=1)
+        axis.set_xlim(left=0)
+        _marks(axis, {k: v for k, v in marked.items() if math.isfinite(v) and v < 1e12}, {})
+        axis.set_xlabel(figure.x_label)
+        axis.set_title(title, fontsize=10)
+        axis.legend(frameon=False, fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    lines += [(text, t, "") for text, t in marked.items()]
+    return Drawing(picture, ("probe", "t", f"seed {run.seeds[seed]}"), lines)
 
 
 def _profile(figure: Profile, labels: list[str], rows: Evidence) -> Drawing:
@@ -258,6 +297,108 @@ def _table(figure: Table, labels: list[str], rows: Evidence) -> Drawing:
     return Drawing(None, ("run", "quantity", "mean", "low", "high"), lines)
 
 
+def _phase(figure: Phase, labels: list[str], rows: Evidence) -> Drawing:
+    points = np.array([figure.cells[label] for label in labels])
+    values = np.stack([rows[label].last(figure.switch.probe) for label in labels])
+    plane = Plane(points[:, 0], points[:, 1], values.mean(1), (figure.x_label, figure.y_label))
+    outcomes = values > figure.switch.above
+    found = fit(points[:, 0], points[:, 1], outcomes) if figure.line else None
+    what = figure.switch.name or figure.switch.probe
+    theorem = None
+    if figure.predicted is not None:
+        xs = np.unique(points[:, 0])
+        theorem = (
+            xs,
+            np.array([zero(figure.predicted, x, points[:, 1].tolist()) for x in xs.tolist()]),
+        )
+    picture = plane.draw(figure.title, what, found, theorem)
+    if figure.point is not None:
+        text, x, y = figure.point
+        picture.axes[0].plot(x, y, marker="*", markersize=14, color=COLOURS[1], zorder=5)
+        picture.axes[0].annotate(text, (x, y), xytext=(8, 6), textcoords="offset points", zorder=5)
+    lines: list[tuple[Any, ...]] = [
+        (*point, float(v.mean()), float(v.min()), float(v.max()))
+        for point, v in zip(points.tolist(), values, strict=True)
+    ]
+    if theorem is not None:
+        lines += [(x, y, "predicted boundary", "", "") for x, y in zip(*theorem, strict=True)]
+    if found is not None:
+        for x in np.unique(points[:, 0]):
+            y, low, high = (float(v[0]) for v in found.y(np.array([x])))
+            lines.append((x, y, "fitted boundary", low, high))
+    header = (figure.x_label, figure.y_label, what, "lowest", "highest")
+    return Drawing(picture, header, lines)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Values at points of two positive parameters."""
+
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    names: tuple[str, str]
+    marks: Sequence[str] = ()  # a letter for every point
+
+    def draw(
+        self,
+        title: str,
+        what: str,
+        found: Boundary | None,
+        theorem: tuple[np.ndarray, np.ndarray] | None,
+    ) -> Any:
+        """A phase diagram on logarithmic axes: coloured cells, the predicted boundary (dashed) and
+        the fitted one (solid, with its band)."""
+        plt = pyplot()
+        from matplotlib import ticker
+
+        picture, axis = plt.subplots(figsize=(6.4, 4.8))
+        crowd = max(8, len(np.unique(self.x)), len(np.unique(self.y)))
+        shown = axis.scatter(
+            self.x,
+            self.y,
+            c=self.values,
+            cmap="cividis",
+            marker="s",
+            s=(250 / crowd) ** 2,
+            zorder=1,
+        )
+        middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
+        for mark, x, y, v in zip(self.marks, self.x, self.y, self.values, strict=False):
+            colour = "black" if v > middle or not np.isfinite(v) else "white"
+            axis.text(x, y, mark, ha="center", va="center", color=colour, fontsize=8)
+        across = np.geomspace(self.x.min(), self.x.max(), 60)
+        if found is not None:
+            y, low, high = found.y(across)
+            slope, a, b = found.slope()
+            label = f"fitted, power {slope:.2f} [{a:.2f}, {b:.2f}]"
+            axis.plot(across, y, color=COLOURS[1], linewidth=2, label=label, zorder=3)
+            axis.fill_between(across, low, high, color=COLOURS[1], alpha=0.3, linewidth=0, zorder=2)
+        if theorem is not None and np.isfinite(theorem[1]).any():
+            label = "predicted"
+            known = np.isfinite(theorem[1])
+            if found is not None:
+                off, a, b = found.factor(theorem[0][known], theorem[1][known])
+                label += f"; apart by a factor {off:.2f} [{a:.2f}, {b:.2f}]"
+            axis.plot(*theorem, color="black", linestyle="--", linewidth=1.6, label=label, zorder=4)
+        for side in (axis.xaxis, axis.yaxis):
+            side.axes.set(**{f"{side.axis_name}scale": "log"})
+            side.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+            side.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
+            side.set_minor_formatter(ticker.NullFormatter())
+        room = lambda v: (v.min() / 1.15, v.max() * 1.15)
+        axis.set_xlim(*room(self.x))
+        axis.set_ylim(*room(self.y))
+        axis.set_xlabel(self.names[0])
+        axis.set_ylabel(self.names[1])
+        if found is not None or theorem is not None:
+            axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        picture.suptitle(title, fontsize=11)
+        picture.colorbar(shown, label=what)
+        plt.close(picture)
+        return picture
+
+
 def heatmap(
     path: Path,
     x: Sequence[Any],
@@ -267,7 +408,7 @@ def heatmap(
     names: tuple[str, str],
     title: str,
 ) -> None:
-    """A phase diagram: one cell a pair, coloured by the measured value, marked by its verdict."""
+    """Cells over two axes of any kind, coloured by the measured value, marked by the verdict."""
     plt = pyplot()
     picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
     shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")

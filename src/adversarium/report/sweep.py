@@ -1,19 +1,33 @@
 """`adversarium sweep`: a grid of runs as verdicts, numbers and a picture."""
 
 import csv
+import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from adversarium.experiments.boundary import fit
 from adversarium.experiments.catalogue import load
-from adversarium.experiments.spec import Experiment
+from adversarium.experiments.checks import Evidence, Quantity, summary
+from adversarium.experiments.spec import Experiment, Run, Trial
 from adversarium.report import figures, tables
 from adversarium.report.commands import experiments_named, failed
 from adversarium.report.progress import Progress
 from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
-from adversarium.sweeps.grid import cells, parse_axis, parse_changes, parse_seeds, planned
+from adversarium.sweeps.grid import (
+    Axis,
+    cells,
+    parse_axis,
+    parse_changes,
+    parse_seeds,
+    planned,
+    refined,
+    whole_axis,
+)
+from adversarium.sweeps.run import key_of
 from adversarium.sweeps.store import Store
 
 
@@ -21,6 +35,7 @@ def sweep_command(
     id: str,
     over: Sequence[str],
     zipped: bool,
+    refine: int,
     claim: str,
     preset: str,
     seeds: str,
@@ -32,32 +47,41 @@ def sweep_command(
     json: bool,
 ) -> int:
     """`adversarium sweep`."""
-    axes = [parse_axis(word) for word in over]
-    grid = cells(axes, zipped)
-    fixed = parse_changes(words)
+    if refine < 0 or (refine and zipped):
+        raise ValueError("--refine needs a number of rounds >= 0, and a grid without --zip.")
     (home,) = experiments_named([id])[:1]
     experiment = load(home)
-    watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
-    if watched not in experiment.checks:
-        raise ValueError(
-            f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
-        )
+    axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
+    fixed = parse_changes(words)
+    watched = _watched(experiment, id, claim)
     own = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
-    plans = [planned(experiment, preset, {**fixed, **cell}) for cell in grid]
-    store = Store(path)
-    reader = Reader(store, experiment.id)
+    plan = lambda cell: planned(experiment, preset, {**fixed, **cell})
+    reader = Reader(Store(path), experiment.id)
+    new = cells(axes, zipped)
+    points: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
+    tasks: list[tuple[Run | Trial, ...]] = []
     failures: list[str] = []
     with Progress(quiet=json) as progress:
-        for i, (cell, tasks) in enumerate(zip(grid, plans, strict=True)):
-            report = lambda w, d, n, i=i: progress(f"cell {i + 1} of {len(grid)}, {w}", d, n)
-            failures += run_missing(experiment, tasks, own, reader, device, report, fresh)
-            lines.append(_judged_cell(experiment, watched, cell, reader, tasks, own))
+        for turn in range(refine + 1):
+            plans = [plan(cell) for cell in new]
+            every = distinct(plans)
+            what = f"{len(new)} cells" + (f", round {turn} of {refine}" if turn else "")
+            report = lambda w, d, n, what=what: progress(f"{what}: {w}", d, n)
+            failures += run_missing(experiment, every, own, reader, device, report, fresh)
+            for cell, runs in zip(new, plans, strict=True):
+                points.append(cell)
+                tasks.append(runs)
+                lines.append(_judged_cell(experiment, watched, cell, reader, runs, own))
+            new = refined(axes, points, [line["verdict"] for line in lines]) if refine else []
+            if not new:
+                break
     out.mkdir(parents=True, exist_ok=True)
     stem = out / f"{experiment.name}-{'-'.join(a.name.replace('.', '_') for a in axes)}"
-    _sweep_files(stem, axes, zipped, watched, lines)
+    boundary = _sweep_files(stem, axes, zipped, watched, experiment, lines, tasks)
     if json:
-        print(tables.json_text({"id": experiment.id, "claim": watched, "cells": lines}))
+        whole = {"id": experiment.id, "claim": watched, "cells": lines, "boundary": boundary}
+        print(tables.json_text(whole))
     else:
         for line in lines:
             at = ", ".join(
@@ -65,13 +89,40 @@ def sweep_command(
                 for k, v in line["set"].items()
             )
             print(f"{at:<40} {line['verdict']:<10} {line['name']}: {tables.with_interval(line)}")
+        if boundary:
+            print(_told(boundary))
         print(f"{stem}.csv, {stem}.svg")
     return failed(failures)
 
 
+def _watched(experiment: Experiment, id: str, claim: str) -> str:
+    """What every cell is judged by: the claim that was named, or the experiment's switch, or its
+    first claim."""
+    if not claim and id not in experiment.checks and experiment.switch is not None:
+        return experiment.switch.probe
+    watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
+    if watched not in experiment.checks:
+        raise ValueError(
+            f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
+        )
+    return watched
+
+
+def distinct(plans: Sequence[Sequence[Run | Trial]]) -> list[Run | Trial]:
+    """The tasks of all cells, each once, their labels made different."""
+    found: dict[str, Run | Trial] = {}
+    for tasks in plans:
+        for task in tasks:
+            digest = key_of(task)
+            if digest not in found:
+                label = f"{task.label} [{len(found) + 1}]" if len(plans) > 1 else task.label
+                found[digest] = replace(task, label=label)
+    return list(found.values())
+
+
 def _judged_cell(
     experiment: Experiment,
-    claim: str,
+    watched: str,
     cell: dict[str, Any],
     reader: Reader,
     tasks: Any,
@@ -82,52 +133,133 @@ def _judged_cell(
     if rows is None:
         return {"set": cell, "verdict": "failed", "reason": "a run failed", **blank}
     try:
-        verdict = judged(experiment, claim, rows)
+        if watched in experiment.checks:
+            verdict = judged(experiment, watched, rows)
+        else:
+            return {"set": cell, **_side(experiment.switch, rows)}
     except KeyError as fault:
         return {"set": cell, "verdict": "undecided", "reason": f"out of regime: {fault}", **blank}
     first = verdict.measured[0] if verdict.measured else blank
     return {"set": cell, "verdict": verdict.verdict, "reason": verdict.reason, **first}
 
 
+def _side(switch: Any, rows: Evidence) -> dict[str, Any]:
+    """On which side of the switch the first run of a cell lies: its 99 % interval decides."""
+    values = next(r.last(switch.probe) for r in rows.values() if switch.probe in r.values)
+    found = summary(Quantity(switch.name or switch.probe, lambda _: values), values)
+    sides = {"above": found["low"], "below": found["high"]}
+    word = "undecided"
+    if None not in sides.values():
+        above, below = sides["above"] > switch.above, sides["below"] < switch.above
+        word = "above" if above else "below" if below else "undecided"
+    reason = "" if word != "undecided" else f"the interval crosses {switch.above:g}"
+    return {"verdict": word, "reason": reason, **found}
+
+
+def _boundary(
+    axes: Sequence[Axis], experiment: Experiment, lines: Sequence[dict[str, Any]], tasks: Any
+) -> tuple[Any, Any]:
+    """The fitted line between above and below, and the theorem's points, for a switch."""
+    switch = experiment.switch
+    good = [i for i, line in enumerate(lines) if line["values"]]
+    if switch is None or not good:
+        return None, None
+    x, y = (np.array([float(lines[i]["set"][a.name]) for i in good]) for a in axes)
+    outcomes = np.array([lines[i]["values"] for i in good], dtype=float) > switch.above
+    found = fit(x, y, outcomes)
+    if switch.predicted is None:
+        return found, None
+    signs = {(a, b): switch.predicted(tasks[i][0]) for i, a, b in zip(good, x, y, strict=True)}
+    theorem = []
+    for a in np.unique(x):
+        column = sorted((b, s) for (c, b), s in signs.items() if c == a)
+        for (low, s), (high, t) in itertools.pairwise(column):
+            if s * t < 0:  # straight in the logarithms between two cells
+                share = s / (s - t)
+                theorem.append((a, low ** (1 - share) * high**share))
+    return found, np.array(theorem).T if theorem else None
+
+
+def _summary(found: Any, theorem: Any) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    names = ("mean", "low", "high")
+    told: dict[str, Any] = {"power": dict(zip(names, found.slope(), strict=True))}
+    if theorem is not None:
+        told["factor"] = dict(zip(names, found.factor(*theorem), strict=True))
+    return told
+
+
+def _told(boundary: dict[str, Any]) -> str:
+    shown = lambda q: f"{q['mean']:.2f} [{q['low']:.2f}, {q['high']:.2f}]"
+    text = f"fitted boundary: power {shown(boundary['power'])}"
+    if "factor" in boundary:
+        text += f"; apart from the predicted one by a factor {shown(boundary['factor'])}"
+    return text
+
+
 def _sweep_files(
-    stem: Path, axes: Sequence[Any], zipped: bool, claim: str, lines: Sequence[dict[str, Any]]
-) -> None:
+    stem: Path,
+    axes: Sequence[Axis],
+    zipped: bool,
+    watched: str,
+    experiment: Experiment,
+    lines: Sequence[dict[str, Any]],
+    tasks: Any,
+) -> dict[str, Any] | None:
+    """Writes the numbers and the picture; the boundary, where there is one."""
     with Path(f"{stem}.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow((*(a.name for a in axes), "verdict", "quantity", "mean", "low", "high"))
         for line in lines:
-            out.writerow(
-                (
-                    *line["set"].values(),
-                    line["verdict"],
-                    *(line[k] for k in ("name", "mean", "low", "high")),
-                )
-            )
+            numbers = (line[k] for k in ("name", "mean", "low", "high"))
+            out.writerow((*line["set"].values(), line["verdict"], *numbers))
     column = lambda k: np.array(
         [np.nan if line[k] is None else line[k] for line in lines], dtype=float
     )
-    what = next((line["name"] for line in lines if line["name"]), claim)
+    what = next((line["name"] for line in lines if line["name"]), watched)
+    positive = all(
+        isinstance(v, (int, float)) and v > 0 for line in lines for v in line["set"].values()
+    )
+    if len(axes) == 2 and not zipped and positive:
+        found, theorem = (
+            _boundary(axes, experiment, lines, tasks)
+            if watched not in experiment.checks
+            else (None, None)
+        )
+        marks = {"holds": "✓", "fails": "✗", "undecided": "?", "above": "+", "below": "−"}
+        x, y = (np.array([float(line["set"][a.name]) for line in lines]) for a in axes)
+        letters = [marks.get(line["verdict"], "!") for line in lines]
+        names = (axes[0].name, axes[1].name)
+        plane = figures.Plane(x, y, column("mean"), names, letters)
+        figures.save(plane.draw(f"{experiment.id}: {what}", what, found, theorem), stem)
+        return _summary(found, theorem)
     if len(axes) == 2 and not zipped:
         shape = (len(axes[0].values), len(axes[1].values))
-        verdicts = np.array([line["verdict"] for line in lines]).reshape(shape)
-        figures.heatmap(
-            Path(f"{stem}.svg"),
-            axes[0].values,
-            axes[1].values,
-            column("mean").reshape(shape).T,
-            verdicts.T,
-            (axes[0].name, axes[1].name),
-            f"{claim}: {what}",
-        )
-        return
-    x = axes[0].values
-    numeric = all(isinstance(v, (int, float)) for v in x) and (len(axes) == 1 or zipped)
-    positions = list(x) if numeric else list(range(len(lines)))
+        rectangle = len(lines) == shape[0] * shape[1]
+        if rectangle:
+            verdicts = np.array([line["verdict"] for line in lines]).reshape(shape)
+            figures.heatmap(
+                Path(f"{stem}.svg"),
+                axes[0].values,
+                axes[1].values,
+                column("mean").reshape(shape).T,
+                verdicts.T,
+                (axes[0].name, axes[1].name),
+                f"{watched}: {what}",
+            )
+            return None
+    order = list(range(len(lines)))
+    along = [line["set"][axes[0].name] for line in lines]
+    numeric = all(isinstance(v, (int, float)) for v in along) and (len(axes) == 1 or zipped)
+    if numeric:
+        order.sort(key=lambda i: along[i])
     figures.line(
         Path(f"{stem}.svg"),
-        positions,
-        column("mean"),
-        column("low"),
-        column("high"),
+        [along[i] if numeric else i for i in order],
+        column("mean")[order],
+        column("low")[order],
+        column("high")[order],
         (axes[0].name, what),
     )
+    return None

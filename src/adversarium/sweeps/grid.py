@@ -221,6 +221,52 @@ class Axis:
 
     name: str
     values: tuple[Any, ...]
+    log: bool = False
+
+    def between(self, a: Any, b: Any) -> Any:
+        """The middle of two values, in the axis's own scale; None where there is none."""
+        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (a, b)):
+            return None
+        middle = math.sqrt(a * b) if self.log else (a + b) / 2
+        whole = all(isinstance(v, int) for v in self.values)
+        middle = round(middle) if whole else float(f"{middle:.6g}")
+        return None if middle in (a, b) else middle
+
+
+def refined(
+    axes: Sequence[Axis], points: Sequence[dict[str, Any]], words: Sequence[str]
+) -> list[dict[str, Any]]:
+    """New cells halfway between neighbours along an axis that have different words."""
+    known = {tuple(p.values()): word for p, word in zip(points, words, strict=True)}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for i, axis in enumerate(axes):
+        lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for point in known:
+            lines.setdefault(point[:i] + point[i + 1 :], []).append(point)
+        for line in lines.values():
+            if not all(isinstance(p[i], (int, float)) for p in line):
+                continue
+            ordered = sorted(line, key=lambda p: p[i])
+            for a, b in itertools.pairwise(ordered):
+                middle = axis.between(a[i], b[i]) if known[a] != known[b] else None
+                new = (*a[:i], middle, *a[i + 1 :])
+                if middle is not None and new not in known:
+                    found[new] = dict(zip((x.name for x in axes), new, strict=True))
+    return list(found.values())
+
+
+def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
+    """The axis with values rounded where its knob, or field n or steps, takes whole numbers."""
+    parameters = inspect.signature(experiment.plan).parameters
+    default = parameters[axis.name].default if axis.name in parameters else None
+    present = experiment.knobs(preset).get(axis.name, default)
+    sample = present[0] if isinstance(present, (tuple, list)) and present else present
+    counts = isinstance(sample, int) and not isinstance(sample, bool)
+    if not (counts or axis.name in ("n", "steps", "N", "d", "m", "P")):
+        return axis
+    if not axis.log:
+        return axis
+    return Axis(axis.name, tuple(dict.fromkeys(round(v) for v in axis.values)), axis.log)
 
 
 def parse_axis(word: str) -> Axis:
@@ -247,7 +293,8 @@ def parse_axis(word: str) -> Axis:
     if not grid:
         raise ValueError(f"--over {word} has no values.")
     whole = all(abs(v - round(v)) < 1e-9 for v in grid)
-    return Axis(name, tuple(round(v) if whole else float(f"{v:.12g}") for v in grid))
+    values = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
+    return Axis(name, values, parts[0] == "log")
 
 
 def _split(text: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 import math
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from adversarium.experiments.catalogue import experiment_ids, load
 from adversarium.experiments.checks import Evidence, Rows, Verdict, interval
 from adversarium.experiments.spec import Experiment, Run, Trial
+from adversarium.sweeps.audit import Reader, evidence, run_missing
 from adversarium.sweeps.grid import planned
 from adversarium.sweeps.run import engine_of, execute, key_of, states
 from adversarium.sweeps.store import Store
@@ -153,8 +155,13 @@ def experiment(
         raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
     tasks = planned(home, preset, changes)
-    results = {t.label: run(t, chosen, store, device) for t in tasks}
-    rows = {label: result.rows for label, result in results.items()}
+    with _place(store) as place:
+        reader = Reader(place, home.id)
+        failures = run_missing(home, tasks, chosen, reader, device, None)
+        rows = evidence(reader, tasks, chosen)
+    if rows is None:
+        raise RuntimeError(f"a run failed: {'; '.join(failures)}")
+    results = {t.label: Result(t, rows[t.label], device) for t in tasks}
     return Outcome(home, results, {c: check.judge(rows) for c, check in home.checks.items()})
 
 
@@ -218,6 +225,15 @@ def _curve(result: Result, probe: str) -> tuple[np.ndarray, np.ndarray]:
     return result.t(probe), values if values.ndim == 2 else values.mean(-1)
 
 
+@contextmanager
+def _place(store: str | Path | None) -> Iterator[Store]:
+    """The store that was named, or one that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Store(store if store is not None else Path(folder) / "run.sqlite")
+        yield place
+        place.close()
+
+
 class _Single:
     """One seed's view of a state: W without the replica axis, f on plain batches."""
 
@@ -250,10 +266,8 @@ def run(
             "av.experiment."
         )
     chosen = _distinct(seeds)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Store(store if store is not None else Path(folder) / "run.sqlite")
+    with _place(store) as place:
         execute(task, task.label or "run", chosen, place, device)
         rows = place.read(key_of(task), chosen)
-        place.close()
     assert rows is not None
     return Result(task, rows, device)

@@ -27,7 +27,7 @@ from adversarium.experiments.checks import (
     ordering,
 )
 from adversarium.experiments.spec import Table, Trial
-from adversarium.rng import integers, normal, uniform
+from adversarium.rng import coins, integers, normal, uniform
 
 DELTA, EPS0, MU, ACCURACY = 0.2, 0.05, 0.2, 1e-4
 COUNTED_N, COUNTED_D = (8, 16, 32, 64), (16, 32, 64, 128)  # balls and dimensions
@@ -37,8 +37,8 @@ quick = dict(seeds=5)
 paper = dict(seeds=20)
 
 
-def plan(D=10, n=40, grid=401):
-    yield Trial(label="boundary", function=boundary, parameters=dict(grid=grid))
+def plan(D=10, n=40, grid=201):
+    yield Trial(label="boundary", function=boundary, parameters=dict(grid=grid), version=2)
     yield Trial(label="distance", function=distances)
     yield Trial(label="f_adv", function=memorising, parameters=dict(D=D, n=n))
     for crowd in CROWDS:
@@ -60,40 +60,38 @@ def boundary(rng, grid, delta=0.3):
     h = 4 / (grid - 1)
     line = torch.linspace(-2, 2, grid, dtype=torch.float64)
     width = round(delta / h)
+    place = slice(width + 1, -width - 1, 4)
+    points = torch.cartesian_prod(line, line).view(grid, grid, 2)[place, place].reshape(-1, 2)
     everywhere, right = [], []
     for _ in range(3):
         f = _random_net(rng)
-        values = f(torch.cartesian_prod(line, line)).view(grid, grid)
-        roots = _roots(f, line + h / 2)  # DB on scan lines that the grid does not contain
-        points = torch.cartesian_prod(line, line).view(grid, grid, 2)
-        inner = torch.zeros(grid, grid, dtype=torch.bool)
-        inner[width + 1 : -width - 1 : 8, width + 1 : -width - 1 : 8] = True
-        chosen = points[inner]
-        far = torch.cdist(chosen, roots, p=math.inf).amin(1)
-        y = torch.where(uniform((len(chosen),), rng) < 0.5, -1.0, 1.0).double()
-        own = values[inner]
-        side = 2 * width + 1
-        high = max_pool2d(values[None, None], side, 1, width)[0, 0][inner]
-        low = -max_pool2d(-values[None, None], side, 1, width)[0, 0][inner]
-        robust = torch.where(y > 0, low, -high) >= 0
-        wrong = (robust != (far >= delta)) & ((far - delta).abs() > 2 * h)
+        far, low, high = torch.full((len(points),), math.inf), [], []
+        for lines in (line, line + h / 2):  # two grids: neither misses what the other sees
+            values = f(torch.cartesian_prod(lines, lines)).view(1, 1, grid, grid)
+            window = lambda v: max_pool2d(v, 2 * width + 1, 1, width)[0, 0][place, place].flatten()
+            low.append(-window(-values))
+            high.append(window(values))
+            roots = _roots(lines, values[0, 0])
+            far = torch.minimum(far, torch.cdist(points, roots, p=math.inf).amin(1))
+        y = coins((len(points),), rng)
+        least = torch.where(y > 0, torch.minimum(*low), -torch.maximum(*high))
+        wrong = ((least >= 0) != (far >= delta)) & ((far - delta).abs() > 2 * h)
         everywhere.append(wrong.double().mean())
-        right.append(wrong[y * own > 0].double().mean())
+        right.append(wrong[y * f(points) > 0].double().mean())
     return {"all": float(sum(everywhere) / 3), "right": float(sum(right) / 3)}
 
 
 def _random_net(rng):
     A, a = normal((2, 12), rng), normal((12,), rng)
     B, b = normal((12, 8), rng) / 3, normal((8,), rng)
-    c = normal((8,), rng)
-    return lambda x: torch.relu(torch.relu(x @ A + a) @ B + b) @ c
+    c, bias = normal((8,), rng), normal((), rng)  # without the bias f has plateaus of zeros
+    return lambda x: torch.relu(torch.relu(x @ A + a) @ B + b) @ c + bias
 
 
-def _roots(f, line):
-    """Points at which f changes its sign along the horizontal and vertical lines of a grid."""
+def _roots(line, values):
+    """Points at which a function changes its sign along the lines of a grid, given its values."""
     n, found = len(line), []
     points = torch.cartesian_prod(line, line).view(n, n, 2)
-    values = f(points.view(-1, 2)).view(n, n)
     for p, v in ((points, values), (points.transpose(0, 1), values.mT)):
         a, b = v[:-1], v[1:]
         turns = a * b < 0

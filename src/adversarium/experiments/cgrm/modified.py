@@ -246,7 +246,7 @@ figures = (
         y=tuple(_plain),
         of=(DEAD, AWAKE),
         names=_plain,
-        caption="With b = 0 the units learn; FGSM sees an error of 0, strong attacks do not.",
+        caption="With b = d/2 the units never see a point; with b = 0 they learn.",
     ),
     Table(
         name="generic",

@@ -13,7 +13,7 @@ import numpy as np
 from adversarium.experiments import checks as rules
 from adversarium.experiments.cgro.patches import patches
 from adversarium.experiments.checks import at_most, exponent, last, level, measure, ordering
-from adversarium.experiments.spec import Curves, Table
+from adversarium.experiments.spec import Table
 from adversarium.probes import (
     Decay,
     Error,
@@ -283,12 +283,6 @@ checks = {
     ),
 }
 
-_parts = {
-    "true_feature": r"$\alpha^3 U$ (signal)",
-    "least_memorised": r"$\min_i V_i$ (noise)",
-    "median_memorised": r"median$_i$ $V_i$",
-    "most_memorised": r"$\max_i V_i$",
-}
 _gaps = {
     "robust_test_error": "robust test error (transfer attack)",
     "true_feature": "α³U",
@@ -297,17 +291,6 @@ _gaps = {
 }
 
 figures = (
-    Curves(
-        name="stages",
-        title="CGRO, set E: the signal first, the noise later",
-        y=tuple(_parts),
-        of=(E,),
-        names=_parts,
-        x_label="iteration t",
-        y_label="part of the margin",
-        log_x=True,
-        caption="Mean over seeds, band: smallest to largest seed.",
-    ),
     Table(
         name="gaps",
         title="Robust learning or memorisation: what 1 − γ decides",

@@ -24,8 +24,8 @@ SIZES = (32, 64, 128, 256, 512)  # N
 RADII = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _GRID = {1: 17, 2: 5, 3: 3}  # points a side of the grid over a ball
 
-quick = dict(seeds=5)
-paper = dict(seeds=20)
+quick = dict(sets=12, fresh=1000, repeats=(20, 4), seeds=5)
+paper = dict(sets=24, seeds=15)
 
 
 def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8)):

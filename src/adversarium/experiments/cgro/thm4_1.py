@@ -10,23 +10,27 @@ import math
 from adversarium.attacks import APGD
 from adversarium.experiments import checks as rules
 from adversarium.experiments.cgro.patches import patches
-from adversarium.experiments.spec import Curves
+from adversarium.experiments.spec import Course, Curves
 from adversarium.probes import (
     Error,
     FirstTime,
     largest_signal,
     least_memorised,
     median_memorised,
+    memorised,
     most_memorised,
+    predicted_level,
+    predicted_times,
     risk,
     robust_train_error,
+    signals,
     true_feature,
 )
 
 _POINTS = 2000
 
 quick = dict(sets=("E",), scaling=(100, 200, 400, 800), seeds=10)
-paper = dict(sets=("E", "C", "A", "D"), scaling=(100, 200, 400, 800), seeds=10)
+paper = dict(sets=("E", "C", "A", "D", "η = 1"), scaling=(100, 200, 400, 800), seeds=10)
 
 #        d     P  n   m   eta    steps
 _SETS = {
@@ -34,6 +38,7 @@ _SETS = {
     "C": (200, 3, 10, 8, 0.02, 60_000),
     "A": (500, 4, 20, 10, 0.005, 400_000),
     "D": (1000, 4, 40, 16, 0.2, 40_000),
+    "η = 1": (1000, 4, 50, 10, 1.0, 4_000),
 }
 
 
@@ -63,10 +68,10 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
             most_memorised,
             risk,
             robust_train_error,
-            *(errors if curves else ()),
+            *((*errors, signals, memorised, predicted_level) if curves else ()),
         ),
         final=(
-            *(() if curves else errors),
+            *((predicted_times,) if curves else errors),
             Error(on="train", attacks=(strong,), name="l2_train_error"),
         ),
         folds=_times if curves else (),
@@ -75,7 +80,8 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
 
 def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
     for name in sets:
-        yield patch_run(f"set {name}", *_SETS[name], lam, polylog)
+        label = name if "=" in name else f"set {name}"  # η = 1 is beside the theorem's sets
+        yield patch_run(label, *_SETS[name], lam, polylog)
     for d in scaling:
         steps = round(2_000 * n * math.sqrt(d / 200))  # about five times T1 of Lemma C.7
         yield patch_run(f"d={d}", d, P, n, m, 0.1, steps, lam, polylog, curves=False)
@@ -117,6 +123,28 @@ _parts = {
 }
 
 figures = (
+    Course(
+        name="course",
+        title="Set E, one seed: the signal, then the noise, then nothing",
+        run="set E",
+        panels={
+            "signal": {
+                "true_feature": r"$\alpha^3 U$",
+                "predicted_level": "closed form",
+                "signals": r"$\alpha u_r$, every r",
+            },
+            "noise": {"memorised": r"$V_i$, every i"},
+            "errors": _errors,
+        },
+        times={
+            r"$T_0$": "first_time(largest_signal >= 1)",
+            r"$T_1$ first": "first_time(most_memorised >= 1)",
+            r"$T_1$ all": "first_time(least_memorised >= 1)",
+            r"$T_1$ first, closed form": "predicted_times[1]",
+        },
+        x_label="step t",
+        caption="Dotted: measured times, and the closed form of the first T₁.",
+    ),
     Curves(
         name="stages",
         title="Set E: signal first, memorised noise later",

@@ -1,0 +1,82 @@
+"""Where an outcome switches in a plane of two parameters: a straight line in their logarithms."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_DRAWS = 200  # of the bootstrap over seeds
+_TAILS = (0.5, 99.5)  # per cent
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The fitted line c[0] + c[1] log₁₀ x + c[2] log₁₀ y = 0, and lines of resampled seeds."""
+
+    line: np.ndarray  # (3,)
+    draws: np.ndarray  # (draw, 3)
+
+    def y(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The line at x, and its 99 % interval."""
+        at = lambda c: 10 ** (-(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:])
+        low, high = np.percentile(at(self.draws), _TAILS, axis=0)
+        return at(self.line), low, high
+
+    def slope(self) -> tuple[float, float, float]:
+        """The power of x in y along the line, and its 99 % interval."""
+        of = lambda c: -c[..., 1] / c[..., 2]
+        low, high = np.percentile(of(self.draws), _TAILS)
+        return float(of(self.line)), float(low), float(high)
+
+    def factor(self, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+        """How far points (x, y) of another boundary are from the line along y: the geometric mean
+        of the larger over the smaller, and its 99 % interval."""
+        fitted = lambda c: -(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:]
+        of = lambda c: 10 ** np.abs(fitted(c) - np.log10(y)).mean(-1)
+        low, high = np.percentile(of(self.draws), _TAILS)
+        return float(of(self.line)), float(low), float(high)
+
+
+def fit(x: np.ndarray, y: np.ndarray, outcomes: np.ndarray) -> Boundary | None:
+    """The line that separates outcomes (cell, seed) of 0 and 1 best, by logistic regression; None
+    where nothing switches."""
+    if not 0 < outcomes.mean() < 1:
+        return None
+    design = np.stack([np.ones(len(x)), np.log10(x), np.log10(y)], axis=1)
+    rng = np.random.default_rng(0)
+    seeds = outcomes.shape[1]
+    draws = []
+    for _ in range(_DRAWS):
+        chosen = outcomes[:, rng.integers(seeds, size=seeds)].mean(1)
+        if 0 < chosen.mean() < 1:
+            draws.append(_logistic(design, chosen))
+    return Boundary(_logistic(design, outcomes.mean(1)), np.array(draws))
+
+
+def _logistic(design: np.ndarray, share: np.ndarray, ridge: float = 1e-2) -> np.ndarray:
+    """Newton's method on the log-likelihood of shares, with a ridge that keeps separable data
+    finite."""
+    c = np.zeros(design.shape[1])
+    penalty = ridge * np.diag([0.0, *[1.0] * (design.shape[1] - 1)])
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(design @ c, -30, 30)))
+        gradient = design.T @ (share - p) - penalty @ c
+        curvature = (design * (p * (1 - p))[:, None]).T @ design + penalty
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(len(c)), gradient)
+        c = c + step / max(1.0, float(np.abs(step).max()))
+        if np.abs(step).max() < 1e-9:
+            break
+    return c
+
+
+def zero(predicted: Callable[[float, float], float], x: float, ys: Sequence[float]) -> float:
+    """The y at which a prediction changes its sign between the lowest and the highest of ys; NaN
+    where it does not."""
+    low, high = min(ys), max(ys)
+    rising = predicted(x, high) > 0
+    if (predicted(x, low) > 0) == rising:
+        return float("nan")
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if (predicted(x, middle) > 0) == rising else (middle, high)
+    return (low * high) ** 0.5

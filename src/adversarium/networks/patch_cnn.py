@@ -1,0 +1,41 @@
+"""CGRO's one-hidden-layer CNN with other activations."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks.activations import Activation, Power, ReLU
+from adversarium.networks.two_layer import signs
+from adversarium.rng import normal
+from adversarium.shapes import Float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatchCNN:
+    """f_W(X) = Σ_r a_r Σ_j s(⟨w_r, X[j]⟩), w_r ~ N(0, σ0² I); eq. (M) of CGRO is s(z) = z³.
+
+    a_r = 1 for odd activations; others need both signs to tell the classes apart: a_r = 1 for the
+    first half of the filters, −1 for the second.
+    """
+
+    m: int
+    sigma0: float  # σ0, standard deviation of the initial weights
+    activation: Activation | Power = field(default_factory=ReLU)
+
+    def __post_init__(self) -> None:
+        if self.m < 2 or self.sigma0 < 0:
+            raise ValueError(
+                f"PatchCNN needs m >= 2 and sigma0 >= 0, got m={self.m}, sigma0={self.sigma0}."
+            )
+
+    def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
+        """W⁽⁰⁾."""
+        return self.sigma0 * normal((self.m, shape[-1]), rng)
+
+    def f(self, W: Tensor, x: Tensor) -> Tensor:
+        """One number per point."""
+        z = torch.einsum("...md,...npd->...nmp", W, x)
+        h = self.activation(z).sum(-1)
+        odd = isinstance(self.activation, Power)
+        return h.sum(-1) if odd else (h * signs(self.m, h)).sum(-1)
