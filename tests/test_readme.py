@@ -40,7 +40,7 @@ def test_the_commands_of_the_readme_run_as_printed(tmp_path):
 
 @pytest.mark.slow
 def test_the_python_of_the_readme_runs_as_printed(tmp_path):
-    code = next(block for block in blocks("python") if block.startswith("import adversarium"))
+    code = "\n".join(block for block in blocks("python") if not block.startswith("# mine.py"))
     shapes = (
         "\nassert result['robust_feature'].shape[0] == 5 and result['robust_feature'].ndim == 2"
     )

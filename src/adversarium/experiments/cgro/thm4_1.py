@@ -33,7 +33,7 @@ quick = dict(sets=("E",), scaling=(100, 200, 400, 800), seeds=10)
 paper = dict(sets=("E", "C", "A", "D", "η = 1"), scaling=(100, 200, 400, 800), seeds=10)
 
 #        d     P  n   m   eta    steps
-_SETS = {
+SETS = {
     "E": (200, 3, 10, 8, 0.05, 20_000),
     "C": (200, 3, 10, 8, 0.02, 60_000),
     "A": (500, 4, 20, 10, 0.005, 400_000),
@@ -81,7 +81,7 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
 def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
     for name in sets:
         label = name if "=" in name else f"set {name}"  # η = 1 is beside the theorem's sets
-        yield patch_run(label, *_SETS[name], lam, polylog)
+        yield patch_run(label, *SETS[name], lam, polylog)
     for d in scaling:
         steps = round(2_000 * n * math.sqrt(d / 200))  # about five times T1 of Lemma C.7
         yield patch_run(f"d={d}", d, P, n, m, 0.1, steps, lam, polylog, curves=False)
