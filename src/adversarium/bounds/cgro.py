@@ -5,7 +5,7 @@ import math
 
 def signal_time(u0: float, alpha: float, eta: float, lam: float) -> float:
     """T₀ ≈ (1/u0 − α)/(3ηα³(1 − λ)/2), u0 = max_r u_r⁽⁰⁾ > 0 (ours): when max_r u_r reaches 1/α."""
-    return (1 / u0 - alpha) / (1.5 * eta * alpha**3 * (1 - lam)) if u0 > 0 else math.inf
+    return (1 / u0 - alpha) / (1.5 * eta * alpha**3 * (1 - lam)) if u0 > 0 and lam < 1 else math.inf
 
 
 def memory_time(v0: float, N: int, d: int, sigma: float, eta: float, lam: float) -> float:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_DRAWS = 200  # of the bootstrap over seeds
+from adversarium.experiments.checks import SEEDS
+
+_DRAWS = 1000  # of the bootstrap over seeds and cells
 _TAILS = (0.5, 99.5)  # per cent
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The fitted line c[0] + c[1] log₁₀ x + c[2] log₁₀ y = 0, and lines of resampled seeds."""
+    """The fitted line c[0] + c[1] log₁₀ x + c[2] log₁₀ y = 0, and those of resampled seeds and
+    cells."""
 
     line: np.ndarray  # (3,)
     draws: np.ndarray  # (draw, 3)
@@ -37,26 +40,39 @@ class Boundary:
         return float(of(self.line)), float(low), float(high)
 
 
-def fit(x: np.ndarray, y: np.ndarray, outcomes: np.ndarray) -> Boundary | None:
-    """The line that separates outcomes (cell, seed) of 0 and 1 best, by logistic regression; None
-    where nothing switches."""
-    if not 0 < outcomes.mean() < 1:
+def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Boundary | None:
+    """The line that separates values (cell, seed) above and below a level best, by logistic
+    regression; a value at the level itself says nothing. Intervals resample seeds and cells. None
+    with fewer than five seeds, where nothing switches, or where y does not decide."""
+    outcomes = np.where(values == above, np.nan, values > above)
+    known = np.isfinite(outcomes).any(1)
+    x, y, outcomes = x[known], y[known], outcomes[known]
+    flat = len(set(x)) < 2 or len(set(y)) < 2
+    if outcomes.shape[1] < SEEDS or flat or not 0 < np.nanmean(outcomes) < 1:
         return None
     design = np.stack([np.ones(len(x)), np.log10(x), np.log10(y)], axis=1)
+    line = _logistic(design, np.nanmean(outcomes, axis=1), np.zeros(3))
     rng = np.random.default_rng(0)
-    seeds = outcomes.shape[1]
+    cells, seeds = outcomes.shape
     draws = []
     for _ in range(_DRAWS):
-        chosen = outcomes[:, rng.integers(seeds, size=seeds)].mean(1)
-        if 0 < chosen.mean() < 1:
-            draws.append(_logistic(design, chosen))
-    return Boundary(_logistic(design, outcomes.mean(1)), np.array(draws))
+        rows = rng.integers(cells, size=cells)
+        chosen = outcomes[rows][:, rng.integers(seeds, size=seeds)]
+        seen = np.isfinite(chosen).any(1)
+        share = np.nanmean(chosen[seen], axis=1)
+        if 0 < share.mean() < 1:
+            draws.append(_logistic(design[rows][seen], share, line))
+    lines = np.array(draws)
+    decided = len(lines) and (np.sign(lines[:, 2]) == np.sign(line[2])).all()
+    return Boundary(line, lines) if decided else None
 
 
-def _logistic(design: np.ndarray, share: np.ndarray, ridge: float = 1e-2) -> np.ndarray:
+def _logistic(
+    design: np.ndarray, share: np.ndarray, start: np.ndarray, ridge: float = 1e-2
+) -> np.ndarray:
     """Newton's method on the log-likelihood of shares, with a ridge that keeps separable data
     finite."""
-    c = np.zeros(design.shape[1])
+    c = start
     penalty = ridge * np.diag([0.0, *[1.0] * (design.shape[1] - 1)])
     for _ in range(100):
         p = 1 / (1 + np.exp(-np.clip(design @ c, -30, 30)))

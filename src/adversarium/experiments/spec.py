@@ -146,6 +146,7 @@ class Profile:
     name: str
     y: Mapping[str, tuple[float, ...]]  # probe → the x of its components
     of: tuple[str, ...] = ()  # labels of the runs; (): all that recorded them
+    x: str = ""  # rows whose components are the x instead, where a knob can move them
     title: str = ""
     x_label: str = ""
     y_label: str = ""

@@ -215,8 +215,8 @@ def predicted_times(state: Any, scene: Scene) -> Float[Tensor, "S 3"]:
     for u0, v0 in zip(scene.setting.W0[..., 0].amax(-1).tolist(), each.tolist(), strict=True):
         late = lambda v: memory_time(v, rule.n, data.d, data.sigma, rule.eta, rule.risk.lam)
         early = signal_time(u0, data.alpha, rule.eta, rule.risk.lam)
-        found.append([min(early, 1e300), late(v0[0]), min(late(v0[rule.n // 2]), 1e300)])
-    return torch.tensor(found, dtype=torch.float64)
+        found.append([early, late(v0[0]), late(v0[rule.n // 2])])
+    return torch.tensor(found, dtype=torch.float64).clamp_max(1e300)  # never: a number still
 
 
 def predicted_level(state: Any, scene: Scene) -> Float[Tensor, " S"]:

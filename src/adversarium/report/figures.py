@@ -199,7 +199,10 @@ def _profile(figure: Profile, labels: list[str], rows: Evidence) -> Drawing:
     lines = []
     for axis, label in zip(axes, labels, strict=True):
         means = {}
-        for i, (probe, x) in enumerate(figure.y.items()):
+        own = [n for n in rows[label].values if figure.x and n.startswith(f"{figure.x}[")]
+        moved = [float(rows[label].last(f"{figure.x}[{c}]")[0]) for c in range(len(own))]
+        for i, (probe, given) in enumerate(figure.y.items()):
+            x = moved or given
             values = np.stack([rows[label].last(f"{probe}[{c}]") for c in range(len(x))], axis=1)
             values = 1 - values if figure.complement else values
             low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
@@ -301,8 +304,7 @@ def _phase(figure: Phase, labels: list[str], rows: Evidence) -> Drawing:
     points = np.array([figure.cells[label] for label in labels])
     values = np.stack([rows[label].last(figure.switch.probe) for label in labels])
     plane = Plane(points[:, 0], points[:, 1], values.mean(1), (figure.x_label, figure.y_label))
-    outcomes = values > figure.switch.above
-    found = fit(points[:, 0], points[:, 1], outcomes) if figure.line else None
+    found = fit(points[:, 0], points[:, 1], values, figure.switch.above) if figure.line else None
     what = figure.switch.name or figure.switch.probe
     theorem = None
     if figure.predicted is not None:

@@ -49,13 +49,14 @@ def sweep_command(
     """`adversarium sweep`."""
     if refine < 0 or (refine and zipped):
         raise ValueError("--refine needs a number of rounds >= 0, and a grid without --zip.")
-    (home,) = experiments_named([id])[:1]
-    experiment = load(home)
+    homes = experiments_named([id])
+    if len(homes) > 1:
+        raise ValueError(f"{id} names several experiments: {', '.join(homes)}; take one.")
+    experiment = load(homes[0])
     axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
     fixed = parse_changes(words)
     watched = _watched(experiment, id, claim)
     own = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
-    plan = lambda cell: planned(experiment, preset, {**fixed, **cell})
     reader = Reader(Store(path), experiment.id)
     new = cells(axes, zipped)
     points: list[dict[str, Any]] = []
@@ -64,15 +65,22 @@ def sweep_command(
     failures: list[str] = []
     with Progress(quiet=json) as progress:
         for turn in range(refine + 1):
-            plans = [plan(cell) for cell in new]
+            plans, faults = [], []
+            for cell in new:
+                runs, fault = _planned(experiment, preset, {**fixed, **cell}, watched)
+                plans.append(runs)
+                faults.append(fault)
+            if all(faults) and not points:
+                raise ValueError(faults[0])
             every = distinct(plans)
             what = f"{len(new)} cells" + (f", round {turn} of {refine}" if turn else "")
             report = lambda w, d, n, what=what: progress(f"{what}: {w}", d, n)
             failures += run_missing(experiment, every, own, reader, device, report, fresh)
-            for cell, runs in zip(new, plans, strict=True):
+            for cell, runs, fault in zip(new, plans, faults, strict=True):
                 points.append(cell)
                 tasks.append(runs)
-                lines.append(_judged_cell(experiment, watched, cell, reader, runs, own))
+                lines.append(_judged_cell(experiment, watched, cell, reader, runs, own, fault))
+            failures += [fault for fault in faults if fault]
             new = refined(axes, points, [line["verdict"] for line in lines]) if refine else []
             if not new:
                 break
@@ -88,11 +96,31 @@ def sweep_command(
                 f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}"
                 for k, v in line["set"].items()
             )
-            print(f"{at:<40} {line['verdict']:<10} {line['name']}: {tables.with_interval(line)}")
+            told = (
+                f"{line['name']}: {tables.with_interval(line)}" if line["name"] else line["reason"]
+            )
+            print(f"{at:<40} {line['verdict']:<10} {told}")
         if boundary:
             print(_told(boundary))
         print(f"{stem}.csv, {stem}.svg")
     return failed(failures)
+
+
+def _planned(
+    experiment: Experiment, preset: str, changes: dict[str, Any], watched: str
+) -> tuple[tuple[Run | Trial, ...], str]:
+    """The runs of a cell, or why there are none."""
+    try:
+        runs = planned(experiment, preset, changes)
+    except ValueError as fault:
+        at = ", ".join(f"{k}={v}" for k, v in changes.items())
+        return (), f"{at}: {fault}"
+    if watched not in experiment.checks and len(runs) > 1:
+        raise ValueError(
+            f"a cell of this sweep holds {len(runs)} runs ({runs[0].label}; {runs[1].label}; …), "
+            "and one is needed; fix what still varies with --set or --over."
+        )
+    return runs, ""
 
 
 def _watched(experiment: Experiment, id: str, claim: str) -> str:
@@ -100,6 +128,8 @@ def _watched(experiment: Experiment, id: str, claim: str) -> str:
     first claim."""
     if not claim and id not in experiment.checks and experiment.switch is not None:
         return experiment.switch.probe
+    if not experiment.checks:
+        raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
     watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
     if watched not in experiment.checks:
         raise ValueError(
@@ -127,11 +157,14 @@ def _judged_cell(
     reader: Reader,
     tasks: Any,
     seeds: Sequence[int],
+    fault: str = "",
 ) -> dict[str, Any]:
-    rows = evidence(reader, tasks, seeds)
+    rows = evidence(reader, tasks, seeds) if not fault else None
     blank: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
     if rows is None:
-        return {"set": cell, "verdict": "failed", "reason": "a run failed", **blank}
+        reasons = [reader.store.why(key_of(t)) for t in tasks]
+        why = fault or "; ".join(r for r in reasons if r) or "a run failed"
+        return {"set": cell, "verdict": "failed", "reason": why, **blank}
     try:
         if watched in experiment.checks:
             verdict = judged(experiment, watched, rows)
@@ -165,8 +198,7 @@ def _boundary(
     if switch is None or not good:
         return None, None
     x, y = (np.array([float(lines[i]["set"][a.name]) for i in good]) for a in axes)
-    outcomes = np.array([lines[i]["values"] for i in good], dtype=float) > switch.above
-    found = fit(x, y, outcomes)
+    found = fit(x, y, np.array([lines[i]["values"] for i in good], dtype=float), switch.above)
     if switch.predicted is None:
         return found, None
     signs = {(a, b): switch.predicted(tasks[i][0]) for i, a, b in zip(good, x, y, strict=True)}
@@ -210,10 +242,12 @@ def _sweep_files(
     """Writes the numbers and the picture; the boundary, where there is one."""
     with Path(f"{stem}.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow((*(a.name for a in axes), "verdict", "quantity", "mean", "low", "high"))
+        out.writerow(
+            (*(a.name for a in axes), "verdict", "quantity", "mean", "low", "high", "reason")
+        )
         for line in lines:
             numbers = (line[k] for k in ("name", "mean", "low", "high"))
-            out.writerow((*line["set"].values(), line["verdict"], *numbers))
+            out.writerow((*line["set"].values(), line["verdict"], *numbers, line["reason"]))
     column = lambda k: np.array(
         [np.nan if line[k] is None else line[k] for line in lines], dtype=float
     )

@@ -22,6 +22,7 @@ _PARTS = {
     "risk": "lam",
     "optimiser": "__dataclass_fields__",
 }
+_MOST = 10_000  # values of an axis, and cells of a grid
 _OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
 
 
@@ -266,7 +267,7 @@ def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
         return axis
     if not axis.log:
         return axis
-    return Axis(axis.name, tuple(dict.fromkeys(round(v) for v in axis.values)), axis.log)
+    return Axis(axis.name, tuple(dict.fromkeys(max(1, round(v)) for v in axis.values)), axis.log)
 
 
 def parse_axis(word: str) -> Axis:
@@ -278,11 +279,15 @@ def parse_axis(word: str) -> Axis:
     try:
         if parts[0] == "log" and len(parts) == 4:
             low, high, count = float(parts[1]), float(parts[2]), int(parts[3])
+            if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
+                raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
             ratio = (high / low) ** (1 / max(1, count - 1))
             grid: list[Any] = [low * ratio**i for i in range(count)]
         elif len(parts) == 3:
             low, high, step = (float(p) for p in parts)
             count = math.floor((high - low) / step + 1e-9) + 1
+            if count > _MOST:
+                raise ValueError(f"{count} values; at most {_MOST} an axis")
             grid = [low + step * i for i in range(count)]
         elif len(parts) > 1:
             raise ValueError("a range is a:b:step or log:a:b:n")
@@ -312,6 +317,8 @@ def _split(text: str) -> list[str]:
 def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
     """The changes of every cell: all combinations, or the axes walked together."""
     names = [axis.name for axis in axes]
+    if not zipped and math.prod(len(a.values) for a in axes) > _MOST:
+        raise ValueError(f"a sweep has at most {_MOST} cells; take fewer values.")
     if len(set(names)) < len(names):
         raise ValueError(f"--over names an axis twice: {', '.join(names)}.")
     if zipped and len({len(a.values) for a in axes}) > 1:

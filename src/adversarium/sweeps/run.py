@@ -281,7 +281,16 @@ def run_tasks(
     whole = set(seeds)
     missing = [t for t in tasks if fresh or not whole <= set(store.seeds(key_of(t)))]
     cells = [t for t in missing if isinstance(t, Run)]
-    return execute_cells(cells, experiment, seeds, store, device, progress) if cells else {}
+    if not cells:
+        return {}
+    try:
+        return execute_cells(cells, experiment, seeds, store, device, progress)
+    except Exception:  # one of them cannot even start: each alone, so that it fails alone
+        failed: dict[str, str] = {}
+        for cell in cells:
+            alone = run_tasks([cell], experiment, seeds, store, device, progress, fresh)
+            failed |= alone
+        return failed
 
 
 def _width(run: Run, device: str) -> int:
@@ -319,6 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ship", default="", help="a folder for row files, one an experiment")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    status = 0
     try:
         if options.device.startswith("cuda") and not torch.cuda.is_available():
             raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
@@ -329,7 +339,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seeds = parse_seeds(options.seeds) or tuple(range(experiment.seeds(options.preset)))
             for tasks in together(experiment.runs(options.preset)):
                 began = time.perf_counter()
-                run_tasks(tasks, id, seeds, store, options.device)
+                bad = run_tasks(tasks, id, seeds, store, options.device)
+                for task in tasks:
+                    if task.label in bad:
+                        store.fail(key_of(task), id, task.label, seeds, bad[task.label])
+                        print(f"{id} {task.label}: {bad[task.label]}", file=sys.stderr)
+                        status = 1
                 what = tasks[0].label or "run"
                 what += f" and {len(tasks) - 1} more" if len(tasks) > 1 else ""
                 print(f"{id} {what}: {time.perf_counter() - began:.1f} s", flush=True)
@@ -343,7 +358,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
         return 130
-    return 0
+    return status
 
 
 if __name__ == "__main__":

@@ -238,6 +238,13 @@ class Store:
             found = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
         return [{"experiment": e, "seeds": json.loads(s), "reason": r} for e, s, r in found]
 
+    def why(self, key: str) -> str:
+        """Why a run failed last; nothing if it never did."""
+        query = "SELECT reason FROM failures WHERE key = ? ORDER BY rowid DESC LIMIT 1"
+        with self._reported():
+            found = self._db.execute(query, (key,)).fetchone()
+        return found[0] if found else ""
+
     def keep_verdicts(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Remembers the last verdicts, for `show` and `report`."""
         with self._reported(), self._db:

@@ -43,6 +43,16 @@ class Coordinates:
     lam: Float[Tensor, "S 1"]  # λ, 0 without an attack
     eta: Float[Tensor, "S 1"]  # η
 
+    @cached_property
+    def signal_rate(self) -> Float[Tensor, "S 1"]:
+        """3ηα³."""
+        return 3 * self.eta * self.a3
+
+    @cached_property
+    def noise_rate(self) -> Float[Tensor, "S 1 1"]:
+        """3η, before the mean over points."""
+        return 3 * self.eta[..., None]
+
 
 @dataclass
 class SignalNoiseState:
@@ -134,13 +144,14 @@ class SignalNoiseState:
 
     def step(self) -> "SignalNoiseState":
         """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
-        at, eta, n = self.at, self.at.eta, self.setting.rule.n
+        at, n = self.at, self.setting.rule.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
         robust = at.lam * torch.sigmoid(-self.robust_margin)
         pull = (clean + at.g3 * robust).mean(-1, keepdim=True)
-        u = self.u + 3 * eta * at.a3 * self.u.square() * pull
-        psi = (clean + robust).repeat_interleave(self.v.shape[1] // n, dim=-1)
-        D = (3 * eta / n)[..., None] * psi[..., None] * self.v.square()
+        u = self.u + at.signal_rate * self.u.square() * pull
+        psi = at.noise_rate / n * (clean + robust)[..., None]
+        S, a, m = self.v.shape
+        D = (psi[..., None] * self.v.square().view(S, n, -1, m)).view(S, a, m)
         return SignalNoiseState(self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
 
 

@@ -38,7 +38,7 @@ paper = dict(seeds=20)
 
 
 def plan(D=10, n=40, grid=201):
-    yield Trial(label="boundary", function=boundary, parameters=dict(grid=grid), version=2)
+    yield Trial(label="boundary", function=boundary, parameters=dict(grid=grid), version=3)
     yield Trial(label="distance", function=distances)
     yield Trial(label="f_adv", function=memorising, parameters=dict(D=D, n=n))
     for crowd in CROWDS:
@@ -55,8 +55,9 @@ def plan(D=10, n=40, grid=201):
 
 def boundary(rng, grid, delta=0.3):
     """The share of points at which {min_ball y f ≥ 0} and {dist(x, DB) ≥ δ} disagree by more than
-    one grid cell of the threshold, l_inf, for random ReLU networks of the plane: all points with
-    random labels ("all"), those with y f > 0 ("right")."""
+    one and a half grid cells of the threshold (two grids, half a cell apart), l_inf, for random
+    ReLU networks of the plane: all points with random labels ("all"), those with y f > 0
+    ("right")."""
     h = 4 / (grid - 1)
     line = torch.linspace(-2, 2, grid, dtype=torch.float64)
     width = round(delta / h)
@@ -75,7 +76,7 @@ def boundary(rng, grid, delta=0.3):
             far = torch.minimum(far, torch.cdist(points, roots, p=math.inf).amin(1))
         y = coins((len(points),), rng)
         least = torch.where(y > 0, torch.minimum(*low), -torch.maximum(*high))
-        wrong = ((least >= 0) != (far >= delta)) & ((far - delta).abs() > 2 * h)
+        wrong = ((least >= 0) != (far >= delta)) & ((far - delta).abs() > 1.5 * h)
         everywhere.append(wrong.double().mean())
         right.append(wrong[y * f(points) > 0].double().mean())
     return {"all": float(sum(everywhere) / 3), "right": float(sum(right) / 3)}

@@ -9,17 +9,16 @@ Cost: quick 30 s (2 cores).
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
-from adversarium.attacks import APGD, FGSM, PGD
+from adversarium.attacks import FGSM
 from adversarium.bounds import threshold_window
 from adversarium.constructions import Balls
 from adversarium.data import MarginMixture
 from adversarium.experiments import checks as rules
-from adversarium.experiments.checks import exponent, identity, last, level, ordering
+from adversarium.experiments.cgro.cells import broken_in_l2
+from adversarium.experiments.checks import exponent, last, level, ordering
 from adversarium.experiments.spec import Curves, Run, Table, Trial
 from adversarium.networks import MixedLearner
 from adversarium.probes import (
@@ -53,7 +52,7 @@ def plan(alpha=5.0, beta=0.5, mu=0.2, large=False, samples=SAMPLES, steps=300):
     for label, (d, N, delta, share) in (SETS | (LARGE if large else {})).items():
         data = MarginMixture(d=d, alpha=alpha, beta=beta, mu=mu)
         parameters = dict(data=data, N=N, delta=delta, b=share * d)
-        yield Trial(label=label, function=modified, parameters=parameters)
+        yield Trial(label=label, function=modified, parameters=parameters, version=2)
     for N in samples:
         yield Trial(label=f"N = {N}", function=generic, parameters=dict(N=N))
     for label, b, sigma0 in ((DEAD, 100.0, 0.01), (AWAKE, 0.0, 0.01)):
@@ -73,23 +72,6 @@ def plan(alpha=5.0, beta=0.5, mu=0.2, large=False, samples=SAMPLES, steps=300):
         )
 
 
-@dataclass(frozen=True)
-class _Points:
-    x: Tensor
-
-
-def _broken(f, x, y, delta, rng):
-    """Which points have y f ≤ 0 somewhere in their l2 ball, by two attacks."""
-    wrong = y * f(x) <= 0
-    for attack in (
-        APGD(p=2, radius=delta, steps=40, restarts=2),
-        PGD(p=2, radius=delta, steps=60, step=delta / 8, start="uniform", restarts=2),
-    ):
-        moved = attack(lambda z: -y * f(z), _Points(x), 0, rng)
-        wrong = wrong | (y * f(moved) <= 0)
-    return wrong
-
-
 def modified(rng, data, N, delta, b, steps=400, eta=0.05, fresh=200):
     """Theorem 4.2's algorithm: errors of the mixed network, distances of w_0 and w_i to w* and ξ_i,
     and the closed form of the robust margin at memorised points."""
@@ -107,7 +89,9 @@ def modified(rng, data, N, delta, b, steps=400, eta=0.05, fresh=200):
     for name, mu in (("small", 1.0), ("large", 0.0)):
         test = MarginMixture(d=data.d, alpha=data.alpha, beta=data.beta, mu=mu).sample(fresh, rng)
         errors[f"clean_{name}"] = float((test.y * f(test.x) <= 0).double().mean())
-        errors[f"robust_{name}"] = float(_broken(f, test.x, test.y, delta, rng).double().mean())
+        errors[f"robust_{name}"] = float(
+            broken_in_l2(f, test.x, test.y, delta, rng).double().mean()
+        )
     mix = lambda kind: data.mu * errors[f"{kind}_small"] + (1 - data.mu) * errors[f"{kind}_large"]
     low, high = threshold_window(data.d, N, data.mu, delta)
     xi = x.clone()
@@ -117,12 +101,13 @@ def modified(rng, data, N, delta, b, steps=400, eta=0.05, fresh=200):
         value = y * f(z)
         (gradient,) = torch.autograd.grad(value.sum(), z)
     margin = value.detach() - delta * gradient.norm(dim=1)
-    closed = y * (x @ w_0) + w.square().sum(1) - b - delta * (1 + w.square().sum(1)).sqrt()
+    length = xi.square().sum(1)
+    closed = data.beta + length - b - delta * (1 + length).sqrt()
     alone = ((x @ w.mT > b).sum(1) == 1) & (x @ w.mT > b).diagonal()
     return {
         **errors,
         "clean_train": float((train.y * f(train.x) <= 0).double().mean()),
-        "robust_train": float(_broken(f, train.x, train.y, delta, rng).double().mean()),
+        "robust_train": float(broken_in_l2(f, train.x, train.y, delta, rng).double().mean()),
         "clean_test": mix("clean"),
         "robust_test": mix("robust"),
         "w_0_error": float((w_0 - torch.eye(data.d, 1)[:, 0].double()).norm()),
@@ -175,7 +160,7 @@ checks = {
         level(last("inside", M), 1, 1),
         level(last("robust_train", HIGH), 0.001),
         level(last("inside", HIGH), 0, 0),
-        identity(last("margin_error", M), 1e-9),
+        level(last("margin_error", M), 0, 0.1),
     ),
     "cgrm.thm4.2.target": rules.every(
         level(last("w_0_error", M), 0, 0.1),

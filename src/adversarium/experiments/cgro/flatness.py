@@ -31,7 +31,7 @@ paper = dict(sets=24, seeds=15)
 def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8)):
     for D in dimensions:
         parameters = dict(D=D, sets=sets, fresh=fresh)
-        yield Trial(label=f"gap, D = {D}", function=gaps, parameters=parameters)
+        yield Trial(label=f"gap, D = {D}", function=gaps, parameters=parameters, version=2)
     for D in (1, 2):
         parameters = dict(D=D, draws=draws, repeats=repeats[D - 1])
         yield Trial(label=f"density, D = {D}", function=densities, parameters=parameters)
@@ -82,12 +82,11 @@ def gaps(rng, D, sets, fresh):
     slopes in N of L_adv − L_clean at δ = N^{−1/(D+2)}."""
     grid, found = ball(D, _GRID[D]), {}
     quantiles: dict[str, list[float]] = {"fixed": [], "fitted": []}
-    rises = []
+    rises, fixed = [], [Features(rng, D) for _ in range(4)]
     for i, N in enumerate(SIZES):
         factor, test = flatness_factor(N, D), normal((fresh, D), rng)
         attacked = lambda net, x, factor=factor: float(_worst(net.loss, x, grid, factor).mean())
         shares: dict[str, list[float]] = {"fixed": [], "fitted": []}
-        fixed = [Features(rng, D) for _ in range(4)]
         outside = {net: _outside(net, test, grid, factor) for net in fixed}
         for k in range(sets):
             x = normal((N, D), rng)
@@ -224,6 +223,8 @@ checks = {
         rules.every(
             _each_gap(lambda label: level(last("fixed_slope", label), high=0.1)),
             _each_gap(lambda label: level(last("fitted_slope", label), high=0.1)),
+            level(last("MNIST", "factors"), 0.98, 1),  # vacuous
+            level(last("CIFAR-10", "factors"), 0.99, 1),
         ).judge,
     ),
     "cgro.thmF.1.I": rules.every(*_slopes("bias", lambda D: 1.8, lambda D: 2.2)),
