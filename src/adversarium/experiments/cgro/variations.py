@@ -36,31 +36,32 @@ NETWORKS = {
 WIDTHS = (2, 4, 8, 16, 32)
 
 
-def plan(steps, eta=0.1):
+def plan(steps, eta=0.1, points=1000, attacked=100, ascent=20):
+    sizes = points, attacked, ascent
     for label, attack in ATTACKS.items():
         changed = {} if attack == "paper" else {"attack": attack}
         small = 0.2 if label.endswith("on f, δ") else 1.0  # larger steps blow up
-        yield _run(label, steps, small * eta, **changed)
+        yield _run(label, steps, small * eta, sizes, **changed)
     for label, network in NETWORKS.items():
-        yield _run(label, steps, eta, network=network)
+        yield _run(label, steps, eta, sizes, network=network)
     for m in WIDTHS:
-        yield _run(f"m = {m}", steps, eta, m=m)
+        yield _run(f"m = {m}", steps, eta, sizes, m=m)
 
 
-def _run(label, steps, eta, **changes):
+def _run(label, steps, eta, sizes, **changes):
     """A run of set E, its errors under the transfer attack and under strong l2 attacks."""
-    transfer = patches("", d=D).attack
-    errors = [Error(n=1000, name="clean_test")]
+    transfer, (points, attacked, ascent) = patches("", d=D).attack, sizes
+    errors = [Error(n=points, name="clean_test")]
     for on in ("train", "test"):
-        errors.append(Error(on=on, n=1000, attacks=(transfer,), name=f"transfer_{on}"))
+        errors.append(Error(on=on, n=points, attacks=(transfer,), name=f"transfer_{on}"))
         for name, share in RADII.items():
-            ball = dict(p=2, radius=share * ALPHA, steps=20)
+            ball = dict(p=2, radius=share * ALPHA, steps=ascent)
             strong = (
                 APGD(**ball, restarts=2),
                 PGD(**ball, start="uniform"),
                 PatchTransplant(radius=share * ALPHA),
             )
-            errors.append(Error(on=on, n=100, attacks=strong, name=f"l2_{on} {name}"))
+            errors.append(Error(on=on, n=attacked, attacks=strong, name=f"l2_{on} {name}"))
     return patches(label, d=D, eta=eta, steps=steps, probes=(risk,), final=errors, **changes)
 
 
