@@ -23,7 +23,7 @@ TOY = {
     "rnrf.dimension": dict(
         sizes=(8, 16, 32, 64), theory=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, steps=40
     ),
-    "cgro.constructions": dict(dimensions=(4,), stages=2, widths=False),
+    "cgro.constructions": dict(dimensions=(6,), stages=2, steps=1),
     "cgro.flatness": dict(sets=4, fresh=50, draws=80, repeats=(1, 1)),
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),
     "cgro.variations": dict(steps=3, points=20, attacked=3, ascent=2),
