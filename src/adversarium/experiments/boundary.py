@@ -21,9 +21,8 @@ class Boundary:
 
     def y(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The line at x, and its 99 % interval."""
-        at = lambda c: 10 ** (-(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:])
-        low, high = np.percentile(at(self.draws), _TAILS, axis=0)
-        return at(self.line), low, high
+        low, high = np.percentile(_log_y(self.draws, x), _TAILS, axis=0)
+        return 10 ** _log_y(self.line, x), 10**low, 10**high
 
     def slope(self) -> tuple[float, float, float]:
         """The power of x in y along the line, and its 99 % interval."""
@@ -34,10 +33,14 @@ class Boundary:
     def factor(self, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
         """How far points (x, y) of another boundary are from the line along y: the geometric mean
         of the larger over the smaller, and its 99 % interval."""
-        fitted = lambda c: -(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:]
-        of = lambda c: 10 ** np.abs(fitted(c) - np.log10(y)).mean(-1)
+        of = lambda c: 10 ** np.abs(_log_y(c, x) - np.log10(y)).mean(-1)
         low, high = np.percentile(of(self.draws), _TAILS)
         return float(of(self.line)), float(low), float(high)
+
+
+def _log_y(c: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """log₁₀ y of lines c (…, 3) at x."""
+    return -(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:]
 
 
 def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Boundary | None:

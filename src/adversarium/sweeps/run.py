@@ -156,9 +156,7 @@ def execute(
 ) -> float:
     """Runs the seeds that the store lacks (all of them when `fresh`), block by block; returns the
     seconds spent."""
-    name, version, refused = engine_of(task)
-    digest = key(task, name, version)
-    stored = set() if fresh else store.seeds(digest)
+    stored = set() if fresh else store.seeds(key_of(task))
     missing = [s for s in seeds if s not in stored]
     width = 1 if isinstance(task, Trial) else _width(task, device)
     spent = 0.0
@@ -174,21 +172,24 @@ def execute(
         seconds = time.perf_counter() - began
         spent += seconds
         rows = {p: (t, v[: len(real)]) for p, (t, v) in rows.items()}
-        dtype = getattr(task, "dtype", "float64")
-        store.write(
-            Block(
-                digest,
-                experiment,
-                configuration(task),
-                name,
-                refused,
-                real,
-                seconds / len(real),
-                provenance(device, dtype, width),
-                rows,
-            )
-        )
+        store.write(_block(task, experiment, real, seconds / len(real), device, width, rows))
     return spent
+
+
+def _block(
+    task: Run | Trial,
+    experiment: str,
+    seeds: tuple[int, ...],
+    seconds: float,
+    device: str,
+    width: int,
+    rows: Recorded,
+) -> Block:
+    """Rows as the store keeps them; `seconds` a seed, `width` replicas in the block."""
+    name, version, refused = engine_of(task)
+    origin = provenance(device, getattr(task, "dtype", "float64"), width)
+    digest, whole = key(task, name, version), configuration(task)
+    return Block(digest, experiment, whole, name, refused, seeds, seconds, origin, rows)
 
 
 def cell_shape(task: Run | Trial) -> tuple[Any, ...] | None:
@@ -243,14 +244,8 @@ def _chunk(
     seconds = (time.perf_counter() - began) / (len(tasks) * len(seeds))
     for task in tasks:
         if task.label not in failed:
-            name, version, refused = engine_of(task)
-            origin = provenance(device, task.dtype, len(tasks) * len(seeds))
-            rows = recorders[task.label].rows()
-            digest = key(task, name, version)
-            whole = configuration(task)
-            store.write(
-                Block(digest, experiment, whole, name, refused, seeds, seconds, origin, rows)
-            )
+            rows, width = recorders[task.label].rows(), len(tasks) * len(seeds)
+            store.write(_block(task, experiment, seeds, seconds, device, width, rows))
     return failed
 
 

@@ -8,11 +8,9 @@ Cost: quick 20 s (2 cores).
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from adversarium.attacks import FGSM
 from adversarium.bounds import few_points_error, not_exact, tilted_log_error
@@ -81,11 +79,6 @@ def directions(rng, d, alpha, counts):
     return {**found, "d": d}
 
 
-@dataclass(frozen=True)
-class _Points:
-    x: Tensor
-
-
 def cauchy(rng, d, alpha, n=60):
     """|min_i min_{‖δ_i‖ ≤ δ} y_i⟨w, x_i + δ_i⟩ − (min_i y_i⟨w, x_i⟩ − δ)| for random unit w, u
     among them, the inner minimum by the attack: the largest. Both sides then share a maximiser."""
@@ -99,7 +92,7 @@ def cauchy(rng, d, alpha, n=60):
             radius = delta * margin
             attack = FGSM(p=2, radius=radius)
             loss = lambda z, w=w, y=batch.y: -y * (z @ w)
-            moved = attack(loss, _Points(batch.x), 0, rng)
+            moved = attack(loss, batch, 0, rng)
             attacked = float((batch.y * (moved @ w)).min())
             worst = max(worst, abs(attacked - (float((Z @ w).min()) - radius)))
     return {"error": worst}

@@ -75,13 +75,17 @@ def plan(
 def labelled(name):
     """The cells of a diagram: label → settings."""
     (x, xs), (y, ys), fixed = DIAGRAMS[name]
-    found = {}
-    for a, b in itertools.product(xs, ys):
-        settings = {**fixed, x: a, y: b}
-        if settings.get("gap") == "1/√d":
-            settings["gap"] = 1 / math.sqrt(settings["d"])
-        found[f"({name}) {x} = {a:g}, {y} = {b:g}"] = settings
-    return found
+    return {
+        f"({name}) {x} = {a:g}, {y} = {b:g}": settled({**fixed, x: a, y: b})
+        for a, b in itertools.product(xs, ys)
+    }
+
+
+def settled(settings):
+    """The settings of a cell, what depends on d worked out."""
+    if settings.get("gap") == "1/√d":
+        return {**settings, "gap": 1 / math.sqrt(settings["d"])}
+    return settings
 
 
 def _critical(d=200, gap=0.05, alpha=None, sigma=None, P=3, m=8):
@@ -193,13 +197,7 @@ def _phase(name):
     (x, _), (y, _), fixed = DIAGRAMS[name]
     cells = {label: (s[x], s[y]) for label, s in labelled(name).items()}
 
-    def boundary(a, b):
-        settings = {**fixed, x: a, y: b}
-        if settings.get("gap") == "1/√d":
-            settings["gap"] = 1 / math.sqrt(settings["d"])
-        known = {k: settings[k] for k in ("d", "gap", "alpha", "sigma") if k in settings}
-        return math.log(_critical(**known) / settings.get("N", 10))
-
+    boundary = lambda a, b: predicted(cell("", **settled({**fixed, x: a, y: b})))
     if name == "exponents":
         return Phase(
             name="phase-exponents",
@@ -223,7 +221,7 @@ def _phase(name):
         x_label=_symbols[x],
         y_label=_symbols[y],
         caption="Colour: mean over seeds of the memorised share of an attacked margin. Dashed: "
-        "N = N_c; solid: fitted line with its 99 % band (seeds resampled).",
+        "N = N_c; solid: fitted line with its 99 % band (seeds and cells resampled).",
     )
 
 
