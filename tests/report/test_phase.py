@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adversarium.experiments.boundary import fit, zero
+from adversarium.experiments.boundary import crossings, fit
 from adversarium.experiments.checks import Rows
 from adversarium.experiments.spec import Phase, Switch
 from adversarium.report.figures import draw
@@ -41,9 +41,11 @@ def test_what_says_nothing_is_not_fitted():
     assert fit(x, y, half, 0.5).slope()[0] == pytest.approx(-0.5, abs=0.15)  # ½ is no outcome
 
 
-def test_the_zero_of_a_prediction():
-    assert zero(lambda x, y: x - y**2, 4.0, (0.1, 10.0)) == pytest.approx(2)
-    assert np.isnan(zero(lambda x, y: 1.0, 4.0, (0.1, 10.0)))
+def test_a_prediction_crosses_zero_between_cells():
+    x, y = np.repeat([4.0, 400.0], 5), np.tile([0.1, 0.5, 3.0, 10.0, 100.0], 2)
+    found = crossings(x, y, np.log(x / y**2))
+    assert found == pytest.approx(np.array([(4, 2), (400, 20)]))
+    assert crossings(x, y, np.ones(10)).shape == (0, 2)
 
 
 def test_a_phase_diagram_is_drawn_with_both_boundaries(tmp_path):
@@ -54,9 +56,10 @@ def test_a_phase_diagram_is_drawn_with_both_boundaries(tmp_path):
         for label, v in zip(cells, values, strict=True)
     }
     switch = Switch(probe="share", above=0.5)
+    above = {label: -np.log(b * a**0.5) for label, (a, b) in cells.items()}
     figure = Phase(
-        name="phase", cells=cells, switch=switch, predicted=lambda a, b: a**-0.5 - b, x_label="x",
-        y_label="y", point=("here", 10.0, 0.3),
+        name="phase", cells=cells, switch=switch, predicted=above, x_label="x", y_label="y",
+        point=("here", 10.0, 0.3),
     )  # fmt: skip
     (file,) = draw(figure, rows, tmp_path)
     numbers = file.with_suffix(".csv").read_text()

@@ -1,6 +1,6 @@
 """Where an outcome switches in a plane of two parameters: a straight line in their logarithms."""
 
-from collections.abc import Callable, Sequence
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,14 +88,14 @@ def _logistic(
     return c
 
 
-def zero(predicted: Callable[[float, float], float], x: float, ys: Sequence[float]) -> float:
-    """The y at which a prediction changes its sign between the lowest and the highest of ys; NaN
-    where it does not."""
-    low, high = min(ys), max(ys)
-    rising = predicted(x, high) > 0
-    if (predicted(x, low) > 0) == rising:
-        return float("nan")
-    for _ in range(60):
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if (predicted(x, middle) > 0) == rising else (middle, high)
-    return (low * high) ** 0.5
+def crossings(x: np.ndarray, y: np.ndarray, margins: np.ndarray) -> np.ndarray:
+    """Where a prediction known at points changes its sign along y, one (x, y) a row: straight in
+    the logarithm of y between two points of the same x."""
+    found = []
+    for a in np.unique(x):
+        column = sorted(zip(y[x == a], margins[x == a], strict=True))
+        for (low, s), (high, t) in itertools.pairwise(column):
+            if (s > 0) != (t > 0):
+                share = s / (s - t)
+                found.append((a, low ** (1 - share) * high**share))
+    return np.array(found).reshape(-1, 2)

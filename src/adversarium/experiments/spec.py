@@ -189,7 +189,8 @@ class Phase:
     name: str
     cells: Mapping[str, tuple[float, float]]  # label of a run → (x, y)
     switch: Switch
-    predicted: Callable[[float, float], float] | None = None  # changes its sign at the boundary
+    # label of a run → a number that changes its sign at the theorem's boundary
+    predicted: Mapping[str, float] = field(default_factory=dict)
     line: bool = True  # fit a straight boundary
     point: tuple[str, float, float] | None = None  # a marked place: text, x, y
     title: str = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adversarium.experiments.catalogue import load
 from adversarium.experiments.spec import Experiment, Run
-from adversarium.report import figures, tables
+from adversarium.report import planes, tables
 from adversarium.report.commands import experiments_named
 from adversarium.sweeps.grid import parse_changes, planned
 from adversarium.sweeps.strengths import Strengths, strengths
@@ -62,7 +62,7 @@ def _print_strengths(experiment: Experiment, task: Run, made: Strengths, out: Pa
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
     caps = impossible(task, made)
     path = folder / f"{stem}.svg"
-    figures.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius", caps)
+    planes.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius", caps)
     print(f"  {path}")
 
 

@@ -1,6 +1,5 @@
 """Figures from stored rows: pictures, and beside each its numbers as CSV of the same name."""
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,32 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.experiments.boundary import Boundary, fit, zero
+from adversarium.experiments.boundary import crossings, fit
 from adversarium.experiments.checks import Evidence, Rows, interval
 from adversarium.experiments.spec import Bars, Course, Curves, Figure, Phase, Profile, Table
-
-# Okabe and Ito: distinct for all common forms of colour blindness
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
-
-
-def pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update(
-        {
-            "font.size": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "svg.fonttype": "path",
-            "svg.hashsalt": "adversarium",
-            "figure.constrained_layout.use": True,
-        }
-    )
-    return plt
+from adversarium.report.planes import Plane
+from adversarium.report.style import COLOURS, DASHES, pyplot, save, write_csv
 
 
 @dataclass(frozen=True)
@@ -48,30 +26,13 @@ class Drawing:
     def save(self, path: Path, formats: Sequence[str]) -> list[Path]:
         """Writes the numbers as CSV and the picture in every format; the files."""
         table = path.with_suffix(".csv")
-        _write(table, self.header, self.lines)
+        write_csv(table, self.header, self.lines)
         if self.picture is None:
             return [table]
         paths = [path.with_suffix(f".{form}") for form in formats]
         for file in paths:
-            _save(self.picture, file)
+            save(self.picture, file)
         return paths
-
-
-def _write(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(header)
-        out.writerows(lines)
-
-
-def _save(picture: Any, path: Path) -> None:
-    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-    picture.savefig(path, metadata=undated, dpi=150)
-
-
-def save(picture: Any, stem: Path) -> None:
-    """Writes a picture as SVG."""
-    _save(picture, Path(f"{stem}.svg"))
 
 
 def shown_labels(figure: Figure, rows: Evidence) -> list[str]:
@@ -306,13 +267,10 @@ def _phase(figure: Phase, labels: list[str], rows: Evidence) -> Drawing:
     plane = Plane(points[:, 0], points[:, 1], values.mean(1), (figure.x_label, figure.y_label))
     found = fit(points[:, 0], points[:, 1], values, figure.switch.above) if figure.line else None
     what = figure.switch.name or figure.switch.probe
-    theorem = None
-    if figure.predicted is not None:
-        xs = np.unique(points[:, 0])
-        theorem = (
-            xs,
-            np.array([zero(figure.predicted, x, points[:, 1].tolist()) for x in xs.tolist()]),
-        )
+    theorem = np.empty((0, 2))
+    if figure.predicted:
+        margins = np.array([figure.predicted[label] for label in labels])
+        theorem = crossings(points[:, 0], points[:, 1], margins)
     picture = plane.draw(figure.title, what, found, theorem)
     if figure.point is not None:
         text, x, y = figure.point
@@ -322,164 +280,10 @@ def _phase(figure: Phase, labels: list[str], rows: Evidence) -> Drawing:
         (*point, float(v.mean()), float(v.min()), float(v.max()))
         for point, v in zip(points.tolist(), values, strict=True)
     ]
-    if theorem is not None:
-        lines += [(x, y, "predicted boundary", "", "") for x, y in zip(*theorem, strict=True)]
+    lines += [(x, y, "predicted boundary", "", "") for x, y in theorem.tolist()]
     if found is not None:
         for x in np.unique(points[:, 0]):
             y, low, high = (float(v[0]) for v in found.y(np.array([x])))
             lines.append((x, y, "fitted boundary", low, high))
     header = (figure.x_label, figure.y_label, what, "lowest", "highest")
     return Drawing(picture, header, lines)
-
-
-@dataclass(frozen=True)
-class Plane:
-    """Values at points of two positive parameters."""
-
-    x: np.ndarray
-    y: np.ndarray
-    values: np.ndarray
-    names: tuple[str, str]
-    marks: Sequence[str] = ()  # a letter for every point
-
-    def draw(
-        self,
-        title: str,
-        what: str,
-        found: Boundary | None,
-        theorem: tuple[np.ndarray, np.ndarray] | None,
-    ) -> Any:
-        """A phase diagram on logarithmic axes: coloured cells, the predicted boundary (dashed) and
-        the fitted one (solid, with its band)."""
-        plt = pyplot()
-        from matplotlib import ticker
-
-        picture, axis = plt.subplots(figsize=(6.4, 4.8))
-        crowd = max(8, len(np.unique(self.x)), len(np.unique(self.y)))
-        shown = axis.scatter(
-            self.x,
-            self.y,
-            c=self.values,
-            cmap="cividis",
-            marker="s",
-            s=(250 / crowd) ** 2,
-            zorder=1,
-        )
-        middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
-        for mark, x, y, v in zip(self.marks, self.x, self.y, self.values, strict=False):
-            colour = "black" if v > middle or not np.isfinite(v) else "white"
-            axis.text(x, y, mark, ha="center", va="center", color=colour, fontsize=8)
-        across = np.geomspace(self.x.min(), self.x.max(), 60)
-        if found is not None:
-            y, low, high = found.y(across)
-            slope, a, b = found.slope()
-            label = f"fitted, power {slope:.2f} [{a:.2f}, {b:.2f}]"
-            axis.plot(across, y, color=COLOURS[1], linewidth=2, label=label, zorder=3)
-            axis.fill_between(across, low, high, color=COLOURS[1], alpha=0.3, linewidth=0, zorder=2)
-        if theorem is not None and np.isfinite(theorem[1]).any():
-            label = "predicted"
-            known = np.isfinite(theorem[1])
-            if found is not None:
-                off, a, b = found.factor(theorem[0][known], theorem[1][known])
-                label += f"; apart by a factor {off:.2f} [{a:.2f}, {b:.2f}]"
-            axis.plot(*theorem, color="black", linestyle="--", linewidth=1.6, label=label, zorder=4)
-        for side in (axis.xaxis, axis.yaxis):
-            side.axes.set(**{f"{side.axis_name}scale": "log"})
-            side.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-            side.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
-            side.set_minor_formatter(ticker.NullFormatter())
-        room = lambda v: (v.min() / 1.15, v.max() * 1.15)
-        axis.set_xlim(*room(self.x))
-        axis.set_ylim(*room(self.y))
-        axis.set_xlabel(self.names[0])
-        axis.set_ylabel(self.names[1])
-        if found is not None or theorem is not None:
-            axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        picture.suptitle(title, fontsize=11)
-        picture.colorbar(shown, label=what)
-        plt.close(picture)
-        return picture
-
-
-def heatmap(
-    path: Path,
-    x: Sequence[Any],
-    y: Sequence[Any],
-    grid: np.ndarray,
-    verdicts: np.ndarray,
-    names: tuple[str, str],
-    title: str,
-) -> None:
-    """Cells over two axes of any kind, coloured by the measured value, marked by the verdict."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
-    shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
-    marks = {"holds": "✓", "fails": "✗", "undecided": "?"}
-    middle = np.nanmean(grid) if np.isfinite(grid).any() else 0
-    for (i, j), word in np.ndenumerate(verdicts):
-        bright = math.isfinite(grid[i, j]) and grid[i, j] > middle
-        axis.text(
-            j,
-            i,
-            marks.get(word, "!"),
-            ha="center",
-            va="center",
-            color="black" if bright else "white",
-        )
-    axis.set_xticks(range(len(x)), [f"{v:.4g}" if isinstance(v, float) else v for v in x])
-    axis.set_yticks(range(len(y)), [f"{v:.4g}" if isinstance(v, float) else v for v in y])
-    axis.tick_params(axis="x", rotation=45)
-    axis.set_xlabel(names[0])
-    axis.set_ylabel(names[1])
-    axis.set_title(title, fontsize=10)
-    picture.colorbar(shown)
-    plt.close(picture)
-    _save(picture, path)
-
-
-def line(
-    path: Path,
-    x: Sequence[float],
-    mean: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    names: tuple[str, str],
-) -> None:
-    """A sweep along one axis: mean and 99 % interval."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(5.6, 3.8))
-    reach = np.nan_to_num(np.stack([mean - low, high - mean]))
-    axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
-    axis.set_xlabel(names[0])
-    axis.set_ylabel(names[1])
-    plt.close(picture)
-    _save(picture, path)
-
-
-def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
-    """Accuracy against radius under every attack, the certified bracket, and what is impossible."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(7.4, 4.4))
-    for i, (name, errors) in enumerate(made.errors.items()):
-        style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)
-        axis.plot(made.radii, 1 - np.array(errors), label=name, **style)
-    if made.proven:
-        low, high = 1 - np.array(made.proven), 1 - np.array(made.errors["all strong attacks"])
-        label = "bracket: proven to unbroken"
-        axis.fill_between(made.radii, low, high, color="#999999", alpha=0.25, label=label)
-    if any(impossible):
-        ceiling = 1 - np.array(impossible)
-        axis.step(made.radii, ceiling, where="post", color="black", linewidth=0.9,
-                  label="no classifier above")  # fmt: skip
-    axis.set_xlabel(x_label)
-    axis.set_ylabel("accuracy")
-    axis.set_ylim(-0.03, 1.03)
-    axis.set_title(title, fontsize=10)
-    axis.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    plt.close(picture)
-    _save(picture, path)
-    rows = [
-        (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
-    ]
-    rows += [("not proven", r, e) for r, e in zip(made.radii, made.proven, strict=False)]
-    _write(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)

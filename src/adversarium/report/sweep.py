@@ -1,7 +1,6 @@
 """`adversarium sweep`: a grid of runs as verdicts, numbers and a picture."""
 
 import csv
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.experiments.boundary import fit
+from adversarium.experiments.boundary import crossings, fit
 from adversarium.experiments.catalogue import load
 from adversarium.experiments.checks import Evidence, Quantity, summary
-from adversarium.experiments.spec import Experiment, Run, Trial
-from adversarium.report import figures, tables
+from adversarium.experiments.spec import Experiment, Run, Switch, Trial
+from adversarium.report import planes, tables
 from adversarium.report.commands import experiments_named, failed
 from adversarium.report.progress import Progress
+from adversarium.report.style import save
 from adversarium.sweeps.audit import Reader, evidence, judged, run_missing
 from adversarium.sweeps.grid import (
     Axis,
@@ -190,35 +190,28 @@ def _side(switch: Any, rows: Evidence) -> dict[str, Any]:
 
 
 def _boundary(
-    axes: Sequence[Axis], experiment: Experiment, lines: Sequence[dict[str, Any]], tasks: Any
-) -> tuple[Any, Any]:
+    axes: Sequence[Axis], switch: Switch | None, lines: Sequence[dict[str, Any]], tasks: Any
+) -> tuple[Any, np.ndarray]:
     """The fitted line between above and below, and the theorem's points, for a switch."""
-    switch = experiment.switch
+    none = np.empty((0, 2))
     good = [i for i, line in enumerate(lines) if line["values"]]
     if switch is None or not good:
-        return None, None
+        return None, none
     x, y = (np.array([float(lines[i]["set"][a.name]) for i in good]) for a in axes)
     found = fit(x, y, np.array([lines[i]["values"] for i in good], dtype=float), switch.above)
     if switch.predicted is None:
-        return found, None
-    signs = {(a, b): switch.predicted(tasks[i][0]) for i, a, b in zip(good, x, y, strict=True)}
-    theorem = []
-    for a in np.unique(x):
-        column = sorted((b, s) for (c, b), s in signs.items() if c == a)
-        for (low, s), (high, t) in itertools.pairwise(column):
-            if s * t < 0:  # straight in the logarithms between two cells
-                share = s / (s - t)
-                theorem.append((a, low ** (1 - share) * high**share))
-    return found, np.array(theorem).T if theorem else None
+        return found, none
+    margins = np.array([switch.predicted(tasks[i][0]) for i in good])
+    return found, crossings(x, y, margins)
 
 
-def _summary(found: Any, theorem: Any) -> dict[str, Any] | None:
+def _summary(found: Any, theorem: np.ndarray) -> dict[str, Any] | None:
     if found is None:
         return None
     names = ("mean", "low", "high")
     told: dict[str, Any] = {"power": dict(zip(names, found.slope(), strict=True))}
-    if theorem is not None:
-        told["factor"] = dict(zip(names, found.factor(*theorem), strict=True))
+    if len(theorem):
+        told["factor"] = dict(zip(names, found.factor(*theorem.T), strict=True))
     return told
 
 
@@ -256,24 +249,21 @@ def _sweep_files(
         isinstance(v, (int, float)) and v > 0 for line in lines for v in line["set"].values()
     )
     if len(axes) == 2 and not zipped and positive:
-        found, theorem = (
-            _boundary(axes, experiment, lines, tasks)
-            if watched not in experiment.checks
-            else (None, None)
-        )
+        switch = None if watched in experiment.checks else experiment.switch
+        found, theorem = _boundary(axes, switch, lines, tasks)
         marks = {"holds": "✓", "fails": "✗", "undecided": "?", "above": "+", "below": "−"}
         x, y = (np.array([float(line["set"][a.name]) for line in lines]) for a in axes)
         letters = [marks.get(line["verdict"], "!") for line in lines]
         names = (axes[0].name, axes[1].name)
-        plane = figures.Plane(x, y, column("mean"), names, letters)
-        figures.save(plane.draw(f"{experiment.id}: {what}", what, found, theorem), stem)
+        plane = planes.Plane(x, y, column("mean"), names, letters)
+        save(plane.draw(f"{experiment.id}: {what}", what, found, theorem), Path(f"{stem}.svg"))
         return _summary(found, theorem)
     if len(axes) == 2 and not zipped:
         shape = (len(axes[0].values), len(axes[1].values))
         rectangle = len(lines) == shape[0] * shape[1]
         if rectangle:
             verdicts = np.array([line["verdict"] for line in lines]).reshape(shape)
-            figures.heatmap(
+            planes.heatmap(
                 Path(f"{stem}.svg"),
                 axes[0].values,
                 axes[1].values,
@@ -288,7 +278,7 @@ def _sweep_files(
     numeric = all(isinstance(v, (int, float)) for v in along) and (len(axes) == 1 or zipped)
     if numeric:
         order.sort(key=lambda i: along[i])
-    figures.line(
+    planes.line(
         Path(f"{stem}.svg"),
         [along[i] if numeric else i for i in order],
         column("mean")[order],

@@ -194,10 +194,8 @@ _symbols = {"N": "N", "gap": "1 − γ", "lam": "λ", "d": "d", "alpha": "α", "
 
 
 def _phase(name):
-    (x, _), (y, _), fixed = DIAGRAMS[name]
+    (x, _), (y, _), _ = DIAGRAMS[name]
     cells = {label: (s[x], s[y]) for label, s in labelled(name).items()}
-
-    boundary = lambda a, b: predicted(cell("", **settled({**fixed, x: a, y: b})))
     if name == "exponents":
         return Phase(
             name="phase-exponents",
@@ -217,7 +215,7 @@ def _phase(name):
         title=f"Memorised or learnt: ({name})",
         cells=cells,
         switch=switch,
-        predicted=boundary,
+        predicted={label: predicted(cell(label, **s)) for label, s in labelled(name).items()},
         x_label=_symbols[x],
         y_label=_symbols[y],
         caption="Colour: mean over seeds of the memorised share of an attacked margin. Dashed: "
