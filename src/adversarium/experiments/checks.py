@@ -6,7 +6,7 @@ attack, too few seeds, out of regime or cited result, and what would decide it.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,11 @@ class Rows:
     def last(self, probe: str) -> np.ndarray:
         """The values at the last record time, one a seed."""
         return self.curve(probe)[1][:, -1]
+
+    def of(self, chosen: np.ndarray) -> "Rows":
+        """The rows of some of the seeds: a truth value for each."""
+        seeds = tuple(seed for seed, kept in zip(self.seeds, chosen, strict=True) if kept)
+        return Rows(seeds, {probe: (t, v[chosen]) for probe, (t, v) in self.values.items()})
 
 
 Evidence = Mapping[str, Rows]  # by label
@@ -91,7 +96,7 @@ def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
     """The 99 % interval of the mean over seeds (Student's t).
 
     For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
-    pooled counts: seeds that agree exactly do not make a share exact.
+    pooled counts (seeds that agree exactly do not make a share exact) and kept within [0, 1].
     """
     from scipy import stats
 
@@ -103,7 +108,7 @@ def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
     low, high = mean - half, mean + half
     if points:
         a, b = clopper_pearson(round(float(values.sum()) * points), n * points)
-        low, high = min(low, a), max(high, b)
+        low, high = max(0.0, min(low, a)), min(1.0, max(high, b))
     return low, high
 
 
@@ -181,9 +186,9 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
         if not np.isfinite(values).all():
             reason = f"{OUT}: no number in {int((~np.isfinite(values)).sum())} seeds"
             return Verdict("undecided", tuple(measured), None, bound, reason)
-        top, seed = float(values.max()), int(values.argmax())
-        steps = worst.step(rows)
-        where = f" (seed {seed}" + (f", step {int(steps[seed])})" if steps is not None else ")")
+        top, place = float(values.max()), int(values.argmax())
+        steps, seed = worst.step(rows), next(iter(rows.values())).seeds[place]
+        where = f" (seed {seed}" + (f", step {int(steps[place])})" if steps is not None else ")")
         if top > bound:
             seeds = int((values > bound).sum())
             count = f"violated in {seeds} of {len(values)} seeds"
@@ -350,6 +355,20 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
         return Verdict("undecided", measured, at_least, None, reason)
 
     return Check("level", judge)
+
+
+def given(event: Quantity, check: Check) -> Check:
+    """The check on the seeds in which a random hypothesis of the claim came true (1)."""
+
+    def judge(rows: Evidence) -> Verdict:
+        happened = event.of(rows)
+        if not happened.any():
+            reason = f"{OUT}: {event.name} in no seed"
+            return Verdict("undecided", (summary(event, happened),), None, None, reason)
+        found = check.judge({label: run.of(happened == 1) for label, run in rows.items()})
+        return replace(found, measured=(*found.measured, summary(event, happened)))
+
+    return Check(check.kind, judge)
 
 
 def unless_refuted(check: Check, why: str) -> Check:

@@ -35,16 +35,7 @@ class Plane:
         from matplotlib import ticker
 
         picture, axis = plt.subplots(figsize=(6.4, 4.8))
-        crowd = max(8, len(np.unique(self.x)), len(np.unique(self.y)))
-        shown = axis.scatter(
-            self.x,
-            self.y,
-            c=self.values,
-            cmap="cividis",
-            marker="s",
-            s=(250 / crowd) ** 2,
-            zorder=1,
-        )
+        shown = self._cells(axis)
         middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
         for mark, x, y, v in zip(self.marks, self.x, self.y, self.values, strict=False):
             colour = "black" if v > middle or not np.isfinite(v) else "white"
@@ -69,9 +60,8 @@ class Plane:
             side.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
             side.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
             side.set_minor_formatter(ticker.NullFormatter())
-        room = lambda v: (v.min() / 1.15, v.max() * 1.15)
-        axis.set_xlim(*room(self.x))
-        axis.set_ylim(*room(self.y))
+        axis.set_xlim(*_edges(self.x)[[0, -1]])
+        axis.set_ylim(*_edges(self.y)[[0, -1]])
         axis.set_xlabel(self.names[0])
         axis.set_ylabel(self.names[1])
         if found is not None or len(theorem):
@@ -80,6 +70,25 @@ class Plane:
         picture.colorbar(shown, label=what)
         plt.close(picture)
         return picture
+
+    def _cells(self, axis: Any) -> Any:
+        """The values in colour: tiles that meet where the points are a full grid, else squares."""
+        xs, ys = np.unique(self.x), np.unique(self.y)
+        if len(xs) * len(ys) == len(self.values):
+            tiles = np.empty((len(ys), len(xs)))
+            tiles[np.searchsorted(ys, self.y), np.searchsorted(xs, self.x)] = self.values
+            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap="cividis", zorder=1)
+        side = 250 / max(8, len(xs), len(ys))
+        shape: dict[str, Any] = dict(cmap="cividis", marker="s", s=side**2, zorder=1)
+        return axis.scatter(self.x, self.y, c=self.values, **shape)
+
+
+def _edges(points: np.ndarray) -> np.ndarray:
+    """The edges of tiles about positive points: half-way in the logarithm."""
+    logs = np.log(np.unique(points))
+    gap = np.diff(logs) if len(logs) > 1 else np.array([0.28])
+    middle = logs[:-1] + gap / 2 if len(logs) > 1 else np.empty(0)
+    return np.exp([logs[0] - gap[0] / 2, *middle, logs[-1] + gap[-1] / 2])
 
 
 def heatmap(

@@ -30,7 +30,10 @@ def pyplot() -> Any:
 
 
 def save(picture: Any, path: Path) -> None:
-    """Writes a picture, without a date in it."""
+    """Writes a picture, without a date in it; it is laid out once, whatever the formats."""
+    if picture.get_layout_engine() is not None:
+        picture.draw_without_rendering()
+        picture.set_layout_engine("none")
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
     picture.savefig(path, metadata=undated, dpi=150)
 

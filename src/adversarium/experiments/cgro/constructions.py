@@ -39,9 +39,9 @@ quick = dict(seeds=5)
 paper = dict(seeds=10)
 
 
-def plan(dimensions=(6, 10), stages=8, widths=True, steps=2000):
+def plan(dimensions=(6, 10), stages=8, widths=WIDTHS, steps=2000):
     yield Trial(label="gates", function=gates, parameters=dict(stages=stages))
-    yield Trial(label="regions", function=regions)
+    yield Trial(label="regions", function=regions, version=2)
     yield Trial(label="C(μ)", function=shattering)
     for D in dimensions:
         yield Trial(label=f"D = {D}", function=classifiers, parameters=dict(D=D), version=3)
@@ -51,7 +51,7 @@ def plan(dimensions=(6, 10), stages=8, widths=True, steps=2000):
         for D in COUNTED_D:
             yield _count(kind, 8, D, "D")
     yield Trial(label="ray", function=ray)
-    for D, m in itertools.product(TRAINED, WIDTHS) if widths else ():
+    for D, m in itertools.product(TRAINED, widths):
         yield _trained(D, m, steps)
 
 
@@ -101,21 +101,28 @@ def gates(rng, stages):
 
 
 def regions(rng, nets=10):
-    """Linear pieces of small random ReLU networks of the plane, counted as activation patterns on a
-    grid, over 2^n for n hidden units: the largest, Proposition D.5 of CGRO."""
+    """Linear pieces of small random ReLU networks of the plane, Proposition D.5 of CGRO: the
+    activation patterns on a grid over 2^n for n hidden units, the largest; and how far ∇f varies
+    where the pattern does not (a piece is linear), the largest."""
     line = torch.linspace(-4, 4, 300, dtype=torch.float64)
-    x, worst = torch.cartesian_prod(line, line), 0.0
+    grid, worst, spread = torch.cartesian_prod(line, line), 0.0, 0.0
     for _ in range(nets):
         sizes = [2, *(1 + int(integers(4, (), rng)) for _ in range(1 + int(integers(2, (), rng))))]
-        patterns, h = [], x
-        for a, b in itertools.pairwise(sizes):
-            z = h @ normal((a, b), rng) + normal((b,), rng)
-            patterns.append(z > 0)
-            h = torch.relu(z)
+        patterns, x = [], grid.clone().requires_grad_(True)
+        with torch.enable_grad():
+            h = x
+            for a, b in itertools.pairwise(sizes):
+                z = h @ normal((a, b), rng) + normal((b,), rng)
+                patterns.append(z > 0)
+                h = torch.relu(z)
+            (slopes,) = torch.autograd.grad((h @ normal((b,), rng)).sum(), x)
         seen = torch.cat(patterns, dim=1)
-        codes = (seen * 2 ** torch.arange(seen.shape[1])).sum(1).unique()
-        worst = max(worst, len(codes) / 2 ** seen.shape[1])
-    return {"regions/2^n": worst}
+        codes = (seen * 2 ** torch.arange(seen.shape[1])).sum(1)
+        pieces, of = codes.unique(return_inverse=True)
+        one = slopes.new_zeros(len(pieces), 2).index_copy(0, of, slopes)  # of every piece
+        worst = max(worst, len(pieces) / 2 ** seen.shape[1])
+        spread = max(spread, float((slopes - one[of]).abs().max()))
+    return {"regions/2^n": worst, "spread": spread}
 
 
 def shattering(rng):
@@ -204,9 +211,16 @@ def _least_width(rows):
     NaN where no width does."""
     found = []
     for D in TRAINED:
-        errors = [rows[f"trained, D = {D}, width {m}"].last("robust_error") for m in WIDTHS]
-        good = np.stack(errors) <= 0.05
-        found.append(np.where(good.any(0), np.log2(WIDTHS)[good.argmax(0)], np.nan))
+        trained = {
+            int(label.split()[-1]): run.last("robust_error")
+            for label, run in rows.items()
+            if label.startswith(f"trained, D = {D}, ")
+        }
+        if not trained:
+            return np.full(len(next(iter(rows.values())).seeds), np.nan)
+        widths = sorted(trained)
+        good = np.stack([trained[m] for m in widths]) <= 0.05
+        found.append(np.where(good.any(0), np.log2(widths)[good.argmax(0)], np.nan))
     x = np.array(TRAINED) - np.mean(TRAINED)
     return x @ np.stack(found) / (x @ x)
 
@@ -255,7 +269,9 @@ checks = {
     ),
     "cgro.lemD.2": existence(last("square", "gates")),
     "cgro.lemD.3": existence(last("product", "gates")),
-    "cgro.propD.5": at_most(last("regions/2^n", "regions"), 1.0),
+    "cgro.propD.5": rules.every(
+        at_most(last("regions/2^n", "regions"), 1.0), at_most(last("spread", "regions"), 1e-12)
+    ),
     "cgro.thm5.3": rules.every(
         existence(last("table", "C(μ)")),
         existence(last("lower_bound", "D = 6")),

@@ -3,7 +3,10 @@
 Paper: the signal is learnt until α³U = O(log) at T₀ = Θ̃(1/(ηα³σ0)); then noise is memorised at
 T₁ = Θ̃(N/(ησ0σ³d^{3/2})); then the loss falls like 1/t.
 Reading: set E of thm4.1 (d = 200, N = 10) unless said otherwise; sweeps change one thing at a time,
-seeds fixed; robust errors under the transfer attack.
+seeds fixed; robust errors under the transfer attack. All is judged on the seeds with some
+u_r(0) > 0: without one, an event of probability 2^−m, no unit ever learns the signal. σ is swept up
+to 0.16: beyond, v*(0) > ½ and noise is half memorised at the start.
+Cost: quick 90 s (2 cores); paper 15 minutes on a GPU.
 """
 
 import math
@@ -36,7 +39,7 @@ from adversarium.probes import (
 )
 
 quick = dict(seeds=10)
-paper = dict(seeds=10)  # the 2^−m event: seed 19 has all u_r(0) < 0 and never learns the signal
+paper = dict(patience=3, seeds=100)  # a seed whose largest u_r(0) is small is slow
 
 E, CLEAN = "set E", "λ = 0"
 GAPS = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0134)
@@ -48,19 +51,20 @@ EARLY = {"η": (0.00025, 0.0005, 0.001, 0.002), "α": (1.0, 2.0, 4.0, 8.0),
          "σ0": (0.01, 0.02, 0.04, 0.08)}  # fmt: skip
 EARLY_POWERS = {"η": -1.0, "α": -3.0, "σ0": -1.0}
 LATE = {"η": (0.025, 0.05, 0.1, 0.2), "σ0": (0.00875, 0.0175, 0.035, 0.07), "N": (5, 10, 20, 40),
-        "σ": (0.03, 0.06, 0.12, 0.24), "λ": (0.1, 0.2, 0.4, 0.8),
+        "σ": (0.02, 0.04, 0.08, 0.16), "λ": (0.1, 0.2, 0.4, 0.8),
         "d": (100, 200, 400, 800), "d, paper": (100, 200, 400, 800)}  # fmt: skip
 LATE_POWERS = {"η": -1.0, "σ0": -1.0, "N": 1.0, "σ": -3.0, "λ": -1.0, "d": -1.5, "d, paper": 0.527}
 RESIDUAL = (100, 300, 900, 1800)
+_START: dict = dict(probes=(largest_signal,), record=(0,))
 
 
-def plan(steps=20_000, sweeps=True, gaps=GAPS):
+def plan(steps=20_000, sweeps=True, gaps=GAPS, patience=1):
     robust = Error(n=2000, attacks="training", name="robust_test_error")
     memorised = (true_feature, least_memorised, median_memorised, most_memorised)
     yield patches(
         E,
         steps=steps,
-        probes=(*memorised, risk, gradient_over_risk),
+        probes=(largest_signal, *memorised, risk, gradient_over_risk),
         final=(Error(n=10_000, name="clean_test_error"), robust, fresh_noise),
         folds=(
             FirstTime(largest_signal, 1.0),
@@ -75,25 +79,25 @@ def plan(steps=20_000, sweeps=True, gaps=GAPS):
             Worst(largest_correlation, after=3),
         ),
     )
-    end = (*memorised, robust_train_error, robust, Error(n=2000, name="clean_test_error"))
-    yield patches(CLEAN, steps=steps // 2, lam=0.0, final=end)
+    final = (*memorised, robust_train_error, robust, Error(n=2000, name="clean_test_error"))
+    yield patches(CLEAN, steps=steps // 2, lam=0.0, final=final, **_START)
     for gap in gaps:
-        yield patches(f"1 − γ = {gap:g}", steps=steps, gap=gap, final=end)
+        yield patches(f"1 − γ = {gap:g}", steps=steps, gap=gap, final=final, **_START)
     if not sweeps:
         return
     for name, values in EARLY.items():
         for value in values:
-            yield _early(name, value)
+            yield _early(name, value, patience)
     for name, values in LATE.items():
         for value in values:
             yield _late(name, value)
     for d in RESIDUAL:
         length = math.ceil(6_000 * (d / 200) ** 0.53)
         shape = dict(d=d, P=4, N=8, m=6, eta=0.1, steps=length)
-        yield patches(f"residual, d = {d}", folds=(NoiseResidual(),), **shape)
+        yield patches(f"residual, d = {d}", folds=(NoiseResidual(),), **shape, **_START)
 
 
-def _early(name, value):
+def _early(name, value, patience):
     """A short run for T₀: little noise, small steps."""
     turned = {"η": "eta", "α": "alpha", "σ0": "sigma0"}[name]
     base = dict(
@@ -104,9 +108,9 @@ def _early(name, value):
         sigma0=0.02 if name == "α" else None,
     )
     steps = {"η": 1.5 / value, "α": 40_000 / value**3 + 100, "σ0": 60 / value + 400}[name]
-    folds, probes = (FirstTime(largest_signal, 1.0),), (largest_signal,)
-    knobs = {**base, turned: value, "steps": math.ceil(steps)}
-    return patches(f"T₀, {name} = {value:g}", **knobs, probes=probes, folds=folds, record=(0,))
+    knobs = {**base, turned: value, "steps": math.ceil(patience * steps)}
+    folds = (FirstTime(largest_signal, 1.0),)
+    return patches(f"T₀, {name} = {value:g}", **knobs, folds=folds, **_START)
 
 
 def _late(name, value):
@@ -120,20 +124,32 @@ def _late(name, value):
         "d": "d",
         "d, paper": "d",
     }
-    base: dict = dict(eta=0.1)
+    base: dict = dict(eta=0.2 if name == "σ" else 0.1)
     if name == "d":
         base |= dict(sigma=0.0674, sigma0=0.0707, alpha=3.74, gap=0.01335)
     knobs = {**base, keys[name]: value}
     middle = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
-    length = math.ceil(5_000 * (value / middle[name]) ** LATE_POWERS[name]) + 200
+    length = math.ceil(500 / base["eta"] * (value / middle[name]) ** LATE_POWERS[name]) + 200
     folds = (FirstTime(median_memorised, 1.0), Total(attacked_doubt))
-    return patches(f"T₁, {name} = {value:g}", **knobs, steps=length, folds=folds)
+    return patches(f"T₁, {name} = {value:g}", **knobs, steps=length, folds=folds, **_START)
 
 
 def _first_time(rows):
     """T₀ (1/u0)/(1/u0 − α): without the offset of its closed form."""
     start = rows.curve("largest_signal")[1][:, 0]  # α u0
-    return rows.last(T0) / np.where(start > 0, 1 - start, np.nan)
+    return rows.last(T0) / (1 - start)
+
+
+def _given(runs, check):
+    """The check on the seeds in which every one of the runs (by the beginning of their labels)
+    starts with some u_r > 0."""
+
+    def event(rows):
+        starts = [rows[label].curve("largest_signal")[1][:, 0] for label in rows
+                  if label.startswith(runs)]  # fmt: skip
+        return (np.stack(starts) > 0).all(0).astype(float)
+
+    return rules.given(rules.Quantity("some u_r(0) > 0", event, points=1), check)
 
 
 def _sizes(kind, name, values):
@@ -207,69 +223,15 @@ def _memorised(gap):
     )
 
 
-checks = {
-    "cgro.thm4.1.control-lam0": rules.every(
-        level(last("robust_train_error", CLEAN, 10), 0.35, 0.65),
-        level(last("clean_test_error", CLEAN), 0, 0),
-        level(last("most_memorised", CLEAN), -0.1, 0.1),
-    ),
-    "cgro.thm4.1.phase-gamma": rules.every(
-        *(check for gap in GAPS[:6] for check in _learnt(gap)),
-        *(check for gap in GAPS[6:] for check in _memorised(gap)),
-    ),
+_on_E = {
     "cgro.lem4.2": at_most(last("growth_violation", E), 1e-9),
     "cgro.lem4.3": rules.every(
         at_most(last("attack_violation", E), 1e-9), at_most(last("level", E), 1.0)
-    ),
-    "cgro.lemC.3": rules.every(
-        *(
-            exponent(
-                f"power of {name} in T₀",
-                _first_time,
-                _sizes("T₀", name, values),
-                EARLY_POWERS[name],
-                0.15,
-            )
-            for name, values in EARLY.items()
-        )
-    ),
-    "cgro.lemC.5": rules.unless_refuted(
-        exponent(
-            "power of d in residual over both printed terms", _over_terms, _residuals, 0.0, _upper
-        ),
-        "with unit constants the residual outgrows both terms at sizes that run",
-    ),
-    "cgro.lemC.5.corrected": _within("residual_share"),
-    "cgro.lem4.4": exponent(
-        "power of d in shortfall/(Pσ²√d/α)", _shortfall, _residuals, 0.0, _upper
-    ),
-    "cgro.lem4.4.corrected": _within("lower_share"),
-    "cgro.lemC.7": rules.every(
-        *(
-            exponent(
-                f"power of {name} in T₁", T1, _sizes("T₁", name, values), LATE_POWERS[name], 0.15
-            )
-            for name, values in LATE.items()
-        )
     ),
     "cgro.lemC.8": at_most(measure("1 − least ‖∇L‖/L from T₁ on", _ratio_after), 0.0),
     "cgro.lemC.9": rules.every(
         at_most(last("decay_product", E), 1.0),
         level(measure("slope of log L in log(t − T₁)", _decay_slope), high=-0.9),
-    ),
-    "cgro.lemC.10": exponent(
-        "power of N in ησ0(λ/N)ΣΣψ",
-        "total(attacked_doubt)",
-        _sizes("T₁", "N", LATE["N"]),
-        0.0,
-        _upper,
-    ),
-    "cgro.lemC.10.corrected": exponent(
-        "power of N in ησ0(λ/N)ΣΣψ",
-        "total(attacked_doubt)",
-        _sizes("T₁", "N", LATE["N"]),
-        1.0,
-        0.15,
     ),
     "cgro.lemC.11": at_most(last("worst(largest_correlation)", E), 1.0),
     "cgro.thmC.12.clean": level(last("clean_test_error", E), 0, 0),
@@ -281,6 +243,67 @@ checks = {
         ordering(_time(0.9, "most_memorised"), than=_twenty),
         level(measure("change of α³U after T₁", _frozen), -0.05, 0.05),
     ),
+}
+_doubt = lambda claimed, tolerance: exponent(
+    "power of N in ησ0(λ/N)ΣΣψ",
+    "total(attacked_doubt)",
+    _sizes("T₁", "N", LATE["N"]),
+    claimed,
+    tolerance,
+)
+_residual = lambda name, of: exponent(f"power of d in {name}", of, _residuals, 0.0, _upper)
+
+
+def _powers(kind, of, swept, claimed):
+    """An exponent for everything that is swept, each on its own runs."""
+    return rules.every(
+        *(
+            _given(
+                f"{kind}, {name} = ",
+                exponent(
+                    f"power of {name} in {kind}",
+                    of,
+                    _sizes(kind, name, values),
+                    claimed[name],
+                    0.15,
+                ),
+            )
+            for name, values in swept.items()
+        )
+    )
+
+
+checks = {
+    **{claim: _given(E, check) for claim, check in _on_E.items()},
+    "cgro.thm4.1.control-lam0": _given(
+        CLEAN,
+        rules.every(
+            level(last("robust_train_error", CLEAN, 10), 0.35, 0.65),
+            level(last("clean_test_error", CLEAN), 0, 0),
+            level(last("most_memorised", CLEAN), -0.1, 0.1),
+        ),
+    ),
+    "cgro.thm4.1.phase-gamma": _given(
+        "1 − γ = ",
+        rules.every(
+            *(check for gap in GAPS[:6] for check in _learnt(gap)),
+            *(check for gap in GAPS[6:] for check in _memorised(gap)),
+        ),
+    ),
+    "cgro.lemC.3": _powers("T₀", _first_time, EARLY, EARLY_POWERS),
+    "cgro.lemC.7": _powers("T₁", T1, LATE, LATE_POWERS),
+    "cgro.lemC.5": _given(
+        "residual",
+        rules.unless_refuted(
+            _residual("residual over both printed terms", _over_terms),
+            "with unit constants the residual outgrows both terms at sizes that run",
+        ),
+    ),
+    "cgro.lem4.4": _given("residual", _residual("shortfall/(Pσ²√d/α)", _shortfall)),
+    "cgro.lemC.5.corrected": _given((E, "residual"), _within("residual_share")),
+    "cgro.lem4.4.corrected": _given((E, "residual"), _within("lower_share")),
+    "cgro.lemC.10": _given("T₁, N = ", _doubt(0.0, _upper)),
+    "cgro.lemC.10.corrected": _given("T₁, N = ", _doubt(1.0, 0.15)),
 }
 
 _gaps = {
