@@ -1,15 +1,16 @@
 """Planted bugs: each breaks one part of the laboratory, and the claim that must turn.
 
 The audit is itself audited: with the bug in place the claim no longer holds. `knobs` shrink the
-experiment where the healthy verdict stays the same. `python -m tests.planted K` plants bug K and
-prints the verdict; `python -m tests.planted K healthy` does the same without the bug.
+experiment where the healthy verdict stays the same. `python -m tests.planted ID` plants the bugs of
+one experiment, one after the other, and prints the verdicts with and without them.
 """
 
 import copy
+import functools
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +37,7 @@ import adversarium.experiments.rnrf.recursions as recursions
 import adversarium.experiments.rnrf.setting as setting
 import adversarium.networks.two_layer as two_layer
 import adversarium.training.sgd as sgd
+import adversarium.training.signal_noise as signal_noise
 import adversarium.training.states as states
 from adversarium.experiments.catalogue import claims, load
 from adversarium.networks import CubicCNN, SmoothedCNN
@@ -55,6 +57,7 @@ class Bug:
     knobs: dict[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     only: tuple[str, ...] = ()  # labels of the tasks that the claim needs; () all
+    seeds: int = 0  # 0: as many as the quick preset has
 
 
 def _property(owner: Any, name: str, value: Callable[[Any], Any]) -> Callable[[], Any]:
@@ -75,7 +78,8 @@ def _replaced_by_universal(original, self, loss, batch, t, rng):
 def _method(owner: Any, name: str, change: Callable[..., Any]) -> Callable[[], Any]:
     """Replaces a method by change(original, …)."""
     original = getattr(owner, name)
-    return lambda: patch.object(owner, name, lambda *a, **k: change(original, *a, **k))
+    changed = functools.wraps(original)(lambda *a, **k: change(original, *a, **k))
+    return lambda: patch.object(owner, name, changed)
 
 
 def _hundredth(original, self, loss, batch, t, rng):
@@ -98,6 +102,17 @@ def _half_gamma(original, setting):
         setting.data, setting.network, weaker, setting.rule, setting.seeds, setting.device,
         setting.dtype,
     ))  # fmt: skip
+
+
+def _both_parts(original, setting):
+    """Clean training is half against the attack."""
+    rule = replace(setting.rule, risk=replace(setting.rule.risk, lam=0.5))
+    return original(replace(setting, rule=rule))
+
+
+def _over_points(original, state, scene):
+    """The mean over points is divided by their number once more."""
+    return original(state, scene) / scene.setting.rule.n
 
 
 def _tiny_clusters(original, self, n, rng):
@@ -226,7 +241,7 @@ def _no_ascent():
 
 
 _SHORT, _SHORTER = dict(steps=100), dict(steps=300)
-_FIG3 = dict(steps=300)
+_FIG3 = dict(steps=300, m=30, points=30)
 _LATE = (
     "rnrf.phase2.crossing", "rnrf.fig3.robust_rise", "rnrf.thm4.4.robust_features",
     "rnrf.thm4.4.weak", "rnrf.lemD.21.offdiag_adv", "rnrf.phase1",
@@ -237,9 +252,12 @@ _CLEAN = (
     "rnrf.lemE.6.sum", "rnrf.lemD.5.logit", "rnrf.lemD.6", "rnrf.sec3.decomp",
     "rnrf.lemD.11.logF",
 )  # fmt: skip
-_DIGITS = dict(epochs=50)
+_DIGITS = dict(epochs=40, n_test=200)
 _ONE = dict(rules=("exact",))
 _DATA = two_features.TwoFeaturePatches
+_HALF_ATTACK = _method(signal_noise, "start", _half_gamma)
+_HALF_BALLS = _method(classifiers.Balls, "inside", _half_ball)
+_SHORT_RAMPS = _method(classifiers, "soft_indicator", lambda f, a, b: f(a / 4, a / 2))
 
 BUGS = (
     Bug("training attack a hundredth of its size", "rnrf.fig3.transition",
@@ -250,8 +268,7 @@ BUGS = (
         also=("rnrf.thm4.4.train_perfect", "rnrf.remark2.5.pgd_inner")),
     Bug("signal patch without its label", "cgro.thm4.1",
         _method(patches.PatchData, "sample", _no_signal)),
-    Bug("reduced dynamics train against half the attack", "cgro.thm4.1",
-        lambda: _patched_engine("signal_noise", _half_gamma)),
+    Bug("reduced dynamics train against half the attack", "cgro.thm4.1", _HALF_ATTACK),
     Bug("inputs a twentieth of their size", "boat.thm3.1.train_error",
         _method(clusters.Clusters, "sample", _tiny_clusters)),
     Bug("certificate forty times too wide", "boat.thm3.1.train_error",
@@ -337,13 +354,33 @@ BUGS = (
         only=(dynamics.E,)),
     Bug("initial weights twenty times as large", "cgro.lemC.11",
         _method(CubicCNN, "init", _scaled(20.0)), dict(steps=300), only=(dynamics.E,)),
+    Bug("reduced dynamics train against half the attack", "cgro.lem4.3", _HALF_ATTACK,
+        also=("cgro.lemC.8", "cgro.lemC.9", "cgro.stages", "cgro.lem4.4.corrected"),
+        only=(dynamics.E,)),
+    Bug("signal patch without its label", "cgro.thmC.12.clean",
+        _method(patches.PatchData, "sample", _no_signal), also=("cgro.thmC.12.robust",),
+        only=(dynamics.E,)),
+    Bug("reduced dynamics train against half the attack", "cgro.thm4.1.phase-gamma", _HALF_ATTACK,
+        only=tuple(f"1 − γ = {gap:g}" for gap in dynamics.GAPS)),
+    Bug("reduced dynamics train against half the attack", "cgro.thm4.1.N-critical", _HALF_ATTACK,
+        dict(ratios=(0.25, 4.0))),
+    Bug("clean training is half against the attack", "cgro.thm4.1.control-lam0",
+        _method(signal_noise, "start", _both_parts), only=(dynamics.CLEAN,), seeds=30),
+    Bug("a mean over points is divided by their number once more", "cgro.lemC.10",
+        _method(dynamics, "attacked_doubt", _over_points),
+        only=tuple(f"T₁, N = {N}" for N in dynamics.LATE["N"])),
+    Bug("units without a kink", "cgro.propD.5",
+        lambda: patch.object(torch, "relu", torch.nn.functional.softplus), only=("regions",)),
+    Bug("the kernel sees half of the ball", "cgro.thmF.1.I",
+        _method(flatness, "ball", lambda f, D, side: (f(D, side) + 1) / 2),
+        dict(draws=800, repeats=(10, 2)), only=("density, D = 1", "density, D = 2")),
     Bug("noise mostly zero", "cgro.lemA.4.corrected",
         _method(identities, "normal", _mostly_zero), only=("cubic form",)),
     Bug("teeth a tenth too low", "cgro.lemD.2",
         lambda: patch.object(construction_parts, "_TOOTH", 0.9 * construction_parts._TOOTH),
         also=("cgro.lemD.3",), only=("gates",)),
     Bug("balls of half the radius", "cgro.eq.C",
-        _method(classifiers.Balls, "inside", _half_ball), only=("D = 6",)),
+        _HALF_BALLS, only=("D = 6",)),
     Bug("gradients a fifth too small", "cgro.thmF.1.taylor",
         _method(flatness.Features, "slope", _scaled(0.8)), only=("taylor",)),
     Bug("gradients a fifth too large", "cgro.propE.2",
@@ -354,9 +391,18 @@ BUGS = (
     Bug("half of the decision boundary is lost", "cgrm.prop3.1.corrected",
         _method(margins, "_roots", lambda f, *a: f(*a)[::2][:50]), only=("boundary",)),
     Bug("balls of half the radius", "cgrm.prop3.2",
-        _method(classifiers.Balls, "inside", _half_ball), only=("f_adv",)),
+        _HALF_BALLS, only=("f_adv",)),
     Bug("soft indicators end inside the ball", "cgrm.cor3.4",
-        _method(classifiers, "soft_indicator", lambda f, a, b: f(a / 4, a / 2)), only=("f_adv",)),
+        _SHORT_RAMPS, only=("f_adv",)),
+    Bug("soft indicators end inside the ball", "cgrm.thm3.3.corrected", _SHORT_RAMPS,
+        only=("closeness", *(f"balls = {n}" for n in margins.COUNTED_N),
+              *(f"D = {D}" for D in margins.COUNTED_D))),
+    Bug("all training points count as small margins", "cgrm.complexity-order",
+        lambda: patch.object(margins, "MU", 1.0), only=("order",)),
+    Bug("balls of half the radius", "cgrm.thm6.2", _HALF_BALLS,
+        only=tuple(f"N = {N}" for N in modified.SAMPLES), seeds=20),
+    Bug("small margins as wide as the large ones", "cgrm.assump6.1",
+        lambda: patch.object(linear, "BETA", linear.ALPHA), only=("angles",)),
     Bug("noise a thousandth of its size", "cgrm.thm4.1",
         _method(linear, "normal", _scaled(0.001)), also=("cgrm.thm4.1.corrected",),
         only=("max margin",)),
@@ -381,16 +427,11 @@ BUGS = (
 # undecided or failing with and without any bug, holding whatever is broken, or not yet tried
 UNTURNED = (
     "rnrf.lemD.10.stage2", "rnrf.lemD.23", "rnrf.lemE.7.final", "rnrf.lemE.3.noise", "rnrf.lemE.10",
-    "rnrf.lemD.17.advex", "rnrf.lemD.24", "rnrf.lemD.25", "rnrf.lemE.11",
-    "cgro.lemA.1", "cgro.lemA.2", "cgro.lemA.3", "cgro.lemA.4",
-    "cgro.lemA.7", "cgro.lemA.8", "cgro.thm4.1.control-lam0", "cgro.thm4.1.phase-gamma",
-    "cgro.lem4.3", "cgro.lem4.4",
-    "cgro.lem4.4.corrected", "cgro.lemC.3", "cgro.lemC.5", "cgro.lemC.5.corrected", "cgro.lemC.7",
-    "cgro.lemC.8", "cgro.lemC.9", "cgro.lemC.10", "cgro.lemC.10.corrected",
-    "cgro.thmC.12.clean", "cgro.thmC.12.robust", "cgro.stages", "cgro.thm4.1.N-critical",
-    "cgro.thm5.2", "cgro.propD.5", "cgro.thm5.3", "cgro.thmE.1", "cgro.thmF.1.I", "cgro.thmF.1.II",
-    "cgrm.prop3.1", "cgrm.thm3.3", "cgrm.thm3.3.corrected", "cgrm.lemA.7", "cgrm.assump6.1",
-    "cgrm.complexity-order", "cgrm.std-bound", "cgrm.thm6.2",
+    "rnrf.lemD.17.advex", "rnrf.lemD.24", "rnrf.lemD.25", "rnrf.lemE.11", "cgro.lemA.1",
+    "cgro.lemA.2", "cgro.lemA.3", "cgro.lemA.4", "cgro.lemA.7", "cgro.lemA.8", "cgro.lem4.4",
+    "cgro.lemC.3", "cgro.lemC.5", "cgro.lemC.5.corrected", "cgro.lemC.7", "cgro.lemC.10.corrected",
+    "cgro.thm5.2", "cgro.thm5.3", "cgro.thmE.1", "cgro.thmF.1.II", "cgrm.prop3.1", "cgrm.thm3.3",
+    "cgrm.lemA.7", "cgrm.std-bound",
 )  # fmt: skip
 
 
@@ -404,37 +445,43 @@ def _patched_engine(name: str, change: Callable[..., Any]) -> Any:
     return patch.object(engines, "ENGINES", changed)
 
 
-def shared(bug: Bug) -> Bug:
-    """The bug with the claims of all bugs that run the same experiment at the same knobs: one
-    healthy run serves them all."""
-    home = claims()[bug.claim].experiment
-    same = [b for b in BUGS if claims()[b.claim].experiment == home and b.knobs == bug.knobs]
-    own = dict.fromkeys(c for b in same if not b.only for c in (b.claim, *b.also))
-    return replace(bug, also=tuple(c for c in own if c != bug.claim))
+def home(bug: Bug) -> str:
+    """The experiment that a bug's claims belong to."""
+    return claims()[bug.claim].experiment
 
 
-def verdicts(bug: Bug) -> dict[str, str]:
-    """The verdicts of the bug's claims at its knobs, from an empty store."""
-    id = claims()[bug.claim].experiment
-    experiment = load(id)
-    tasks = [
-        t for t in planned(experiment, "quick", bug.knobs) if not bug.only or t.label in bug.only
-    ]
-    seeds = range(experiment.seeds("quick"))
+def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
+    """The verdicts of claims at the bug's knobs: from nothing, or, without a bug, with the help of
+    the rows that come with the code."""
+    experiment = load(home(bug))
+    chosen = lambda task: not bug.only or task.label in bug.only
+    tasks = [task for task in planned(experiment, "quick", bug.knobs) if chosen(task)]
+    seeds = range(bug.seeds or experiment.seeds("quick"))
     with tempfile.TemporaryDirectory() as folder:
-        reader = Reader(Store(Path(folder) / "s.sqlite"), id)
-        failures = run_missing(experiment, tasks, seeds, reader, "cpu", None, fresh=True)
+        reader = Reader(Store(Path(folder) / "s.sqlite"), experiment.id)
+        failures = run_missing(experiment, tasks, seeds, reader, "cpu", None, fresh=fresh)
         rows = evidence(reader, tasks, seeds)
-    if rows is None:
-        return dict.fromkeys((bug.claim, *bug.also), f"failed: {failures}")
-    return {id: judged(experiment, id, rows).verdict for id in (bug.claim, *bug.also)}
+    if failures or rows is None:
+        return dict.fromkeys(wanted, f"failed: {failures}")
+    return {id: judged(experiment, id, rows).verdict for id in wanted}
+
+
+def planted(id: str) -> Iterator[dict[str, Any]]:
+    """Every bug of an experiment: its name, its claims' verdicts without it (the ledger's where
+    nothing is changed) and with it. One healthy run serves all bugs that run the same."""
+    own = [bug for bug in BUGS if home(bug) == id]
+    runs = lambda bug: repr((bug.knobs, bug.only, bug.seeds))
+    healthy: dict[str, dict[str, str]] = {}
+    for bug in own:
+        if runs(bug) not in healthy and (bug.knobs or bug.only):
+            all_ = dict.fromkeys(c for b in own if runs(b) == runs(bug) for c in (b.claim, *b.also))
+            healthy[runs(bug)] = verdicts(bug, all_, fresh=False)
+        with bug.plant():
+            found = verdicts(bug, (bug.claim, *bug.also), fresh=True)
+        before = healthy.get(runs(bug), {})
+        yield {"bug": bug.name, "healthy": {c: before[c] for c in found if before}, "found": found}
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    bug = BUGS[int(sys.argv[1])]
-    if sys.argv[2:] == ["healthy"]:
-        print(json.dumps(verdicts(shared(bug))))
-    else:
-        with bug.plant():
-            print(json.dumps(verdicts(bug)))
+    print(json.dumps(list(planted(sys.argv[1]))))
