@@ -68,6 +68,8 @@ def depth(net: nn.Sequential) -> int:
 def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
     """The network with so many more hidden layers, through which z = relu(z) − relu(−z) is
     carried."""
+    if layers == 0:
+        return net
     k = len(affine_maps(net)[-1][1])
     eye, zero = torch.eye(k), torch.zeros(k)
     carry = network([(torch.cat([eye, -eye]), torch.cat([zero, zero])),
