@@ -155,3 +155,27 @@ def test_the_crossing_is_found_after_the_steepest_growth():
     # s(1 − s)/8 = .002 at t = 60 + 8 ln((1 + √(1 − .064))/(1 − √(1 − .064)))
     root = math.sqrt(1 - 0.064)
     assert found[0] == pytest.approx(60 + 8 * math.log((1 + root) / (1 - root)), abs=2)
+
+
+def test_a_random_hypothesis_drops_seeds_and_is_told():
+    values = np.array([1.0, 1.1, 0.9, 1.0, 50.0, 1.0])
+    start = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 1.0])
+    rows = {"": Rows((0, 1, 2, 3, 7, 9), {"x": (np.array([0]), values[:, None]),
+                                          "start": (np.array([0]), start[:, None])})}  # fmt: skip
+    event = rules.Quantity("start", lambda r: r[""].last("start"), points=1)
+    assert rules.at_most(last("x"), 2.0).judge(rows).verdict == "fails"
+    assert "seed 7" in rules.at_most(last("x"), 2.0).judge(rows).reason
+    found = rules.given(event, rules.at_most(last("x"), 2.0)).judge(rows)
+    assert found.verdict == "holds" and "seed 1)" in found.reason
+    assert len(found.measured[0]["values"]) == 5
+    assert found.measured[-1]["mean"] == pytest.approx(5 / 6) and found.measured[-1]["high"] <= 1
+    never = rules.Quantity("never", lambda r: np.zeros(6))
+    assert rules.given(never, rules.at_most(last("x"), 2.0)).judge(rows).verdict == "undecided"
+
+
+def test_checks_that_depend_on_what_was_run():
+    rows = {"a": Rows((0,), {"x": (np.array([0]), np.zeros((1, 1)))})}
+    of_all = lambda rows: [rules.identity(last("x", label), 0.0) for label in rows]
+    assert rules.found("identity", of_all, "needs a run").judge(rows).verdict == "holds"
+    empty = rules.found("identity", of_all, "needs a run").judge({})
+    assert empty.verdict == "undecided" and "needs a run" in empty.reason

@@ -5,7 +5,7 @@ attack, too few seeds, out of regime or cited result, and what would decide it.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -420,13 +420,20 @@ def _told(verdicts: list[Verdict]) -> str:
     return "; ".join(told)
 
 
-def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda label: True) -> Check:
-    """A check of every run whose label passes `where`: all must hold, and there must be one."""
+def found(kind: str, make: Callable[[Evidence], Sequence[Check]], needs: str) -> Check:
+    """Checks that depend on what was run: all that `make` finds in the rows must hold, and there
+    must be one."""
 
     def judge(rows: Evidence) -> Verdict:
-        labels = [label for label in rows if where(label)]
-        if not labels:
-            return Verdict("undecided", (), None, None, f"{OUT}: no such run in the plan")
-        return every(*(make(label) for label in labels)).judge(rows)
+        checks = make(rows)
+        if not checks:
+            return Verdict("undecided", (), None, None, f"{OUT}: {needs}")
+        return every(*checks).judge(rows)
 
-    return Check(make("").kind, judge)
+    return Check(kind, judge)
+
+
+def each(make: Callable[[str], Check], where: Callable[[str], bool] = lambda label: True) -> Check:
+    """A check of every run whose label passes `where`: all must hold, and there must be one."""
+    chosen = lambda rows: [make(label) for label in rows if where(label)]
+    return found(make("").kind, chosen, "no such run in the plan")

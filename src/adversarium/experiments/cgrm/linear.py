@@ -138,18 +138,12 @@ def _d(rows):
     return rows["max margin"].last("d")[0]
 
 
-def _predictions():
+def _predictions(rows):
     """‖u − w*‖ over its prediction at every N' ≤ d/4 that was run."""
-
-    def judge(rows):
-        few = [i for i, n in enumerate(_counts(rows)) if n <= _d(rows) / 4]
-        if not few:
-            return rules.Verdict("undecided", (), None, None, f"{rules.OUT}: needs an N' ≤ d/4")
-        ratio = lambda i: lambda r: _curve(r, "error")[:, i] / _curve(r, "predicted")[:, i]
-        name = lambda i: f"‖u − w*‖ over its prediction (N' = {_counts(rows)[i]:g})"
-        return rules.every(*(level(measure(name(i), ratio(i)), 0.9, 1.1) for i in few)).judge(rows)
-
-    return rules.Check("level", judge)
+    few = {i: n for i, n in enumerate(_counts(rows)) if n <= _d(rows) / 4}
+    ratio = lambda i: lambda r: _curve(r, "error")[:, i] / _curve(r, "predicted")[:, i]
+    name = lambda n: f"‖u − w*‖ over its prediction (N' = {n:g})"
+    return [level(measure(name(n), ratio(i)), 0.9, 1.1) for i, n in few.items()]
 
 
 def _wendel(rows):
@@ -184,7 +178,7 @@ checks = {
             measure("|margin − √(α² + M²)|", lambda r: _where(r, "margin_error", _everywhere)), 1e-4
         ),
         level(measure("Wendel's probability, standard errors", _wendel), high=4),
-        _predictions(),
+        rules.found("level", _predictions, "needs an N' ≤ d/4"),
     ),
     "cgrm.lemB.2": rules.every(
         _trained(lambda label: level(_gap(label), 0, 0.01)),
