@@ -77,10 +77,11 @@ class Plane:
         if len(xs) * len(ys) == len(self.values):
             tiles = np.empty((len(ys), len(xs)))
             tiles[np.searchsorted(ys, self.y), np.searchsorted(xs, self.x)] = self.values
-            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap="cividis", zorder=1)
+            seamless: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1)
+            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap="cividis", **seamless)
         side = 250 / max(8, len(xs), len(ys))
-        shape: dict[str, Any] = dict(cmap="cividis", marker="s", s=side**2, zorder=1)
-        return axis.scatter(self.x, self.y, c=self.values, **shape)
+        squares: dict[str, Any] = dict(marker="s", s=side**2, zorder=1)
+        return axis.scatter(self.x, self.y, c=self.values, cmap="cividis", **squares)
 
 
 def _edges(points: np.ndarray) -> np.ndarray:
