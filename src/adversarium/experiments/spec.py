@@ -209,7 +209,32 @@ class Phase:
         return tuple(self.cells)
 
 
-Figure = Curves | Course | Bars | Profile | Table | Phase
+@dataclass(frozen=True, kw_only=True)
+class Powers:
+    """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
+    power with its 99 % interval, and the claimed one."""
+
+    name: str
+    probe: str
+    number: Callable[[Any], Any]  # of a run's rows, one a seed
+    sweeps: Mapping[str, Mapping[str, float]]  # what is swept → label of a run → its value
+    claimed: Mapping[str, float]  # what is swept → power
+    title: str = ""
+    y_label: str = ""
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The probe."""
+        return (self.probe,)
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        """The labels of the runs."""
+        return tuple(label for runs in self.sweeps.values() for label in runs)
+
+
+Figure = Curves | Course | Bars | Profile | Table | Phase | Powers
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 
 from adversarium.experiments.boundary import crossings, fit
-from adversarium.experiments.checks import Evidence, Rows, interval
-from adversarium.experiments.spec import Bars, Course, Curves, Figure, Phase, Profile, Table
+from adversarium.experiments.checks import Evidence, Rows, interval, slope
+from adversarium.experiments.spec import (
+    Bars,
+    Course,
+    Curves,
+    Figure,
+    Phase,
+    Powers,
+    Profile,
+    Table,
+)
 from adversarium.report.planes import Plane
 from adversarium.report.style import COLOURS, DASHES, pyplot, save, write_csv
 
@@ -64,6 +73,8 @@ def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Dr
             return _table(figure, present, rows)
         case Phase():
             return _phase(figure, present, rows)
+        case Powers():
+            return _powers(figure, present, rows)
 
 
 def draw(
@@ -287,3 +298,48 @@ def _phase(figure: Phase, labels: list[str], rows: Evidence) -> Drawing:
             lines.append((x, y, "fitted boundary", low, high))
     header = (figure.x_label, figure.y_label, what, "lowest", "highest")
     return Drawing(picture, header, lines)
+
+
+def _powers(figure: Powers, labels: list[str], rows: Evidence) -> Drawing:
+    swept = {
+        name: {label: size for label, size in runs.items() if label in labels}
+        for name, runs in figure.sweeps.items()
+    }
+    panels = {name: runs for name, runs in swept.items() if len(runs) > 1}
+    across = min(4, len(panels))
+    down = -(-len(panels) // across)
+    plt = pyplot()
+    size = (1 + 2.6 * across, 0.8 + 2.6 * down)
+    picture, axes = plt.subplots(down, across, figsize=size, squeeze=False)
+    plt.close(picture)
+    lines: list[tuple[Any, ...]] = []
+    for axis in axes.flat[len(panels) :]:
+        axis.set_axis_off()
+    for i, (axis, (name, runs)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+        x = np.array(list(runs.values()))
+        values = np.stack([figure.number(rows[label]) for label in runs], axis=1)
+        values = values[np.isfinite(values).all(1)]
+        middle = np.exp(np.log(values).mean(0))
+        reach = np.stack([middle - values.min(0), values.max(0) - middle])
+        axis.errorbar(x, middle, reach, fmt="o", color=COLOURS[0], capsize=3, markersize=4)
+        powers = slope(x, values)
+        low, high = interval(powers)
+        centre = np.exp(np.log(x).mean()), np.exp(np.log(middle).mean())
+        line = lambda power, x=x, c=centre: c[1] * (x / c[0]) ** power
+        fitted = f"{powers.mean():.2f} [{low:.2f}, {high:.2f}]"
+        axis.plot(x, line(powers.mean()), color=COLOURS[1], label=f"fitted {fitted}")
+        claimed = figure.claimed[name]
+        axis.plot(x, line(claimed), "k--", linewidth=1, label=f"claimed {claimed:g}")
+        axis.set(xscale="log", yscale="log", xlabel=name)
+        axis.set_xticks(x, [f"{v:g}" for v in x])
+        axis.minorticks_off()
+        axis.legend(frameon=False, fontsize=7)
+        if i % across == 0:
+            axis.set_ylabel(figure.y_label)
+        lines += [
+            (name, *numbers)
+            for numbers in zip(x, middle, values.min(0), values.max(0), strict=True)
+        ]
+        lines.append((name, f"power; claimed {claimed:g}", float(powers.mean()), low, high))
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("swept", "value", "mean", "low", "high"), lines)
