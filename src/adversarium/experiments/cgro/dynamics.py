@@ -5,7 +5,7 @@ T₁ = Θ̃(N/(ησ0σ³d^{3/2})); then the loss falls like 1/t.
 Reading: set E of thm4.1 (d = 200, N = 10) unless said otherwise; sweeps change one thing at a time,
 seeds fixed; robust errors under the transfer attack. All is judged on the seeds with some
 u_r(0) > 0: without one, an event of probability 2^−m, no unit ever learns the signal. σ is swept up
-to 0.16: beyond, v*(0) > ½ and noise is half memorised at the start.
+to 0.16, where v*(0) = 0.38: noise that starts near 1 is half memorised before the first step.
 Cost: quick 110 s (2 cores); paper 4 minutes on 16 cores.
 """
 
