@@ -93,6 +93,10 @@ def selected_claims(words: tuple[str, ...]) -> list[Claim]:
     chosen: dict[str, Claim] = {}
     for word in words:
         hits = [c for c in known.values() if _named(c, word)]
+        if not hits and word in experiments():
+            raise ValueError(
+                f"{word} judges no claim; `adversarium run {word}` shows what it finds."
+            )
         if not hits:
             names = [*known, *experiments(), *(p.tag for p in PAPERS.values())]
             raise ValueError(f"no paper, experiment or claim {word!r}.{nearest(word, names)}")

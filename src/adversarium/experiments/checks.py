@@ -366,6 +366,8 @@ def given(event: Quantity, check: Check) -> Check:
             reason = f"{OUT}: {event.name} in no seed"
             return Verdict("undecided", (summary(event, happened),), None, None, reason)
         found = check.judge({label: run.of(happened == 1) for label, run in rows.items()})
+        if not found.measured:
+            return found
         return replace(found, measured=(*found.measured, summary(event, happened)))
 
     return Check(check.kind, judge)

@@ -17,7 +17,10 @@ from adversarium.training.signal_noise import SignalNoiseState
 def _reduced(state: Any) -> SignalNoiseState:
     """The state, which must hold (u, v)."""
     if not isinstance(state, SignalNoiseState):
-        raise ValueError("this probe reads (u, v): it needs a run of the engine signal_noise.")
+        raise ValueError(
+            "this probe reads (u, v): it needs the engine signal_noise, so the attack GTA or none; "
+            "cgro.variations measures other attacks."
+        )
     return state
 
 

@@ -21,6 +21,7 @@ from adversarium.sweeps.audit import (
     evidence,
     judged,
     run_missing,
+    stored_evidence,
     write_ledger,
 )
 from adversarium.sweeps.grid import parse_changes, parse_seeds, planned
@@ -303,9 +304,11 @@ def export_command(id: str, to: str, preset: str, seeds: str, path: Path, out: P
         own = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
         rows = evidence(Reader(store, home), experiment.runs(preset), own)
         if rows is None:
+            there = stored_evidence(experiment, store)
+            other = f", or take --preset {there[0]}, whose rows are there" if there else ""
             raise ValueError(
                 f"{path} lacks rows of {home} at preset {preset} with {len(own)} seeds; run "
-                f"`adversarium run {home} --preset {preset}` first."
+                f"`adversarium run {home} --preset {preset}` first{other}."
             )
         if to in ("svg", "pdf", "png"):
             folder = out or Path("export") / experiment.name

@@ -306,8 +306,8 @@ def _powers(figure: Powers, labels: list[str], rows: Evidence) -> Drawing:
         for name, runs in figure.sweeps.items()
     }
     panels = {name: runs for name, runs in swept.items() if len(runs) > 1}
-    across = min(4, len(panels))
-    down = -(-len(panels) // across)
+    across = max(1, min(4, len(panels)))
+    down = max(1, -(-len(panels) // across))
     plt = pyplot()
     size = (1 + 2.6 * across, 0.8 + 2.6 * down)
     picture, axes = plt.subplots(down, across, figsize=size, squeeze=False)
@@ -319,6 +319,9 @@ def _powers(figure: Powers, labels: list[str], rows: Evidence) -> Drawing:
         x = np.array(list(runs.values()))
         values = np.stack([figure.number(rows[label]) for label in runs], axis=1)
         values = values[np.isfinite(values).all(1)]
+        if not len(values):
+            axis.set(xlabel=name, title="in no seed within the run")
+            continue
         middle = np.exp(np.log(values).mean(0))
         reach = np.stack([middle - values.min(0), values.max(0) - middle])
         axis.errorbar(x, middle, reach, fmt="o", color=COLOURS[0], capsize=3, markersize=4)

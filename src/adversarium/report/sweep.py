@@ -85,7 +85,8 @@ def sweep_command(
             if not new:
                 break
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{experiment.name}-{'-'.join(a.name.replace('.', '_') for a in axes)}"
+    named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zipped
+    stem = out / "-".join((experiment.name, *named))
     boundary = _sweep_files(stem, axes, zipped, watched, experiment, lines, tasks)
     if json:
         whole = {"id": experiment.id, "claim": watched, "cells": lines, "boundary": boundary}

@@ -165,9 +165,26 @@ def planned(
     turned = {k: _knob(experiment, preset, k, v) for k, v in changes.items() if k in knobs}
     tasks = list(experiment.runs(preset, **turned))
     for name, value in changes.items():
-        if name not in knobs:
-            tasks = [_changed(t, name, value, list(knobs)) for t in tasks]
+        if name in knobs:
+            continue
+        _known(name, list(knobs))
+        if not any(isinstance(task, Run) for task in tasks):
+            raise ValueError(
+                f"{experiment.id} trains nothing, so {name} changes nothing here; its knobs: "
+                f"{', '.join(knobs) or 'none'}."
+            )
+        tasks = [_changed(t, name, value) if isinstance(t, Run) else t for t in tasks]
     return tuple(tasks)
+
+
+def _known(name: str, knobs: list[str]) -> None:
+    """Refuses a name that is neither a knob nor a field of a run or of its parts."""
+    head, _, rest = name.partition(".")
+    if head not in _OWN or (rest and head not in _PARTS):
+        raise ValueError(
+            f"nothing is called {name!r} here; knobs: {', '.join(knobs)}; fields: "
+            f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
+        )
 
 
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
@@ -187,16 +204,8 @@ def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     return value
 
 
-def _changed(task: Run | Trial, name: str, value: Any, knobs: list[str]) -> Run | Trial:
-    if isinstance(task, Trial):
-        return task
+def _changed(task: Run, name: str, value: Any) -> Run:
     head, _, rest = name.partition(".")
-    if head not in _OWN or (rest and head not in _PARTS):
-        words = [*knobs, *_OWN]
-        raise ValueError(
-            f"nothing is called {name!r} here; knobs: {', '.join(knobs)}; fields: "
-            f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, words)}"
-        )
     if not rest:
         asked = _PARTS.get(head)
         if asked and value is not None and not hasattr(value, asked):
@@ -283,7 +292,7 @@ def parse_axis(word: str) -> Axis:
                 raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
             ratio = (high / low) ** (1 / max(1, count - 1))
             grid: list[Any] = [low * ratio**i for i in range(count)]
-        elif len(parts) == 3:
+        elif len(parts) == 3 and parts[0] != "log":
             low, high, step = (float(p) for p in parts)
             count = math.floor((high - low) / step + 1e-9) + 1
             if count > _MOST:

@@ -44,7 +44,7 @@ def plan(dimensions=(6, 10), stages=8, widths=WIDTHS, steps=2000):
     yield Trial(label="regions", function=regions, version=2)
     yield Trial(label="C(μ)", function=shattering)
     for D in dimensions:
-        yield Trial(label=f"D = {D}", function=classifiers, parameters=dict(D=D), version=3)
+        yield Trial(label=f"D = {D}", function=classifiers, parameters=dict(D=D), version=4)
     for kind in KINDS:
         for n in COUNTED_N:
             yield _count(kind, n, 8)
@@ -131,7 +131,7 @@ def shattering(rng):
     return {"table": float(worst < 6e-5), "error": worst}
 
 
-def classifiers(rng, D, memorised=16, looked=8):
+def classifiers(rng, D, memorised=16, looked=16):
     """f_S of eq. (C), the two networks of Theorem 5.2 and the clean classifier on the cells with a
     random labelling: errors, and what Theorem 5.3's argument needs (D ≤ 8)."""
     data = HyperplaneCells(D=D, labelling=int(integers(2**31, (), rng)), each=True)
@@ -154,7 +154,7 @@ def classifiers(rng, D, memorised=16, looked=8):
             found[f"{name}.robust_{kind}"] = float(wrong.double().mean())
     if D <= 8:
         round_ = Balls(x=points.x[seen], y=points.y[seen], delta=DELTA, R=data.R, p=2, s=8)
-        net = round_.cgro(clean, "exact")
+        net = round_.cgro(clean, "product")
         f = lambda z: net(z)[..., 0]
         found["l2.clean_test"] = float((points.y * f(points.x) <= 0).double().mean())
         for kind, chosen in (("train", seen[:looked]), ("test", fresh[:looked])):

@@ -2,13 +2,37 @@
 
 import math
 
+import numpy as np
+
 from adversarium.attacks import GTA
 from adversarium.data import PatchData
+from adversarium.experiments.checks import Quantity, given
 from adversarium.experiments.spec import Run
 from adversarium.networks import CubicCNN
 from adversarium.training import Risk
 
 NOT_GIVEN = object()
+
+
+def given_a_start(runs, check):
+    """The check on the seeds in which every one of the runs (by the beginning of their labels)
+    starts with some u_r > 0: without one, an event of probability 2^−m, no unit ever learns the
+    signal."""
+
+    def event(rows):
+        happened = np.ones(len(next(iter(rows.values())).seeds))
+        for label in rows:
+            if label.startswith(runs):
+                happened *= largest_start(rows[label]) > 0
+        return happened
+
+    return given(Quantity("some u_r(0) > 0", event, points=1), check)
+
+
+def largest_start(rows):
+    """α max_r u_r(0), one a seed, of a run that recorded `largest_signal` or `signals`."""
+    names = [n for n in rows.values if n == "largest_signal" or n.startswith("signals[")]
+    return np.max([rows.curve(name)[1][:, 0] for name in names], axis=0)
 
 
 def patches(

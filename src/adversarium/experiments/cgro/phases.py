@@ -65,8 +65,8 @@ def plan(
         N_c = _critical(d=one, gap=other, alpha=alpha, sigma=sigma, P=P, m=m)
         ladder = (N,) if N is not None else dict.fromkeys(max(1, round(r * N_c)) for r in ratios)
         for count in ladder:
-            yield cell(f"d = {one}, 1 − γ = {other:g}, N = {count}", d=one, gap=other, N=count,
-                       **knobs)  # fmt: skip
+            label = f"d = {one}, 1 − γ = {other:g}, N = {count}, N_c = {N_c:.6g}"
+            yield cell(label, d=one, gap=other, N=count, **knobs)
     for name in diagrams:
         for label, settings in labelled(name).items():
             yield cell(label, **settings, longest=longest)
@@ -142,12 +142,13 @@ switch = Switch(
 
 
 def _ladders(rows):
-    """(d, 1 − γ) → {N: memory_share, one a seed}, rising N."""
+    """(d, 1 − γ, N_c) → {N: memory_share, one a seed}, rising N."""
     found: dict = {}
     for label, run in rows.items():
         if label.startswith("d = "):
-            d, gap, N = (part.split(" = ")[1] for part in label.split(", "))
-            found.setdefault((int(d), float(gap)), {})[int(N)] = run.last("memory_share")
+            d, gap, N, N_c = (part.split(" = ")[1] for part in label.split(", "))
+            key = int(d), float(gap), float(N_c)
+            found.setdefault(key, {})[int(N)] = run.last("memory_share")
     return {key: dict(sorted(ladder.items())) for key, ladder in found.items()}
 
 
@@ -162,17 +163,17 @@ def switch_point(ladder):
     return np.where(inside, np.sqrt(low * high), np.nan)
 
 
-def _near(d, gap):
+def _near(d, gap, N_c):
     """N at the switch over N_c."""
-    N_c = _critical(d=d, gap=gap)
     name = f"switch over N_c (d = {d}, 1 − γ = {gap:g})"
-    return level(measure(name, lambda rows: switch_point(_ladders(rows)[d, gap]) / N_c), 0.5, 2.0)
+    ratio = lambda rows: switch_point(_ladders(rows)[d, gap, N_c]) / N_c
+    return level(measure(name, ratio), 0.5, 2.0)
 
 
 def _all_near(rows):
     """A check for every (d, 1 − γ) that was run, at least three gaps."""
     ladders = _ladders(rows)
-    return [_near(*key) for key in ladders] if len({gap for _, gap in ladders}) >= 3 else []
+    return [_near(*key) for key in ladders] if len({gap for _, gap, _ in ladders}) >= 3 else []
 
 
 checks = {"cgro.thm4.1.N-critical": rules.found("level", _all_near, "needs three gaps")}

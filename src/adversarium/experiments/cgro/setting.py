@@ -24,6 +24,8 @@ paper = dict(seeds=20)
 
 
 def plan(d=60, P=4, n=12, m=5, gamma=0.9):
+    if min(n, m, P - 1, d - 1) < 1:
+        raise ValueError(f"needs n, m >= 1 and P, d >= 2, got n={n}, m={m}, P={P}, d={d}.")
     data = PatchData(d=d, P=P, alpha=2.0, sigma=0.3)
     parts = dict(data=data, n=n, m=m, gamma=gamma)
     yield Trial(label="identities", function=identities, parameters=parts)

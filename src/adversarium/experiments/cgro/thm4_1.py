@@ -9,7 +9,7 @@ import math
 
 from adversarium.attacks import APGD
 from adversarium.experiments import checks as rules
-from adversarium.experiments.cgro.patches import patches
+from adversarium.experiments.cgro.patches import given_a_start, patches
 from adversarium.experiments.spec import Course, Curves
 from adversarium.probes import (
     Error,
@@ -68,7 +68,7 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
             most_memorised,
             risk,
             robust_train_error,
-            *((*errors, signals, memorised, predicted_level) if curves else ()),
+            *((*errors, signals, memorised, predicted_level) if curves else (largest_signal,)),
         ),
         final=(
             *((predicted_times,) if curves else errors),
@@ -79,6 +79,12 @@ def patch_run(label, d, P, n, m, eta, steps, lam=0.5, polylog=None, curves=True)
 
 
 def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
+    if unknown := [name for name in sets if name not in SETS]:
+        raise ValueError(f"sets are some of {', '.join(SETS)}, got {', '.join(unknown)}.")
+    if polylog is not None and not polylog > 0:
+        raise ValueError(
+            f"polylog, which divides 1/√d in 1 − γ, needs a number > 0, got {polylog}."
+        )
     for name in sets:
         label = name if "=" in name else f"set {name}"  # η = 1 is beside the theorem's sets
         yield patch_run(label, *SETS[name], lam, polylog)
@@ -90,7 +96,7 @@ def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
 def _theorem(label):
     """The conclusions for one set."""
     last = lambda probe, points=0: rules.last(probe, label, points)
-    return rules.every(
+    conclusions = rules.every(
         rules.level(last("robust_test_error", _POINTS), 0.45, 0.55),
         rules.level(last("robust_train_error"), 0, 0),
         rules.level(last("clean_test_error", _POINTS), 0, 0.01),
@@ -98,6 +104,7 @@ def _theorem(label):
         rules.level(last("least_memorised"), 1, 15),
         rules.level(last("most_memorised"), 1, 15),
     )
+    return given_a_start(label, conclusions)
 
 
 _sizes = {f"d={d}": float(d) for d in (100, 200, 400, 800)}
@@ -105,8 +112,10 @@ _sizes = {f"d={d}": float(d) for d in (100, 200, 400, 800)}
 checks = {
     "cgro.thm4.1": rules.every(
         rules.each(_theorem, where=lambda label: label.startswith("set ")),
-        rules.exponent("power of d in α³U", "true_feature", _sizes, 0.0, 0.15),
-        rules.exponent("power of d in median V_i", "median_memorised", _sizes, 0.0, 0.15),
+        *(
+            given_a_start("d=", rules.exponent(f"power of d in {name}", probe, _sizes, 0.0, 0.15))
+            for name, probe in (("α³U", "true_feature"), ("median V_i", "median_memorised"))
+        ),
     ),
 }
 
