@@ -111,6 +111,7 @@ def test_verify_has_the_shape_of_the_contract(tmp_path):
     assert by_id["conv.eq17"]["verdict"] == "not yet implemented"
     # the other commands on the same store
     assert "last verdict: holds" in call("show", "conv.eq16", cwd=tmp_path).stdout
+    assert "ratios=(0.25, 0.35," in call("show", "cgro.phases", cwd=tmp_path).stdout
     for kind, start in (("csv", "run,seed,t,probe,value"), ("tex", "% needs"), ("npz", "PK")):
         call("export", "conv.eq16", "--to", kind, cwd=tmp_path)
         assert (tmp_path / f"conv.eq16.{kind}").read_bytes().startswith(start.encode())

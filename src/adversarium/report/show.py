@@ -91,6 +91,31 @@ def _verdict(entry: dict[str, Any] | None) -> list[str]:
     )
 
 
+class _Named(ast.NodeTransformer):
+    """Constants of a module in place of their names, so that a knob shows its value."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.values: dict[str, ast.expr] = {}
+        for node in tree.body:
+            if isinstance(node, ast.Assign):
+                target, value = node.targets[0], node.value
+                pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    pairs = list(zip(target.elts, value.elts, strict=False))
+                self.values |= {t.id: v for t, v in pairs if isinstance(t, ast.Name)}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The value, where it is a constant or a tuple of constants."""
+        value = self.values.get(node.id)
+        if not isinstance(node.ctx, ast.Load) or value is None:
+            return node
+        try:
+            ast.literal_eval(value)
+        except ValueError:
+            return node
+        return value
+
+
 def _what(entry: Entry) -> str:
     """Title, the module's docstring (read, not imported), the plan's knobs."""
     found = find_spec(entry.module)
@@ -98,12 +123,13 @@ def _what(entry: Entry) -> str:
     tree = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
     text = textwrap.indent(ast.get_docstring(tree) or "", "  ")
     plan = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "plan")
+    named = _Named(tree)
     presets = [
-        f"  {ast.unparse(node)}"
+        f"  {ast.unparse(named.visit(node))}"
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("quick", "paper")
     ]
-    knobs = f"  plan({ast.unparse(plan.args)})"
+    knobs = f"  plan({ast.unparse(named.visit(plan.args))})"
     head = [f"{entry.id}, {entry.title}", "", text, "", "knobs (--set) and presets"]
     return "\n".join([*head, knobs, *presets])
 
