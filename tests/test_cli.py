@@ -138,6 +138,10 @@ def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(tmp_path):
     assert (tmp_path / "sweep" / "boat.thm3.1.train_error-m-data_beta.svg").exists()
     out = call(*words, "--over", "m=8,16", cwd=tmp_path).stdout
     assert out.count("m=") == 2
+    call(*words, "--over", "m=8,16", cwd=tmp_path)  # the same sweep has the same files,
+    call(*words, "--over", "m=8", cwd=tmp_path)  # another one its own
+    made = {p.name.removeprefix("boat.thm3.1.train_error-m") for p in tmp_path.glob("sweep/*.csv")}
+    assert made == {"-data_beta.csv", ".csv", "-2.csv"}
 
 
 BAD = [

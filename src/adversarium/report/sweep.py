@@ -1,6 +1,7 @@
 """`adversarium sweep`: a grid of runs as verdicts, numbers and a picture."""
 
 import csv
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -86,7 +87,8 @@ def sweep_command(
                 break
     out.mkdir(parents=True, exist_ok=True)
     named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zipped
-    stem = out / "-".join((experiment.name, *named))
+    asked = dict(over=over, zip=zipped, refine=refine, set=words, preset=preset, seeds=own)
+    stem = _free(out / "-".join((experiment.name, *named)), asked | {"claim": watched})
     boundary = _sweep_files(stem, axes, zipped, watched, experiment, lines, tasks)
     if json:
         whole = {"id": experiment.id, "claim": watched, "cells": lines, "boundary": boundary}
@@ -105,6 +107,19 @@ def sweep_command(
             print(_told(boundary))
         print(f"{stem}.csv, {stem}.svg")
     return failed(failures)
+
+
+def _free(stem: Path, asked: dict[str, Any]) -> Path:
+    """Where a sweep's files go: the stem, numbered where the files of another sweep lie. What was
+    asked is kept beside them."""
+    text = tables.json_text(asked) + "\n"
+    for number in itertools.count(1):
+        place = stem if number == 1 else Path(f"{stem}-{number}")
+        note = Path(f"{place}.json")
+        if not note.exists() or note.read_text(encoding="utf-8") == text:
+            break
+    note.write_text(text, encoding="utf-8")
+    return place
 
 
 def _planned(
