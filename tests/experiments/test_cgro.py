@@ -7,7 +7,8 @@ from adversarium.bounds import critical_n
 from adversarium.experiments.catalogue import load
 from adversarium.experiments.cgro import flatness, phases
 from adversarium.experiments.cgro.patches import given_a_start
-from adversarium.experiments.checks import Rows, at_most, last
+from adversarium.experiments.checks import at_most, last
+from adversarium.experiments.evidence import Rows
 from adversarium.rng import normal, stream
 from adversarium.sweeps.grid import planned
 

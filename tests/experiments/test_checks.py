@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from adversarium.experiments import checks as rules
-from adversarium.experiments.checks import Rows, last
+from adversarium.experiments.checks import last
+from adversarium.experiments.evidence import Quantity, Rows, clopper_pearson, interval
 from adversarium.experiments.rnrf.measures import crossing
 
 
@@ -25,21 +26,21 @@ def verdict(check, evidence):
 def test_the_interval_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
     draws = rng.normal(3.0, 2.0, size=(4000, 6))
-    inside = [low <= 3 <= high for low, high in map(rules.interval, draws)]
+    inside = [low <= 3 <= high for low, high in map(interval, draws)]
     assert 0.985 < np.mean(inside) < 0.995
 
 
 def test_the_interval_of_a_share_is_never_narrower_than_its_counts_allow():
-    low, high = rules.interval(np.zeros(5), points=200)
+    low, high = interval(np.zeros(5), points=200)
     assert low == 0 and high == pytest.approx(stats.beta.ppf(0.995, 1, 1000))
-    assert rules.interval(np.zeros(5)) == (0, 0)
-    assert all(math.isnan(v) for v in rules.interval(np.array([1.0])))
+    assert interval(np.zeros(5)) == (0, 0)
+    assert all(math.isnan(v) for v in interval(np.array([1.0])))
 
 
 def test_clopper_pearson_covers():
     rng = np.random.default_rng(1)
     counts = rng.binomial(50, 0.9, 2000)
-    inside = [(lambda i: i[0] <= 0.9 <= i[1])(rules.clopper_pearson(int(c), 50)) for c in counts]
+    inside = [(lambda i: i[0] <= 0.9 <= i[1])(clopper_pearson(int(c), 50)) for c in counts]
     assert np.mean(inside) >= 0.99
 
 
@@ -162,14 +163,14 @@ def test_a_random_hypothesis_drops_seeds_and_is_told():
     start = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 1.0])
     rows = {"": Rows((0, 1, 2, 3, 7, 9), {"x": (np.array([0]), values[:, None]),
                                           "start": (np.array([0]), start[:, None])})}  # fmt: skip
-    event = rules.Quantity("start", lambda r: r[""].last("start"), points=1)
+    event = Quantity("start", lambda r: r[""].last("start"), points=1)
     assert rules.at_most(last("x"), 2.0).judge(rows).verdict == "fails"
     assert "seed 7" in rules.at_most(last("x"), 2.0).judge(rows).reason
     found = rules.given(event, rules.at_most(last("x"), 2.0)).judge(rows)
     assert found.verdict == "holds" and "seed 1)" in found.reason
     assert len(found.measured[0]["values"]) == 5
     assert found.measured[-1]["mean"] == pytest.approx(5 / 6) and found.measured[-1]["high"] <= 1
-    never = rules.Quantity("never", lambda r: np.zeros(6))
+    never = Quantity("never", lambda r: np.zeros(6))
     assert rules.given(never, rules.at_most(last("x"), 2.0)).judge(rows).verdict == "undecided"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adversarium.experiments.boundary import crossings, fit
-from adversarium.experiments.checks import Rows
+from adversarium.experiments.evidence import Rows
 from adversarium.experiments.spec import Phase, Switch
 from adversarium.report.figures import draw
 

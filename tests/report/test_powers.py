@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adversarium.experiments.checks import Rows
+from adversarium.experiments.evidence import Rows
 from adversarium.experiments.spec import Powers
 from adversarium.report.figures import draw
 

@@ -81,7 +81,7 @@ def test_a_state_is_trained_again_and_equals_the_recorded_one(tmp_path):
 
 
 def test_a_slope_is_fitted_seed_by_seed_with_an_interval():
-    from adversarium.experiments.checks import Rows
+    from adversarium.experiments.evidence import Rows
 
     t = np.arange(1, 6)
     power = np.stack([3.0 * t**-1.5, 2.0 * t**-1.5, t**-1.5])

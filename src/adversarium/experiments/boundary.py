@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.experiments.checks import SEEDS
+from adversarium.experiments.evidence import SEEDS
 
 _DRAWS = 1000  # of the bootstrap over seeds and cells
 _TAILS = (0.5, 99.5)  # per cent

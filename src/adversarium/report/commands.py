@@ -7,7 +7,7 @@ from typing import Any
 
 from adversarium.experiments.catalogue import experiment_ids, load, selected_claims
 from adversarium.experiments.catalogue import experiments as entries
-from adversarium.experiments.checks import Evidence, Rows, interval
+from adversarium.experiments.evidence import Evidence, Rows, interval
 from adversarium.experiments.spec import Experiment, Run, configuration
 from adversarium.probes.regime import assumptions
 from adversarium.report import figures, tables

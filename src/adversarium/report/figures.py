@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adversarium.experiments.boundary import crossings, fit
-from adversarium.experiments.checks import Evidence, Rows, interval, slope
+from adversarium.experiments.evidence import Evidence, Rows, interval, slope
 from adversarium.experiments.spec import (
     Bars,
     Course,

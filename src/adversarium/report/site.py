@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adversarium.experiments.catalogue import experiments, load
-from adversarium.experiments.checks import Evidence
+from adversarium.experiments.evidence import Evidence
 from adversarium.experiments.spec import Experiment, Table, configuration
 from adversarium.papers import PAPERS
 from adversarium.report.figures import draw, mean_and_interval, shown_labels

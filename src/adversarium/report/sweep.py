@@ -11,7 +11,7 @@ import numpy as np
 
 from adversarium.experiments.boundary import crossings, fit
 from adversarium.experiments.catalogue import load
-from adversarium.experiments.checks import Evidence, Quantity, summary
+from adversarium.experiments.evidence import Evidence, Quantity, summary
 from adversarium.experiments.spec import Experiment, Run, Switch, Trial
 from adversarium.report import planes, tables
 from adversarium.report.commands import experiments_named, failed

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.experiments.checks import Evidence
+from adversarium.experiments.evidence import Evidence
 from adversarium.papers import PAPERS
 
 WORDS = ("holds", "fails", "undecided", "not yet implemented")

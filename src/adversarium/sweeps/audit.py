@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from adversarium.experiments.catalogue import Claim, claims, load, own_claims
-from adversarium.experiments.checks import Evidence, Rows, Verdict
+from adversarium.experiments.checks import Verdict
+from adversarium.experiments.evidence import Evidence, Rows
 from adversarium.experiments.spec import Experiment, Run, Trial
 from adversarium.sweeps.machine import machine
 from adversarium.sweeps.run import key_of, run_tasks, together

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from adversarium.experiments.catalogue import experiment_ids, load
-from adversarium.experiments.checks import Evidence, Rows, Verdict, interval
+from adversarium.experiments.checks import Verdict
+from adversarium.experiments.evidence import Evidence, Rows, interval
 from adversarium.experiments.spec import Experiment, Run, Trial
 from adversarium.sweeps.audit import Reader, evidence, run_missing
 from adversarium.sweeps.grid import planned

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from adversarium.experiments.checks import Rows
+from adversarium.experiments.evidence import Rows
 
 APPLICATION_ID = 0x41445653  # "ADVS", in the file's header
 FORMAT = 1

@@ -18,6 +18,7 @@ from torch.nn.functional import softplus
 
 from adversarium.bounds import flatness_factor
 from adversarium.experiments import checks as rules
+from adversarium.experiments import evidence
 from adversarium.experiments.checks import at_most, last, level
 from adversarium.experiments.spec import Profile, Table, Trial
 from adversarium.rng import normal, uniform
@@ -139,7 +140,7 @@ def _worst(function, x, grid, radius):
 
 
 def _slope(x, y):
-    return float(rules.slope(np.array(x), np.array([y]))[0])
+    return float(evidence.slope(np.array(x), np.array([y]))[0])
 
 
 def densities(rng, D, draws, repeats):

@@ -6,7 +6,8 @@ import numpy as np
 
 from adversarium.attacks import GTA
 from adversarium.data import PatchData
-from adversarium.experiments.checks import Quantity, given
+from adversarium.experiments.checks import given
+from adversarium.experiments.evidence import Quantity
 from adversarium.experiments.spec import Run
 from adversarium.networks import CubicCNN
 from adversarium.training import Risk
