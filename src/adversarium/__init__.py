@@ -1,23 +1,34 @@
 """A laboratory for the theory of adversarial training.
 
 `import adversarium as av` gives the rooms (av.data, av.networks, av.attacks, av.training,
-av.probes), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing heavy is
-imported before it is used.
+av.probes, av.plans, …), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing
+heavy is imported before it is used.
 """
 
 from importlib import import_module
 from typing import Any
 
-_ROOMS = ("attacks", "bounds", "constructions", "data", "networks", "probes", "training")
+_ROOMS = (
+    "attacks",
+    "bounds",
+    "constructions",
+    "data",
+    "networks",
+    "plans",
+    "probes",
+    "solvers",
+    "training",
+    "trials",
+)
 _NAMES = {
-    "Outcome": "adversarium.sweeps.local",
-    "Result": "adversarium.sweeps.local",
-    "Run": "adversarium.experiments.spec",
-    "Trial": "adversarium.experiments.spec",
-    "experiment": "adversarium.sweeps.local",
+    "Outcome": "adversarium.api",
+    "Result": "adversarium.api",
+    "Run": "adversarium.plans.run",
+    "Trial": "adversarium.plans.run",
+    "experiment": "adversarium.api",
     "plot": "adversarium.report.plot",
-    "run": "adversarium.sweeps.local",
-    "slope": "adversarium.sweeps.local",
+    "run": "adversarium.api",
+    "slope": "adversarium.api",
 }
 
 __all__ = [*_ROOMS, *_NAMES]

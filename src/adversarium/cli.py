@@ -1,14 +1,28 @@
-"""The commands. Each is a few lines over the rooms; torch is imported only where something runs."""
+"""The program: a table of commands, each in a file of its own; torch is imported only where
+something runs."""
 
 import os
 import shlex
 import signal
 import sys
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from cyclopts import App, Parameter
+from cyclopts import App
 from cyclopts.exceptions import CycloptsError
+
+COMMANDS = {  # name: (place in commands/, what it does)
+    "list": ("list:list_", "What there is, one line each."),
+    "show": ("show:show", "One experiment or claim, with its last verdict."),
+    "run": ("run:run", "Runs experiments: figures and verdicts."),
+    "verify": ("verify:verify", "Runs what claims still need; prints the ledger."),
+    "sweep": ("sweep:sweep", "A grid of runs, with the boundary where the outcome switches."),
+    "attack": ("attack:attack", "Every attack × radius, with the certified bracket."),
+    "new": ("new:new", "A template for an own theorem (FILE.py) or paper (paper DIR)."),
+    "export": ("export:export", "Data out: csv, npz, tex, figures."),
+    "report": ("report:report", "The whole store as a static web site."),
+    "scheduler": ("cluster:scheduler", "Starts the scheduler of a cluster."),
+    "worker": ("cluster:worker", "Starts a worker of a cluster."),
+}
 
 app = App(
     name="adversarium",
@@ -16,215 +30,8 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-
-Preset = Literal["quick", "paper"]
-Flag = Parameter(negative="")
-Seeds = Annotated[str, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")]
-Changes = Annotated[
-    list[str], Parameter(name="--set", help="name=value: a knob, a field (data.alpha) or a part")
-]
-File = Annotated[Path, Parameter(name="--store", help="the sqlite file that keeps all rows")]
-DataDir = Annotated[Path | None, Parameter(name="--data", help="a directory with data files")]
-DEFAULT = Path("adversarium.sqlite")
-
-
-def _print(text: str = "") -> None:
-    print(text)
-
-
-@app.command(name="list")
-def list_(
-    what: Literal["papers", "experiments", "claims", "datasets", "attacks"] = "experiments",
-    *,
-    json: Annotated[bool, Flag] = False,
-) -> int:
-    """What there is, one line each."""
-    from adversarium.experiments.catalogue import claims, experiments, public_names
-    from adversarium.papers import PAPERS
-
-    match what:
-        case "papers":
-            lines = {p.key: p.title for p in PAPERS.values()}
-        case "experiments":
-            lines = {e.id: f"{e.title} ({len(e.claims)} claims)" for e in experiments().values()}
-        case "claims":
-            state = lambda c: "" if c.experiment or c.alias_of else "  [not yet implemented]"
-            lines = {c.id: f"{c.kind:<10} {c.statement}{state(c)}" for c in claims().values()}
-        case "datasets":
-            names = public_names("data")
-            lines = {n: d for n, d in names.items() if not n.endswith("Batch")}
-        case "attacks":
-            names = public_names("attacks")
-            lines = {
-                n: d for n, d in names.items() if n[0].isupper() and n not in ("Attack", "Ball")
-            }
-    if json:
-        from json import dumps
-
-        _print(dumps({what: [{"id": k, "text": v} for k, v in lines.items()]}, ensure_ascii=False))
-        return 0
-    width = max(len(k) for k in lines)
-    for name, text in lines.items():
-        _print(f"{name:<{width}}  {text}")
-    return 0
-
-
-@app.command
-def show(id: str, *, store: File = DEFAULT, json: Annotated[bool, Flag] = False) -> int:
-    """One experiment or claim: statement, source, what is run, paper's value, last verdict."""
-    from adversarium.report.show import shown
-
-    _print(shown(id, store, json))
-    return 0
-
-
-@app.command
-def run(
-    *ids: str,
-    preset: Preset = "quick",
-    seeds: Seeds = "",
-    set_: Changes = [],  # noqa: B006 (cyclopts copies it)
-    device: Literal["cpu", "cuda"] = "cpu",
-    store: File = DEFAULT,
-    data: DataDir = None,
-    out: Path = Path("figures"),
-    fresh: Annotated[bool, Flag] = False,
-    dry_run: Annotated[bool, Flag] = False,
-    against: Annotated[bool, Flag] = False,
-    json: Annotated[bool, Flag] = False,
-) -> int:
-    """Runs experiments: figures and verdicts. A changed run (--set) is marked and never enters the
-    ledger; --against sets it beside the published one; --dry-run says what would run, on which
-    engine, and why not on the others."""
-    from adversarium.report.commands import run_command
-
-    _ready(device, data)
-    if against and not set_:
-        raise ValueError("--against compares a changed run with the published one; use --set too.")
-    run_options = (device, store, out, fresh, dry_run, against, json)
-    return run_command(_some(ids), preset, seeds, set_, *run_options)
-
-
-@app.command
-def attack(
-    id: str,
-    *,
-    seed: int = 0,
-    radii: Annotated[str, Parameter(help="0.1,0.5,1; eight about the training radius else")] = "",
-    points: int = 200,
-    preset: Preset = "quick",
-    set_: Changes = [],  # noqa: B006
-    device: Literal["cpu", "cuda"] = "cpu",
-    out: Path = Path("attack"),
-    json: Annotated[bool, Flag] = False,
-) -> int:
-    """Every attack × radius on an experiment's trained networks, with the certified bracket."""
-    from adversarium.report.attack import attack_command
-
-    _ready(device, None)
-    return attack_command(id, seed, radii, points, preset, set_, device, out, json)
-
-
-@app.command
-def new(file: Path) -> int:
-    """A template for an own theorem; `run`, `verify`, `sweep` and `report` take ./FILE.py then."""
-    from adversarium.experiments.catalogue import new_file
-
-    _print(f"{new_file(file)}; try: adversarium run ./{file}")
-    return 0
-
-
-@app.command
-def verify(
-    *ids: str,
-    preset: Preset = "quick",
-    seeds: Seeds = "",
-    device: Literal["cpu", "cuda"] = "cpu",
-    store: File = DEFAULT,
-    data: DataDir = None,
-    write: Path | None = None,
-    fresh: Annotated[bool, Flag] = False,
-    json: Annotated[bool, Flag] = False,
-) -> int:
-    """Runs what claims (or papers, experiments; all for none) still need; prints the ledger."""
-    from adversarium.report.commands import verify_command
-
-    _ready(device, data)
-    return verify_command(ids, preset, seeds, device, store, write, fresh, json)
-
-
-@app.command
-def sweep(
-    id: str,
-    *,
-    over: Annotated[list[str], Parameter(help="name=a:b:step, name=v1,v2 or name=log:a:b:n")],
-    zip: Annotated[bool, Flag] = False,
-    refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
-    claim: str = "",
-    preset: Preset = "quick",
-    seeds: Seeds = "",
-    set_: Changes = [],  # noqa: B006
-    device: Literal["cpu", "cuda"] = "cpu",
-    store: File = DEFAULT,
-    data: DataDir = None,
-    out: Path = Path("sweep"),
-    on: Literal["local"] = "local",
-    fresh: Annotated[bool, Flag] = False,
-    json: Annotated[bool, Flag] = False,
-) -> int:
-    """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture, with the
-    theorem's and the fitted boundary where the experiment has a switch."""
-    from adversarium.report.sweep import sweep_command
-
-    _ready(device, data)
-    return sweep_command(
-        id, over, zip, refine, claim, preset, seeds, set_, device, store, out, fresh, json
-    )
-
-
-@app.command
-def report(*ids: str, out: Path = Path("report"), store: File = DEFAULT) -> int:
-    """The whole store as a static web site: ledger, figures, errata, provenance. Own files
-    (./FILE.py) are added when named."""
-    from adversarium.report.commands import report_command
-
-    return report_command(ids, out, store)
-
-
-@app.command
-def export(
-    id: str,
-    *,
-    to: Literal["csv", "npz", "tex", "svg", "pdf", "png"] = "csv",
-    preset: Preset = "quick",
-    seeds: Seeds = "",
-    store: File = DEFAULT,
-    out: Path | None = None,
-) -> int:
-    """Data out: rows as csv or npz, a booktabs table with the paper's value beside ours (tex), or
-    the figures with their numbers (svg, pdf, png)."""
-    from adversarium.report.commands import export_command
-
-    return export_command(id, to, preset, seeds, store, out)
-
-
-def _some(ids: tuple[str, ...]) -> tuple[str, ...]:
-    if not ids:
-        raise ValueError("name at least one experiment; `adversarium list experiments` has them.")
-    return ids
-
-
-def _ready(device: str, data: Path | None) -> None:
-    """Checks the device and the data directory at the door."""
-    if data is not None:
-        if not data.is_dir():
-            raise ValueError(f"--data needs a directory, got {data}.")
-        os.environ["ADVERSARIUM_DATA"] = str(data)
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
+for _name, (_place, _help) in COMMANDS.items():
+    app.command(f"adversarium.commands.{_place}", name=_name, help=_help)
 
 
 def _stop(number: int, frame: Any) -> None:

@@ -13,6 +13,7 @@ from adversarium.attacks import (
     FGSM,
     GTA,
     PGD,
+    Ball,
     Corners,
     FeatureReplacement,
     FiniteAttack,
@@ -21,11 +22,13 @@ from adversarium.attacks import (
     PatchTransplant,
     SignalPatch,
     UniversalFeature,
+    strong_attacks,
 )
 from adversarium.attacks.balls import norm
 from adversarium.data import PatchData, SpherePoints, TwoFeaturePatches
 from adversarium.data.batches import stack
 from adversarium.rng import normal, stream, streams, uniform
+from adversarium.sockets import Aimed, Attack, Bounded, Region, Waiting
 from adversarium.training.objectives import Risk, loss_map
 
 NORMS = (1, 2, math.inf)
@@ -115,7 +118,10 @@ def test_on_a_linear_model_the_gain_is_radius_times_the_dual_norm(p, kind):
     w = normal((6,), stream(2, "w"))
     batch = Points(normal((5, 6), stream(3, "x")), torch.ones(5).double())
     attack = kind(p=p, radius=0.7, **({} if kind is FGSM else {"steps": 60}))
-    loss = lambda x: x @ w
+
+    def loss(x):
+        return x @ w
+
     gain = loss(attack(loss, batch, 0, stream(0, "attack"))) - loss(batch.x)
     q = {1: math.inf, 2: 2, math.inf: 1}[p]
     assert torch.allclose(gain, (0.7 * w.norm(q)).expand(5), rtol=2e-3 if kind is APGD else 1e-9)
@@ -125,7 +131,9 @@ def test_on_a_linear_model_the_gain_is_radius_times_the_dual_norm(p, kind):
 @pytest.mark.parametrize("kind", (PGD, APGD))
 @pytest.mark.parametrize("p", NORMS)
 def test_more_steps_and_restarts_never_lose_ground(kind, p, points):
-    rng = lambda: streams((0, 1, 2), "attack")
+    def rng():
+        return streams((0, 1, 2), "attack")
+
     reached = [bumpy(points.x)]
     for restarts in (1, 2, 4):
         attack = kind(p=p, radius=0.5, steps=8, restarts=restarts)
@@ -172,6 +180,7 @@ def test_gta_shrinks_the_signal_patch_and_spends_gamma_alpha():
     batch = PatchData(d=10, P=4, alpha=2.0, sigma=0.3).sample(50, stream(0, "train"))
     moved = GTA(gamma=0.8)(bumpy, batch, 0, stream(0, "attack"))
     rows = torch.arange(50)
+    assert GTA(gamma=0.8).gap == 1 - 0.8
     assert torch.allclose(moved[rows, batch.signal], 0.2 * batch.x[rows, batch.signal])
     assert torch.allclose(norm(moved - batch.x, 2, 1), torch.full((50,), 1.6).double())
 
@@ -181,7 +190,10 @@ def test_finite_attacks_land_in_their_sets(rule):
     data = SpherePoints(d=3, radius=0.3, K=6)
     batch = stack([data.sample(4, stream(s, "train")) for s in (0, 1)])
     w = normal((3,), stream(1, "w"))
-    loss = lambda x: torch.sin(4 * x @ w)
+
+    def loss(x):
+        return torch.sin(4 * x @ w)
+
     moved = FiniteAttack(rule=rule)(loss, batch, 3, streams((0, 1), "attack"))
     distance = (moved[..., None, :] - batch.options).norm(dim=-1).amin(-1)
     assert distance.max() < 1e-12
@@ -196,6 +208,32 @@ def test_attacks_that_need_more_than_x_say_so(points):
         GTA(gamma=0.5)(bumpy, points, 0, stream(0, "a"))
     with pytest.raises(TypeError, match="SpherePoints"):
         FiniteAttack()(bumpy, points, 0, stream(0, "a"))
+    with pytest.raises(TypeError, match="PatchData"):
+        GenericGTA(gamma=0.5, g=SignalPatch())(bumpy, points, 0, stream(0, "a"))
+    with pytest.raises(TypeError, match="patches"):
+        PatchTransplant(radius=0.5)(bumpy, points, 0, stream(0, "a"))
+
+
+def test_every_attack_fits_its_sockets():
+    data = (
+        GTA(gamma=0.5),
+        GenericGTA(gamma=0.5),
+        FiniteAttack(),
+        UniversalFeature(radius=1.0, k=2),
+    )
+    for attack in (*(attack for _, attack in ALL), *data):
+        assert isinstance(attack, Attack) and isinstance(attack, Aimed)
+    for p, attack in ALL:
+        assert isinstance(attack, Bounded) and isinstance(attack.ball, Region)
+        assert attack.ball.p == p
+    assert isinstance(PGD(radius=1.0), Waiting) and not isinstance(APGD(radius=1.0), Waiting)
+
+
+def test_the_strong_suite_targets_every_wrong_class_up_to_a_number():
+    assert [a.loss for a in strong_attacks(2, 0.5, k=2)] == ["logit_difference"] * 2
+    suite = strong_attacks(2, 0.5, k=10, targets=3)
+    assert [a.loss for a in suite[1:-1]] == ["targeted:1", "targeted:2", "targeted:3"]
+    assert {a.ball for a in suite} == {Ball(2, 0.5)}
 
 
 def test_losses_agree_for_scalar_and_two_logit_classifiers():
@@ -213,7 +251,10 @@ def test_a_targeted_loss_fixes_its_class_at_the_clean_point():
     F = normal((5, 4), stream(0, "F"))
     y = torch.tensor([0, 1, 2, 3, 0])
     x = torch.zeros(5, 1).double()
-    shift = lambda z: F + z * torch.tensor([0.0, 5.0, 0.0, 0.0])
+
+    def shift(z):
+        return F + z * torch.tensor([0.0, 5.0, 0.0, 0.0])
+
     loss = loss_map("targeted:1", shift, x, y, Risk())
     wrong = F.scatter(-1, y[:, None], -math.inf).argmax(-1)
     expected = F.gather(-1, wrong[:, None])[:, 0] - F.gather(-1, y[:, None])[:, 0]
@@ -227,7 +268,10 @@ def test_a_targeted_loss_fixes_its_class_at_the_clean_point():
 def test_feature_attacks_move_the_named_coordinates_within_the_radius():
     data = TwoFeaturePatches(k=3, d=10, P=5)
     batch = stack([data.sample(40, stream(s, "train")) for s in (0, 1)])
-    rng = lambda: streams((0, 1), "attack")
+
+    def rng():
+        return streams((0, 1), "attack")
+
     replaced = FeatureReplacement(radius=1.2, k=3)(bumpy, batch, 0, rng())
     move = replaced - batch.x
     assert move.abs().max() <= 1.2 + 1e-12
@@ -256,7 +300,10 @@ def test_attacks_are_not_blinded_by_overflowing_gradients():
 
     w = torch.tensor([1.0, -2.0, 2.0]).double()
     batch = Points(torch.zeros(2, 3).double())
-    loss = lambda x: 1e200 * (x @ w)
+
+    def loss(x):
+        return 1e200 * (x @ w)
+
     for attack in (FGSM(p=2, radius=0.3), PGD(p=2, radius=0.3), APGD(p=2, radius=0.3)):
         moved = attack(loss, batch, 0, stream(0, "attack"))
         assert torch.allclose(moved @ w, torch.full((2,), 0.9).double(), rtol=1e-6), attack
@@ -265,12 +312,18 @@ def test_attacks_are_not_blinded_by_overflowing_gradients():
 def test_the_generic_transfer_attack_is_the_closed_form_for_the_signal_patch():
     data = PatchData(d=9, P=4, alpha=2.0, sigma=0.3)
     batch = data.sample(30, stream(0, "x"))
-    nothing = lambda x: x.sum((-1, -2))
+
+    def nothing(x):
+        return x.sum((-1, -2))
+
     closed = GTA(gamma=0.7)(nothing, batch, 0, stream(0, "attack"))
     for literal in (False, True):  # ‖∇g‖ = 1
         generic = GenericGTA(gamma=0.7, g=SignalPatch(), paper_literal=literal)
         assert torch.allclose(generic(nothing, batch, 0, stream(0, "attack")), closed, atol=1e-14)
-    double = lambda x, b: 2 * SignalPatch()(x, b)
+
+    def double(x, b):
+        return 2 * SignalPatch()(x, b)
+
     right = GenericGTA(gamma=0.7, g=double)(nothing, batch, 0, stream(0, "attack"))
     printed = GenericGTA(gamma=0.7, g=double, paper_literal=True)
     assert torch.allclose(right, closed, atol=1e-14)
@@ -279,7 +332,10 @@ def test_the_generic_transfer_attack_is_the_closed_form_for_the_signal_patch():
 
 def test_a_step_to_the_zero_of_the_network_itself_respects_its_cap():
     batch = PatchData(d=9, P=4, alpha=2.0, sigma=0.3).sample(30, stream(0, "x"))
-    linear = lambda x: x[..., 0].sum(-1) + 5.0
+
+    def linear(x):
+        return x[..., 0].sum(-1) + 5.0
+
     whole = GenericGTA(gamma=1.0)(linear, batch, 0, stream(0, "attack"))
     assert linear(whole).abs().max() < 1e-12
     capped = GenericGTA(gamma=1.0, radius=0.1)(linear, batch, 0, stream(0, "attack"))
@@ -289,7 +345,10 @@ def test_a_step_to_the_zero_of_the_network_itself_respects_its_cap():
 def test_patch_transplant_sees_what_a_flat_activation_hides():
     """f = Σ_j ⟨w, X[j]⟩³ on a signal patch: ascents from x only shrink the signal."""
     batch = PatchData(d=6, P=3, alpha=1.0, sigma=0.0).sample(20, stream(0, "x"))
-    loss = lambda x: -batch.y * x[..., 0].pow(3).sum(-1)
+
+    def loss(x):
+        return -batch.y * x[..., 0].pow(3).sum(-1)
+
     radius = 0.9
     moved = PatchTransplant(radius=radius)(loss, batch, 0, stream(0, "attack"))
     assert (loss(moved) > 0).all()
@@ -304,7 +363,10 @@ def test_corners_finds_the_worst_corner():
         x: torch.Tensor
 
     batch = Points(torch.zeros(3, 4).double())
-    loss = lambda x: x[..., 0] * x[..., 1] - x[..., 2] * x[..., 3]
+
+    def loss(x):
+        return x[..., 0] * x[..., 1] - x[..., 2] * x[..., 3]
+
     moved = Corners(radius=0.5)(loss, batch, 0, stream(0, "attack"))
     assert torch.allclose(loss(moved), torch.full((3,), 0.5).double())
     with pytest.raises(ValueError, match="at most 12"):

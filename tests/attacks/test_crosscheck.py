@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from adversarium.attacks import strong_attacks
 from adversarium.data.batches import stack
-from adversarium.probes.errors import strong_attacks
 from adversarium.rng import normal, stream, streams, torch_seeded, uniform
 from adversarium.training.objectives import Risk, loss_map, margin
 
@@ -50,7 +50,11 @@ def ours(net: nn.Module, points: Points, p: float, radius: float, k: int, scalar
     """How many points survive our suite."""
     batch = stack([points])
     if scalar:
-        f = lambda x: (lambda F: F[..., 1] - F[..., 0])(net(x))
+
+        def f(x):
+            F = net(x)
+            return F[..., 1] - F[..., 0]
+
         batch = stack([Points(points.x, 2.0 * points.y - 1)])
     else:
         f = net

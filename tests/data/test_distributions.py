@@ -6,10 +6,19 @@ from dataclasses import replace
 import pytest
 import torch
 
-from adversarium.data import Clusters, Digits, PatchData, SpherePoints, TwoFeaturePatches
+from adversarium.data import (
+    Clusters,
+    Digits,
+    HyperplaneCells,
+    MarginMixture,
+    PatchData,
+    SpherePoints,
+    TwoFeaturePatches,
+)
 from adversarium.data.batches import gathered, moved, stack
 from adversarium.data.sphere import half_angle
 from adversarium.rng import stream
+from adversarium.sockets import Batch, DataSet, Distribution, Named, Structured
 
 
 def patch_law(batch, alpha, sigma) -> bool:
@@ -127,6 +136,83 @@ def test_digits_split_without_overlap_and_are_in_the_unit_box():
 def test_impossible_data_are_refused_with_a_reason(make, needed):
     with pytest.raises(ValueError, match=needed):
         make()
+
+
+EVERY = (
+    Clusters(d=5, mu=2.0),
+    Digits(),
+    HyperplaneCells(D=4),
+    MarginMixture(d=3, alpha=2.0),
+    PatchData(d=3, P=2, alpha=1.0, sigma=0.1),
+    SpherePoints(),
+    TwoFeaturePatches(k=2, d=4, P=3),
+)
+
+
+@pytest.mark.parametrize("data", EVERY, ids=lambda data: type(data).__name__)
+def test_every_distribution_fits_its_socket(data):
+    batch = data.sample(2, stream(0, "train"))
+    assert isinstance(data, Distribution) and isinstance(batch, Batch)
+    assert batch.x.shape[1:] == data.shape
+    assert batch.y.is_floating_point() == (data.k == 1)
+    assert isinstance(data, DataSet) == isinstance(data, Digits)
+
+
+def test_structured_data_know_their_budget():
+    budgets = {type(d).__name__: d.budget for d in EVERY if isinstance(d, Structured)}
+    assert budgets == {
+        "Clusters": (2, 2.0),
+        "MarginMixture": (2, 2.0),
+        "PatchData": (2, 1.0),
+        "TwoFeaturePatches": (math.inf, 1.0),
+    }
+
+
+def test_patch_data_name_the_transfer_attack_in_l2_alone():
+    data = PatchData(d=3, P=2, alpha=2.0, sigma=0.1)
+    batch = data.sample(2, stream(0, "train"))
+    assert data.model_free(batch, 2, 0.5) == {"GTA": Named("GTA", {"gamma": 0.25})}
+    assert data.model_free(batch, 2, 9.0) == {"GTA": Named("GTA", {"gamma": 1.0})}
+    assert data.model_free(batch, math.inf, 0.5) == {}
+    assert data.ceiling(2, 9.0) == 1
+
+
+def test_two_feature_patches_name_what_their_strengths_allow():
+    data = TwoFeaturePatches(k=3, d=8, P=4, alpha=3.0, beta=1.0)
+    batch = data.sample(5, stream(0, "train"))
+    free, collide, universal = (
+        "model-free (Thm 4.3 of RNRF)",
+        "collision list",
+        "universal −εu_y + εu_j",
+    )
+    assert list(data.model_free(batch, math.inf, 0.9)) == [universal]
+    assert list(data.model_free(batch, math.inf, 1.0)) == [free, universal]
+    all_three = data.model_free(batch, math.inf, 1.5)
+    assert all_three == {
+        free: Named("FeatureReplacement", {"radius": 1.5, "k": 3}),
+        collide: Named("FeatureCollision", {"radius": 1.5, "k": 3, "alpha": 3.0}),
+        universal: Named("UniversalFeature", {"radius": 1.5, "k": 3}),
+    }
+    assert list(data.model_free(batch, math.inf, 3.1)) == [free, universal]
+    spread = replace(data, strengths="uniform", spread=0.1)
+    wide = spread.sample(5, stream(0, "train"))
+    assert list(spread.model_free(wide, math.inf, 1.5)) == [free, universal]
+    assert data.model_free(batch, 2, 1.5) == {}
+    with pytest.raises(TypeError, match="latent draw"):
+        data.model_free(Clusters(d=3, mu=1.0).sample(2, stream(0, "train")), math.inf, 1.0)
+    assert [data.ceiling(math.inf, r) for r in (1.4, 1.5)] == [1, 1 / 3]
+    assert data.ceiling(2, 1.5) == spread.ceiling(math.inf, 1.5) == 1
+
+
+def test_named_attacks_are_the_public_ones_with_their_fields():
+    import adversarium.attacks as attacks
+
+    two, patches = EVERY[-1], EVERY[4]
+    named = [*two.model_free(two.sample(4, stream(0, "train")), math.inf, 1.0).values()]
+    named += patches.model_free(patches.sample(4, stream(0, "train")), 2, 0.5).values()
+    assert len(named) == 4
+    for attack in named:
+        assert callable(getattr(attacks, attack.part)(**attack.fields))
 
 
 def test_batches_stack_move_and_select():

@@ -4,11 +4,12 @@ import math
 
 import pytest
 import torch
-from torch import nn
 
 from adversarium.networks import (
     CubicCNN,
     Module,
+    PatchCNN,
+    Power,
     ReLU,
     SmoothedCNN,
     SmoothedLeakyReLU,
@@ -18,6 +19,7 @@ from adversarium.networks import (
 )
 from adversarium.networks.smoothed_cnn import smoothed_relu, smoothed_slope
 from adversarium.rng import normal, stream
+from adversarium.sockets import Certified, Lipschitz, PatchAdditive
 
 NETWORKS = {
     "cubic": (CubicCNN(m=3, sigma0=0.5), (4, 6), 1),
@@ -55,14 +57,14 @@ def test_the_hand_written_backward_pass_equals_autograd(q):
     W = normal((2, 3, 5, 6), stream(0, "W")).requires_grad_(True)
     x = normal((2, 4, 7, 6), stream(1, "x")).requires_grad_(True)
     c = normal((2, 4, 3), stream(2, "c"))
-    found = {}
+    results = {}
     for name, network in (("hand", hand), ("auto", auto)):
         F = network.f(W, x)
-        found[name] = (F, *torch.autograd.grad((c * F).sum(), (W, x)))
-    for a, b in zip(found["hand"], found["auto"], strict=True):
+        results[name] = (F, *torch.autograd.grad((c * F).sum(), (W, x)))
+    for a, b in zip(results["hand"], results["auto"], strict=True):
         assert torch.allclose(a, b, atol=1e-10)
     wrong = torch.autograd.grad((c * auto.f(W, x)).sum(), W)[0] * 1.001
-    assert not torch.allclose(found["hand"][1], wrong, atol=1e-10)
+    assert not torch.allclose(results["hand"][1], wrong, atol=1e-10)
 
 
 def test_the_smoothed_relu_is_continuous_with_its_slope():
@@ -119,12 +121,37 @@ def test_the_lipschitz_constant_bounds_differences():
         assert (gap <= network.lipschitz(W, p) * (x - z).norm(p, dim=-1) + 1e-12).all()
 
 
-def test_a_module_with_buffers_is_refused():
-    def normed(shape, k):
-        return nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, k))
+PATCHES = {
+    "cubic": NETWORKS["cubic"],
+    "smoothed": NETWORKS["smoothed"],
+    "smoothed_autograd": (SmoothedCNN(m=4, sigma0=0.8, by_hand=False), (3, 7), 3),
+    "patch_relu": (PatchCNN(m=4, sigma0=0.5), (4, 6), 1),
+    "patch_power": (PatchCNN(m=3, sigma0=0.5, activation=Power(4)), (4, 6), 1),
+}
 
-    with pytest.raises(ValueError, match="group or layer"):
-        Module(build=normed).init(stream(0, "init"), (1, 8, 8), 10)
+
+@pytest.mark.parametrize("lead", ((), (2,)))
+@pytest.mark.parametrize("name", PATCHES)
+def test_networks_of_patches_are_the_sum_of_what_they_make_of_each(name, lead):
+    network, shape, k = PATCHES[name]
+    assert isinstance(network, PatchAdditive)
+    W = normal((*lead, *network.init(stream(0, "init"), shape, k).shape), stream(1, "W"))
+    x = normal((*lead, 5, *shape), stream(2, "x"))
+    parts = network.patchwise(W, x)
+    axis = len(lead) + 1
+    assert parts.shape == (*lead, 5, shape[0], *((k,) if k > 1 else ()))
+    assert torch.allclose(parts.sum(axis), network.f(W, x), atol=1e-12)
+    changed = x.clone()
+    changed[..., 1, :] = 0  # one patch
+    kept = [j for j in range(shape[0]) if j != 1]
+    again = network.patchwise(W, changed)
+    assert torch.allclose(again.movedim(axis, 0)[kept], parts.movedim(axis, 0)[kept], atol=1e-14)
+    assert not torch.allclose(again, parts)
+
+
+def test_a_network_of_whole_inputs_is_not_additive_over_patches():
+    assert not isinstance(TwoLayer(m=2), PatchAdditive)
+    assert isinstance(TwoLayer(m=2), Certified) and isinstance(TwoLayer(m=2), Lipschitz)
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,26 @@
 """Brackets: attack ≤ truth ≤ proof, against exact enumeration."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.probes import Scene, bracket, certified_margin, strong_attacks, worst_margin
+from adversarium.probes import (
+    CertifiedError,
+    Scene,
+    bracket,
+    certified_margin,
+    train_error,
+    worst_margin,
+)
 from adversarium.probes.bracket import exact_margin, lipschitz_margin
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting
-from adversarium.training.states import WeightState
+from adversarium.training import Rule, Setting, WeightState
 
 
 def small_state(d=3, m=6, n=12):
@@ -47,6 +55,16 @@ def test_the_bracket_is_ordered_and_closes_at_radius_zero():
         assert (low <= high).all()
         if radius == 0:
             assert torch.equal(low, high)
+
+
+def test_the_certified_error_is_clean_until_its_attack_begins():
+    setting, state = small_state()
+    late = replace(setting, attack=PGD(p=2, radius=0.5, steps=1, after=1))
+    clean = train_error(state, Scene(setting))
+    assert torch.equal(CertifiedError()(state, Scene(setting)), clean)
+    before, after = (CertifiedError()(WeightState(late, t, state.W), Scene(late)) for t in (0, 1))
+    assert torch.equal(before, clean)
+    assert (after > clean).all()
 
 
 def test_enumeration_agrees_with_a_fine_grid():

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from adversarium.attacks import APGD, GTA
+from adversarium.attacks import APGD, GTA, strong_attacks
 from adversarium.data import PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, SmoothedCNN
 from adversarium.probes import (
@@ -18,13 +18,11 @@ from adversarium.probes import (
     nonrobust_features,
     robust_feature,
     robust_features,
-    strong_attacks,
     true_feature,
     worst_margin,
 )
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting, choose
-from adversarium.training.states import WeightState
+from adversarium.training import Rule, Setting, WeightState, choose, train
 
 
 def test_feature_probes_read_the_right_coordinates():
@@ -47,7 +45,8 @@ def test_margin_splits_into_signal_and_noise():
         setting = Setting(data, CubicCNN(m=3, sigma0=0.4), attack, rule, (0, 1))
         engine, _ = choose(data, setting.network, attack, rule)
         scene = Scene(setting)
-        for state in engine.states(setting):
+        for joined in train(engine, (setting,)):
+            (state,) = engine.apart(joined)
             plain = WeightState(setting, state.t, state.W)
             signal = true_feature(state, scene)
             assert torch.allclose(signal, true_feature(plain, scene))
@@ -85,19 +84,20 @@ def test_folds_see_every_step():
     setting = Setting(data, CubicCNN(m=2, sigma0=0.5), None, Rule(n=3, steps=3, eta=0.1), (0, 1))
     scene = Scene(setting)
     folds = (FirstTime(probe, 2.0), Worst(probe), Total(probe), FirstTime(probe, 99.0))
-    late = Worst(probe, after=3)
-    memory = dict.fromkeys((*folds, late))
+    late, never = Worst(probe, after=3), Worst(probe, after=4)
+    memory = dict.fromkeys((*folds, late, never))
     for t in range(4):
         state = WeightState(setting, t, setting.W0)
         memory = {f: f.see(m, state, scene) for f, m in memory.items()}
     rows = {k: v for f in folds for k, v in f.rows(memory[f]).items()}
     assert rows["first_time(probe >= 2)"].tolist() == [1.0, 0.0]
-    assert rows["worst(probe)"][0] == 4 and rows["worst(probe).t"][0] == 3
+    assert rows["worst(probe)"][0] == 4 and rows["step of worst(probe)"][0] == 3
     assert rows["worst(probe)"].isnan().tolist() == [False, True]
-    assert rows["worst(probe).t"][1] == 2
+    assert rows["step of worst(probe)"][1] == 2
     assert rows["total(probe)"][0] == 7
     assert rows["first_time(probe >= 99)"].isnan().all()
     assert late.rows(memory[late])["worst(probe)"].tolist() == [4.0, 0.0]
+    assert never.rows(memory[never]) == {}
 
 
 def test_test_points_are_drawn_once_and_apart_from_training():

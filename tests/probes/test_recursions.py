@@ -1,35 +1,34 @@
-"""The recursions of RNRF beside training, the collision list, the assumption report."""
+"""The recursions of RNRF beside training, and the collision list."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
 
 from adversarium.attacks import APGD, PGD, FeatureCollision, MarginStep, midpoint
-from adversarium.bounds import two_feature_assumptions
 from adversarium.data import TwoFeaturePatches
-from adversarium.experiments.spec import Run
 from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
     ErrorByRadius,
     FeatureRecursion,
     NoiseUpdate,
-    assumptions,
     decomposition,
+    nonrobust_features,
+    robust_features,
     worst_margin,
 )
 from adversarium.probes.recursions import growth
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import every_correlation, plateau
-from adversarium.training import Rule, Setting, choose
+from adversarium.training import Rule, Setting, choose, train
 
 
 def states(data, network, attack=None, n=6, steps=12, seeds=(0, 1), eta=0.1):
     rule = Rule(n=n, steps=steps, eta=eta)
     setting = Setting(data, network, attack, rule, seeds)
     engine, _ = choose(data, network, attack, rule)
-    return Scene(setting), list(engine.states(setting))
+    made = (engine.apart(joined)[0] for joined in train(engine, (setting,)))
+    return Scene(setting), list(made)
 
 
 def folded(fold, scene, made):
@@ -50,7 +49,14 @@ def test_the_recursion_is_exact_without_noise_and_off_feature_weights(strengths,
         scene, made = states(data, network, attack)
         rows = folded(FeatureRecursion(stride=4), scene, made)
         assert rows["recursion_error"].max() < 1e-13
-        assert list(rows["recursion.A[2]"]) == [0, 4, 8, 12]
+        for name, feature in (
+            ("recursion_A", robust_features),
+            ("recursion_B", nonrobust_features),
+        ):
+            curve = rows[name]
+            assert curve.t == (0, 4, 8, 12) and curve.values.shape == (2, 4, 3)
+            for j, t in enumerate(curve.t):
+                assert torch.allclose(curve.values[:, j], feature(made[t], scene), atol=1e-12)
 
 
 def test_the_recursion_sees_noise_and_off_feature_weights():
@@ -79,8 +85,9 @@ def test_the_growth_law_is_the_gradient_at_equal_probabilities():
 
 def test_the_decomposition_is_all_of_the_weights():
     scene, made = states(TwoFeaturePatches(k=3, d=12, P=4), SmoothedCNN(m=3, sigma0=0.3))
-    parts = decomposition(made[-1], scene)[:, :5]
-    assert torch.allclose(parts.square().sum(-1), made[-1].W.flatten(1).square().sum(-1))
+    parts = decomposition(made[-1], scene)
+    squares = sum(parts[f"length_{part}"].square() for part in ("A", "B", "C", "D", "off"))
+    assert torch.allclose(squares, made[-1].W.flatten(1).square().sum(-1))
 
 
 def test_the_collision_list_stays_in_its_ball_and_breaks_a_class():
@@ -120,24 +127,7 @@ def test_errors_by_radius_never_fall_and_lie_below_what_is_unproven():
     radii = (0.01, 0.1, 0.5)
     broken = ErrorByRadius(attacks=(PGD(radius=1.0, steps=5),), radii=radii, n=40, name="a")
     open_ = ErrorByRadius(attacks=(), radii=radii, n=40, name="b")
-    low, high = broken(made[-1], scene), open_(made[-1], scene)
+    low, high = broken(made[-1], scene)["a"], open_(made[-1], scene)["b"]
+    assert low.at == high.at == {"radius": radii}
+    low, high = low.values, high.values
     assert low.shape == (2, 3) and (low.diff(dim=-1) >= 0).all() and (low <= high).all()
-
-
-def test_the_assumption_report_counts_the_batch_mean():
-    run = Run(
-        data=TwoFeaturePatches(),
-        network=SmoothedCNN(),
-        attack=MarginStep(radius=1.2, step=1e3, over=100),
-        n=100, steps=1, eta=0.1,
-    )  # fmt: skip
-    found = {h.text: h for h in assumptions(run)}
-    assert found["2.3, density: Σ_NR β^τ/Σ_R α^τ"].factor == pytest.approx(15 / 8)
-    assert found["B.3: c₀ = log η̃/log d"].factor == pytest.approx(0.5)
-    assert not found["room for a robust classifier: α/(2ε)"].holds
-    wider = replace(run, data=TwoFeaturePatches(alpha=3.0))
-    assert {h.text: h for h in assumptions(wider)}["room for a robust classifier: α/(2ε)"].holds
-    assert assumptions(replace(run, network=object())) == ()
-    parts = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.0, n=2, eta=0.1)
-    silent = two_feature_assumptions(**parts, m=10, q=3, rho=1.0, sigma0=0.01)
-    assert any(str(h).startswith("no noise") and h.holds for h in silent)

@@ -15,8 +15,7 @@ from adversarium.probes import (
 )
 from adversarium.probes.two_features import only
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting
-from adversarium.training.states import WeightState
+from adversarium.training import Rule, Setting, WeightState
 
 
 def random_state(k=3):
@@ -63,10 +62,10 @@ def test_outputs_are_the_true_logit_and_the_softmax_doubt():
     found = outputs(state, scene)
     pi = F.softmax(-1).gather(-1, y[..., None]).squeeze(-1)
     own = F.gather(-1, y[..., None]).squeeze(-1)
-    assert torch.allclose(found[:, 0], own.mean(-1))
-    assert torch.allclose(found[:, 1], (1 - pi).mean(-1))
-    assert torch.allclose(found[:, 2], (1 - pi).log().mean(-1))
-    assert (found[:, 3] <= 1).all()
+    assert torch.allclose(found["true_logit"], own.mean(-1))
+    assert torch.allclose(found["doubt"], (1 - pi).mean(-1))
+    assert torch.allclose(found["log_doubt"], (1 - pi).log().mean(-1))
+    assert (found["class_balance"] <= 1).all()
 
 
 def test_feature_sets_keep_one_kind_of_signal_and_all_noise():

@@ -2,8 +2,9 @@
 
 from adversarium.attacks.balls import Ball
 from adversarium.attacks.finite import Corners, FiniteAttack
-from adversarium.attacks.gradient import APGD, FGSM, PGD, Attack, MarginStep
+from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep
 from adversarium.attacks.patches import PatchTransplant
+from adversarium.attacks.strong import strong_attacks
 from adversarium.attacks.transfer import (
     GTA,
     FeatureCollision,
@@ -20,7 +21,6 @@ __all__ = [
     "FGSM",
     "GTA",
     "PGD",
-    "Attack",
     "Ball",
     "Corners",
     "FeatureCollision",
@@ -33,4 +33,5 @@ __all__ = [
     "UniversalFeature",
     "gta",
     "midpoint",
+    "strong_attacks",
 ]

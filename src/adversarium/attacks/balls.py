@@ -5,9 +5,9 @@ With a box, all three operations are exact on the intersection: nothing is clamp
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +18,9 @@ _TINY = 1e-30  # keeps 0/0 at 0 in both precisions
 _BISECTIONS = 100  # 40 for the order of magnitude, 60 for the digits of a float64
 
 
-def _on_flat_events(method: Any) -> Any:
+def _on_flat_events(
+    method: Callable[["Ball", Tensor, Tensor], Tensor],
+) -> Callable[["Ball", Tensor, Tensor, int], Tensor]:
     """Lets a method for (*batch, D) tensors act on (*batch, *event) ones."""
 
     @wraps(method)
@@ -35,17 +37,23 @@ def _on_flat_events(method: Any) -> Any:
 def unit(g: Tensor) -> Tensor:
     """g/‖g‖₂ along the last axis, 0 where g = 0; sound for gradients whose squares overflow."""
     scaled = g / g.abs().amax(-1, keepdim=True).clamp_min(_TINY)
-    return scaled / scaled.norm(dim=-1, keepdim=True).clamp_min(_TINY)
+    length: Tensor = scaled.norm(dim=-1, keepdim=True)
+    return scaled / length.clamp_min(_TINY)
 
 
 def norm(z: Tensor, p: float, lead: int) -> Tensor:
     """‖z‖_p of every example."""
-    return z.flatten(lead).norm(p, dim=-1) if z.ndim > lead else z.abs()
+    size: Tensor = z.flatten(lead).norm(p, dim=-1) if z.ndim > lead else z.abs()
+    return size
 
 
 @dataclass(frozen=True)
 class Ball:
-    """B_p(x, radius) = {x' : ‖x' − x‖_p ≤ radius}, and x' in [low, high] when `box` is given."""
+    """B_p(x, radius) = {x' : ‖x' − x‖_p ≤ radius}, and x' in [low, high] when `box` is given.
+
+    >>> Ball(2, 1.0).project(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]), lead=1)
+    tensor([[0.6000, 0.8000]])
+    """
 
     p: float
     radius: float
@@ -81,8 +89,8 @@ class Ball:
         move = z - x
         if self.p == 2:
             if self.box is None:
-                scale = self.radius / move.norm(dim=-1, keepdim=True).clamp_min(_TINY)
-                return x + move * scale.clamp(max=1)
+                length: Tensor = move.norm(dim=-1, keepdim=True)
+                return x + move * (self.radius / length.clamp_min(_TINY)).clamp(max=1)
             return self._largest(x, lambda s: self._boxed(x + move * s))
         if self.box is None:
             return x + _soft(move, _l1_threshold(move, self.radius))
@@ -130,13 +138,17 @@ class Ball:
     def _boxed(self, z: Tensor) -> Tensor:
         return z if self.box is None else z.clamp(*self.box)
 
-    def _largest(self, x: Tensor, path: Any, curved: bool = False) -> Tensor:
+    def _largest(self, x: Tensor, path: Callable[[Tensor], Tensor], curved: bool = False) -> Tensor:
         """path(s) for the largest s ∈ [0, 1] that stays within the radius, by bisection.
 
         ‖path(s) − x‖_p is non-decreasing in s for each path above, and the kept end is always
         inside. A curved path spans many orders of magnitude and is bisected in log s first.
         """
-        inside = lambda s: (path(s) - x).norm(self.p, dim=-1, keepdim=True) <= self.radius
+
+        def inside(s: Tensor) -> Tensor:
+            length: Tensor = (path(s) - x).norm(self.p, dim=-1, keepdim=True)
+            return length <= self.radius
+
         one = torch.ones_like(x[..., :1])
         low, high = (1e-18 if curved else 0) * one, one
         whole = inside(one)

@@ -8,14 +8,22 @@ map, so beside the strong ones stand a weak, a blind and a discontinuous one.
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.balls import Ball
-from adversarium.attacks.gradient import Loss, Points, climb
+from adversarium.attacks.best import Best
+from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams, integers
+from adversarium.sockets import Loss, Points
+
+
+@runtime_checkable
+class _WithOptions(Points, Protocol):
+    @property
+    def options(self) -> Tensor: ...
 
 
 def option_losses(loss: Loss, options: Tensor) -> Tensor:
@@ -36,6 +44,13 @@ class FiniteAttack:
     exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
     t mod K; fgsm: the maximiser of the linearised loss; worst_of: the best of `tries` draws;
     switch: the last member where the loss at x exceeds `level`, else x (discontinuous in W).
+
+    >>> from adversarium.data import SpherePoints
+    >>> from adversarium.rng import stream
+    >>> batch = SpherePoints(K=4).sample(2, stream(0, "train"))
+    >>> moved = FiniteAttack(rule="cycle")(lambda x: x.sum(-1), batch, 7, stream(0, "attack"))
+    >>> torch.equal(moved, batch.options[:, 3])
+    True
     """
 
     rule: Literal["exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch"] = "exact"
@@ -44,31 +59,29 @@ class FiniteAttack:
     loss: str = "risk"
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        options = getattr(batch, "options", None)
-        if options is None:
+        if not isinstance(batch, _WithOptions):
             raise TypeError(
                 "FiniteAttack needs data with finite perturbation sets (SpherePoints), got "
                 f"{type(batch).__name__}."
             )
-        return chosen(options, self._index(loss, batch.x, options, t, rng))
+        return chosen(batch.options, self._index(loss, batch.x, batch.options, t, rng))
 
     def _index(self, loss: Loss, x: Tensor, options: Tensor, t: int, rng: Streams) -> Tensor:
         *shape, K, _ = options.shape
-        draw = lambda *more: integers(K, (*shape, *more), rng).to(x.device)
         match self.rule:
             case "exact":
                 return option_losses(loss, options).argmax(-1)
             case "anti":
                 return option_losses(loss, options).argmin(-1)
             case "random":
-                return draw()
+                return integers(K, shape, rng).to(x.device)
             case "cycle":
                 return torch.full(shape, t % K, device=x.device)
             case "fgsm":
                 _, g = climb(loss, x)
                 return ((options - x[..., None, :]) * g[..., None, :]).sum(-1).argmax(-1)
             case "worst_of":
-                tries = draw(self.tries)
+                tries = integers(K, (*shape, self.tries), rng).to(x.device)
                 best = option_losses(loss, options).gather(-1, tries).argmax(-1, keepdim=True)
                 return tries.gather(-1, best).squeeze(-1)
             case "switch":
@@ -77,7 +90,15 @@ class FiniteAttack:
 
 @dataclass(frozen=True, kw_only=True)
 class Corners:
-    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12; no gradient misleads it."""
+    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12; no gradient misleads it.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> moved = Corners(radius=0.5)(lambda x: x.sum(-1), batch, 0, stream(0, "attack"))
+    >>> torch.equal(moved, batch.x + 0.5)
+    True
+    """
 
     radius: float
     loss: str = "logit_difference"
@@ -91,10 +112,8 @@ class Corners:
         x = batch.x
         if x.shape[-1] > 12:
             raise ValueError(f"Corners needs at most 12 coordinates, got {x.shape[-1]}.")
-        best, height = x, loss(x).detach()
+        best = Best(x, loss(x).detach())
         for signs in itertools.product((-1.0, 1.0), repeat=x.shape[-1]):
             z = x + self.radius * torch.tensor(signs).to(x)
-            values = loss(z).detach()
-            best = torch.where((values > height)[..., None], z, best)
-            height = torch.maximum(values, height)
-        return best
+            best = best.offer(z, loss(z).detach())
+        return best.x

@@ -6,35 +6,16 @@ logit_difference is the default, because a saturated cross-entropy hides weak po
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.balls import Ball, unit
+from adversarium.attacks.best import Best, per_example
 from adversarium.rng import Streams
-
-Loss = Callable[[Tensor], Tensor]
-
-
-@runtime_checkable
-class Points(Protocol):
-    """What an attack is given: the inputs. Some attacks ask for more, and say so."""
-
-    @property
-    def x(self) -> Tensor: ...
-
-
-@runtime_checkable
-class Attack(Protocol):
-    """x' = attack(loss, batch, t, rng); `loss` is the name of the map it climbs."""
-
-    @property
-    def loss(self) -> str: ...
-
-    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor: ...
+from adversarium.sockets import Loss, Points
 
 
 def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -46,18 +27,17 @@ def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
     return values.detach(), gradient
 
 
-def _where(better: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    return torch.where(better.view(*better.shape, *[1] * (a.ndim - better.ndim)), a, b)
-
-
-def _higher(values: Tensor, height: Tensor) -> Tensor:
-    """The larger of the two; a value that is no number never counts."""
-    return torch.where(values > height, values, height)
-
-
 @dataclass(frozen=True, kw_only=True)
 class FGSM:
-    """x' = argmax of ⟨∇loss(x), x'⟩ over the ball: one full step of steepest ascent."""
+    """x' = argmax of ⟨∇loss(x), x'⟩ over the ball: one full step of steepest ascent.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> moved = FGSM(radius=0.5)(lambda x: x.sum(-1), batch, 0, stream(0, "attack"))
+    >>> torch.equal(moved, batch.x + 0.5)
+    True
+    """
 
     p: float = math.inf
     radius: float
@@ -81,7 +61,15 @@ class FGSM:
 @dataclass(frozen=True, kw_only=True)
 class PGD:
     """Projected gradient ascent: x ← P(x + step·direction), direction the steepest of norm p,
-    or the raw gradient. Restarts keep the best; `best` keeps the best iterate, not the last."""
+    or the raw gradient. Restarts keep the best; `best` keeps the best iterate, not the last.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> moved = PGD(p=2, radius=0.5, steps=5)(lambda x: x[:, 0], batch, 0, stream(0, "attack"))
+    >>> [round(gain, 12) for gain in (moved - batch.x)[:, 0].tolist()]
+    [0.5, 0.5, 0.5]
+    """
 
     p: float = math.inf
     radius: float
@@ -118,14 +106,13 @@ class PGD:
         if t < self.after:
             return batch.x
         self.ball.check(batch.x)
-        champion, height = self._ascent(loss, batch.x, self.start == "uniform", rng)
+        best = self._ascent(loss, batch.x, self.start == "uniform", rng)
         for _ in range(self.restarts - 1):
-            z, values = self._ascent(loss, batch.x, True, rng)
-            champion = _where(values > height, z, champion)
-            height = _higher(values, height)
-        return champion
+            again = self._ascent(loss, batch.x, True, rng)
+            best = best.offer(again.x, again.height)
+        return best.x
 
-    def _ascent(self, loss: Loss, x: Tensor, random: bool, rng: Streams) -> tuple[Tensor, Tensor]:
+    def _ascent(self, loss: Loss, x: Tensor, random: bool, rng: Streams) -> Best:
         """One ascent: the point it keeps and its loss."""
         values, g = climb(loss, x)
         lead = values.ndim
@@ -133,16 +120,15 @@ class PGD:
         if random:
             z = self.ball.sample(x, lead, rng)
             values, g = climb(loss, z)
-        champion, height = z, values
+        kept = Best(z, values)
         for k in range(self.steps):
             z = self.ball.project(x, self._moved(z, g, lead), lead)
             if k + 1 < self.steps:
                 values, g = climb(loss, z)
-            else:
+            else:  # the last point needs no gradient
                 values = loss(z).detach()
-            champion = _where(values > height, z, champion) if self.best else z
-            height = _higher(values, height) if self.best else values
-        return champion, height
+            kept = kept.offer(z, values) if self.best else Best(z, values)
+        return kept
 
     def _moved(self, z: Tensor, g: Tensor, lead: int) -> Tensor:
         if not self.normalised:
@@ -156,6 +142,13 @@ class APGD:
 
     In the spirit of Auto-PGD (Croce and Hein): the strong default for verdicts. Starts from x,
     then from uniform points; returns the best point ever met.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> moved = APGD(radius=0.5, steps=10)(lambda x: x.sum(-1), batch, 0, stream(0, "attack"))
+    >>> torch.equal(moved, batch.x + 0.5)
+    True
     """
 
     p: float = math.inf
@@ -180,46 +173,57 @@ class APGD:
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         self.ball.check(batch.x)
         x = batch.x
-        champion, height = x, loss(x).detach()
+        best = Best(x, loss(x).detach())
         for restart in range(self.restarts):
-            start = x if restart == 0 else self.ball.sample(x, height.ndim, rng)
-            z, values = self._ascent(loss, x, start)
-            champion = _where(values > height, z, champion)
-            height = _higher(values, height)
-        return champion
+            start = x if restart == 0 else self.ball.sample(x, best.height.ndim, rng)
+            again = self._ascent(loss, x, start)
+            best = best.offer(again.x, again.height)
+        return best.x
 
-    def _ascent(self, loss: Loss, x: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-        ball = self.ball
+    def _ascent(self, loss: Loss, x: Tensor, start: Tensor) -> Best:
+        """Step along the gradient, project, keep the best; at each look an example that has stalled
+        halves its step and goes on from its best point."""
         values, g = climb(loss, start)
-        lead = values.ndim
-        step = torch.full_like(values, 2 * self.radius)
-        z, previous, best, height = start, start, start, values
-        best_g, gains, since, window = g, torch.zeros_like(values), 0, self._window(0)
-        checked, halved = height, torch.zeros_like(values, dtype=torch.bool)
+        step, looks = torch.full_like(values, 2 * self.radius), self._looks()
+        z, previous = start, start
+        best, best_g = Best(start, values), g
+        gains, last_height = torch.zeros_like(values), values  # since the last look
+        halved = torch.zeros_like(values, dtype=torch.bool)  # at the last look
         for k in range(self.steps):
-            target = ball.project(x, self._moved(z, g, step, lead, k), lead)
-            momentum = target if k == 0 else target + 0.25 * (z - previous) - 0.25 * (target - z)
-            previous, z = z, ball.project(x, momentum, lead)
-            old = values
-            values, g = climb(loss, z)
-            gains += values > old
-            better = values > height
-            best, best_g = _where(better, z, best), _where(better, g, best_g)
-            height = _higher(values, height)
-            since += 1
-            if since == window:
-                stalled = (gains < 0.75 * since) | (~halved & (height <= checked))
+            z, previous = self._next(x, z, previous, g, step, k), z
+            before, (values, g) = values, climb(loss, z)
+            best_g = per_example(values > best.height, g, best_g)
+            best = best.offer(z, values)
+            gains = gains + (values > before)
+            if k + 1 in looks:
+                few = gains < 0.75 * looks[k + 1]
+                stalled = few | (~halved & (best.height <= last_height))
                 step = torch.where(stalled, step / 2, step)
-                z, g = _where(stalled, best, z), _where(stalled, best_g, g)
-                values = torch.where(stalled, height, values)
-                previous = _where(stalled, z, previous)
-                halved, checked, since = stalled, height, 0
-                gains, window = torch.zeros_like(gains), self._window(k + 1)
-        return best, height
+                z, g = per_example(stalled, best.x, z), per_example(stalled, best_g, g)
+                values = torch.where(stalled, best.height, values)
+                previous = per_example(stalled, z, previous)  # no momentum
+                halved, gains, last_height = stalled, torch.zeros_like(gains), best.height
+        return best
 
-    def _window(self, k: int) -> int:
-        """Steps until the next look at the progress: long at first, then shorter."""
-        return max(3, round(0.22 * self.steps * 0.85 ** (6 * k / self.steps)))
+    def _looks(self) -> dict[int, int]:
+        """The steps after which the progress is looked at, each with the number of steps since the
+        last look: long at first, then shorter."""
+        looks, k = {}, 0
+        while k < self.steps:
+            shrinking: float = 0.22 * self.steps * 0.85 ** (6 * k / self.steps)
+            window = max(3, round(shrinking))
+            k += window
+            looks[k] = window
+        return looks
+
+    def _next(
+        self, x: Tensor, z: Tensor, previous: Tensor, g: Tensor, step: Tensor, k: int
+    ) -> Tensor:
+        """P(z + ¾(z₊ − z) + ¼(z − z₋)), z₊ = P(z + step·direction); the first step is z₊ alone."""
+        lead = step.ndim
+        target = self.ball.project(x, self._moved(z, g, step, lead, k), lead)
+        momentum = target if k == 0 else target + 0.25 * (z - previous) - 0.25 * (target - z)
+        return self.ball.project(x, momentum, lead)
 
     def _moved(self, z: Tensor, g: Tensor, step: Tensor, lead: int, k: int) -> Tensor:
         """z + step × (the steepest direction of unit norm); for p = 1 spread over the largest
@@ -248,6 +252,13 @@ class MarginStep:
     explicit factor that does not depend on what the attack is evaluated on; the literal,
     per-example reading is the default. `clip` limits every coordinate ("element") or rescales a
     patch to sup norm ε ("patch").
+
+    >>> from adversarium.data import TwoFeaturePatches
+    >>> from adversarium.rng import stream
+    >>> batch = TwoFeaturePatches(d=4, P=2).sample(3, stream(0, "train"))
+    >>> attack = MarginStep(radius=0.5, step=10.0)
+    >>> torch.equal(attack(lambda x: x.sum((-1, -2)), batch, 0, stream(0, "a")), batch.x + 0.5)
+    True
     """
 
     radius: float

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.balls import Ball, unit
-from adversarium.attacks.gradient import Loss, Points, climb
+from adversarium.attacks.best import Best
+from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams
+from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,14 @@ class PatchTransplant:
 
     Filters are shared: what hurts in one patch hurts in another. Where an activation is flat at 0
     (z³) the gradient does not see the other patches, and ascents from x stall.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.rng import stream
+    >>> batch = PatchData(d=3, P=2, alpha=1.0, sigma=0.0).sample(4, stream(0, "train"))
+    >>> def cubes(x):
+    ...     return -batch.y * x[..., 0].pow(3).sum(-1)
+    >>> bool((cubes(PatchTransplant(radius=0.9)(cubes, batch, 0, stream(0, "attack"))) > 0).all())
+    True
     """
 
     radius: float
@@ -31,24 +41,22 @@ class PatchTransplant:
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x
-        height, g = climb(loss, x)
-        if g.ndim != height.ndim + 2:
+        values, g = climb(loss, x)
+        if g.ndim != values.ndim + 2:
             raise TypeError("PatchTransplant needs inputs of patches (P, d).")
         P = x.shape[-2]
         main = g.abs().amax(-1).argmax(-1)  # the patch that matters most
         direction = g.gather(-2, main[..., None, None].expand(*main.shape, 1, x.shape[-1]))
         direction = unit(direction)
-        own = torch.nn.functional.one_hot(main, P).to(x)[..., None]
-        best = x
+        there = torch.nn.functional.one_hot(main, P).to(x)[..., None]
+        best = Best(x, values)
         for j in range(P):
             other = torch.zeros(P, 1).to(x)
             other[j] = 1
             for i in range(self.shares):
                 angle = math.pi / 2 * i / (self.shares - 1)
-                weight = math.cos(angle) * own + math.sin(angle) * other
+                weight = math.cos(angle) * there + math.sin(angle) * other
                 length = weight.square().sum((-1, -2), keepdim=True).sqrt()
                 z = x + self.radius * weight / length * direction
-                values = loss(z).detach()
-                best = torch.where((values > height)[..., None, None], z, best)
-                height = torch.maximum(values, height)
-        return best
+                best = best.offer(z, loss(z).detach())
+        return best.x

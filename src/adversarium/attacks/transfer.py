@@ -1,16 +1,51 @@
 """Attacks that never look at the network: they know the data model or another classifier."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
-from adversarium.attacks.gradient import Loss, Points, climb
+from adversarium.attacks.balls import Ball, norm
+from adversarium.attacks.best import Best
+from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams, integers
 from adversarium.shapes import Float, Int
+from adversarium.sockets import Loss, Points
+
+Target = Callable[[Tensor, Points], Tensor]  # g(x, batch), one number per example
+
+
+@runtime_checkable
+class _WithSignal(Points, Protocol):
+    @property
+    def signal(self) -> Tensor: ...
+
+
+@runtime_checkable
+class _WithLabels(Points, Protocol):
+    @property
+    def y(self) -> Tensor: ...
+
+
+@runtime_checkable
+class _WithFeatures(_WithLabels, Protocol):
+    @property
+    def is_robust(self) -> Tensor: ...
+    @property
+    def strength(self) -> Tensor: ...
+
+
+def _signal(batch: Points, name: str) -> Tensor:
+    """The index of the signal patch."""
+    if not isinstance(batch, _WithSignal):
+        raise TypeError(
+            f"{name} needs patch data with a known signal patch (PatchData), got "
+            f"{type(batch).__name__}."
+        )
+    return batch.signal
 
 
 def gta(
@@ -27,7 +62,15 @@ def gta(
 
 @dataclass(frozen=True, kw_only=True)
 class GTA:
-    """The geometry-based transfer attack of §3.3 of CGRO; its l2 length is γα."""
+    """The geometry-based transfer attack of §3.3 of CGRO; its l2 length is γα.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.rng import stream
+    >>> batch = PatchData(d=3, P=2, alpha=2.0, sigma=0.1).sample(1, stream(0, "train"))
+    >>> moved = GTA(gamma=0.75)(lambda x: x.sum((-1, -2)), batch, 0, stream(0, "attack"))
+    >>> torch.linalg.vector_norm(moved - batch.x).item()
+    1.5
+    """
 
     gamma: float
     loss: str = "logit_difference"  # never climbed: the attack depends on X and w* alone
@@ -36,22 +79,28 @@ class GTA:
         if not 0 <= self.gamma <= 1:
             raise ValueError(f"GTA needs 0 <= gamma <= 1, got {self.gamma}.")
 
+    @property
+    def gap(self) -> float:
+        """1 − γ, the share of the signal that is left."""
+        return 1 - self.gamma
+
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        signal = getattr(batch, "signal", None)
-        if signal is None:
-            raise TypeError(
-                "GTA needs patch data with a known signal patch (PatchData), got "
-                f"{type(batch).__name__}."
-            )
-        return gta(batch.x, signal, self.gamma)
+        return gta(batch.x, _signal(batch, "GTA"), self.gamma)
 
 
 @dataclass(frozen=True)
 class SignalPatch:
-    """g(X) = ⟨w*, X[signal(X)]⟩, CGRO's target classifier, w* = e₁."""
+    """g(X) = ⟨w*, X[signal(X)]⟩, the target classifier of §3.3 of CGRO, w* = e₁.
 
-    def __call__(self, x: Tensor, batch: Any) -> Tensor:
-        return x[..., 0].gather(-1, batch.signal[..., None]).squeeze(-1)
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.rng import stream
+    >>> batch = PatchData(d=3, P=2, alpha=2.0, sigma=0.1).sample(3, stream(0, "train"))
+    >>> (batch.y * SignalPatch()(batch.x, batch)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+
+    def __call__(self, x: Tensor, batch: Points) -> Tensor:
+        return x[..., 0].gather(-1, _signal(batch, "SignalPatch")[..., None]).squeeze(-1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,10 +108,18 @@ class GenericGTA:
     """X^adv = X − γ g(X) ∇g(X)/‖∇g(X)‖₂², a share γ of the way to the zero of the linearised g,
     eq. (A) of CGRO for any target classifier `g(x, batch)`; without one g is the attacked network
     itself (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂ once, as printed. `radius` caps
-    the l2 length."""
+    the l2 length.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(2, stream(0, "train"))
+    >>> moved = GenericGTA(gamma=1.0)(lambda x: x[..., 0] + 5, batch, 0, stream(0, "attack"))
+    >>> moved[..., 0].tolist()
+    [-5.0, -5.0]
+    """
 
     gamma: float
-    g: Any = None
+    g: Target | None = None
     paper_literal: bool = False
     radius: float | None = None
     loss: str = "logit_difference"
@@ -77,11 +134,13 @@ class GenericGTA:
         return None if self.radius is None else Ball(2, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        target = loss if self.g is None else (lambda x: self.g(x, batch))
+        def target(x: Tensor) -> Tensor:
+            return loss(x) if self.g is None else self.g(x, batch)
+
         values, gradient = climb(target, batch.x)
         lead = values.ndim
         flat = gradient.flatten(lead)
-        length = flat.norm(dim=-1).clamp_min(1e-150)
+        length = norm(flat, 2, lead).clamp_min(1e-150)
         share = self.gamma * values / (length if self.paper_literal else length.square())
         moved = batch.x - (share[..., None] * flat).view(batch.x.shape)
         return moved if self.ball is None else self.ball.project(batch.x, moved, lead)
@@ -96,25 +155,35 @@ def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]
     return (y + 1 + integers(k - 1, y.shape, rng).to(y.device)) % k
 
 
-def _latent(batch: Points, attack: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _latent(
+    batch: Points, attack: "FeatureReplacement | FeatureCollision"
+) -> tuple[Tensor, Tensor, Tensor]:
     """Which patches are robust, all strengths and the labels; every β_p must be ≤ ε."""
     name, radius = type(attack).__name__, attack.radius
-    robust, strength, y = (getattr(batch, n, None) for n in ("is_robust", "strength", "y"))
-    if y is None or robust is None or strength is None:
+    if not isinstance(batch, _WithFeatures):
         raise TypeError(
             f"{name} needs TwoFeaturePatches, which keep their latent draw, got "
             f"{type(batch).__name__}."
         )
-    top = float(strength[~robust].max())
+    top = float(batch.strength[~batch.is_robust].max())
     if top > radius * (1 + 1e-6):
         raise ValueError(f"{name} needs every β_p <= radius={radius}, got {top:.4g}.")
-    return robust, strength, y
+    return batch.is_robust, batch.strength, batch.y
 
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureReplacement:
     """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF: the attack that
-    needs no model, only the latent draw. Valid where every β_p ≤ ε."""
+    needs no model, only the latent draw. Valid where every β_p ≤ ε.
+
+    >>> from adversarium.data import TwoFeaturePatches
+    >>> from adversarium.rng import stream
+    >>> batch = TwoFeaturePatches(k=2, d=4, P=2).sample(3, stream(0, "train"))
+    >>> attack = FeatureReplacement(radius=1.5, k=2)
+    >>> move = attack(lambda x: x.sum((-1, -2)), batch, 0, stream(0, "attack")) - batch.x
+    >>> [round(height, 12) for height in move.amax((-1, -2)).tolist()]
+    [1.5, 1.5, 1.5]
+    """
 
     radius: float  # ε
     k: int  # classes
@@ -129,16 +198,26 @@ class FeatureReplacement:
         robust, strength, y = _latent(batch, self)
         target = other_class(y, self.k, rng)
         move = torch.zeros_like(batch.x)
-        wide = lambda index: (self.k + index)[..., None, None].expand(*batch.x.shape[:-1], 1)
-        move.scatter_add_(-1, wide(y), -strength[..., None])
-        move.scatter_add_(-1, wide(target), torch.full_like(strength, self.radius)[..., None])
+        shape = (*batch.x.shape[:-1], 1)
+        v_y, v_target = ((self.k + j)[..., None, None].expand(shape) for j in (y, target))
+        move.scatter_add_(-1, v_y, -strength[..., None])
+        move.scatter_add_(-1, v_target, torch.full_like(strength, self.radius)[..., None])
         return batch.x + move * ~robust[..., None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class UniversalFeature:
     """Δ_p = −ε u_y + ε u_{y'} on every patch: what breaks the network of Proposition 3.2 of RNRF
-    (ours)."""
+    (ours).
+
+    >>> from adversarium.data import TwoFeaturePatches
+    >>> from adversarium.rng import stream
+    >>> batch = TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0).sample(1, stream(0, "train"))
+    >>> attack = UniversalFeature(radius=0.5, k=2)
+    >>> move = attack(lambda x: x.sum((-1, -2)), batch, 0, stream(0, "attack")) - batch.x
+    >>> int(batch.y), move[0, 0].tolist()
+    (0, [-0.5, 0.5, 0.0, 0.0])
+    """
 
     radius: float  # ε
     k: int  # classes
@@ -150,11 +229,10 @@ class UniversalFeature:
         return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        y = getattr(batch, "y", None)
-        if y is None:
+        if not isinstance(batch, _WithLabels):
             raise TypeError(f"UniversalFeature needs labels, got {type(batch).__name__}.")
         axis = torch.eye(batch.x.shape[-1], dtype=batch.x.dtype, device=batch.x.device)
-        move = axis[other_class(y, self.k, rng)] - axis[y]
+        move = axis[other_class(batch.y, self.k, rng)] - axis[batch.y]
         return batch.x + self.radius * move[..., None, :]
 
 
@@ -162,7 +240,15 @@ class UniversalFeature:
 class FeatureCollision:
     """The list behind the impossibility (ours): robust patches → (α_p − ε)u_y, the others → 0, the
     same (α − ε)u_y or (α − ε)u_{y'}, whichever the loss likes best; the noise stays. Every patch-
-    additive network is wrong on one class of it where all β_p ≤ ε, α ≤ 2ε and |J_NR| ≥ |J_R|."""
+    additive network is wrong on one class of it where all β_p ≤ ε, α ≤ 2ε and |J_NR| ≥ |J_R|.
+
+    >>> from adversarium.data import TwoFeaturePatches
+    >>> from adversarium.rng import stream
+    >>> batch = TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0).sample(1, stream(0, "train"))
+    >>> attack = FeatureCollision(radius=1.5, alpha=2.0, k=2)
+    >>> attack(lambda x: -x.abs().sum((-1, -2)), batch, 0, stream(0, "attack")).sum().item()
+    0.5
+    """
 
     radius: float  # ε
     alpha: float  # α, at most 2ε
@@ -190,13 +276,11 @@ class FeatureCollision:
             self.radius * own,
             strength[..., None] * axis[self.k + y][..., None, :],
         )
-        best, height = batch.x, torch.full_like(strength[..., 0], -torch.inf)
+        best = Best(batch.x, torch.full_like(strength[..., 0], -torch.inf))
         for target in (torch.zeros_like(own), own, other):
-            x = cleared + (self.alpha - self.radius) * target * ~robust[..., None]
-            value = loss(x).detach().to(height.dtype)
-            best = torch.where((value > height)[..., None, None], x, best)
-            height = torch.maximum(value, height)
-        return best
+            z = cleared + (self.alpha - self.radius) * target * ~robust[..., None]
+            best = best.offer(z, loss(z).detach().to(best.height.dtype))
+        return best.x
 
 
 def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:

@@ -15,10 +15,11 @@ from adversarium.bounds.cgro import (
     shattering_constant,
     signal_time,
 )
-from adversarium.bounds.rnrf import Hypothesis, two_feature_assumptions
+from adversarium.bounds.gates import Gate
+from adversarium.bounds.rnrf import two_feature_assumptions
 
 __all__ = [
-    "Hypothesis",
+    "Gate",
     "critical_n",
     "few_points_error",
     "flatness_factor",

@@ -15,7 +15,7 @@ def few_points_error(d: int, n: int, alpha: float) -> float:
 def not_exact(d: int, n: int) -> float:
     """P[u ≠ w*] = P[Bin(n − 1, ½) ≤ d − 2]: Wendel's probability that n symmetric points of R^{d−1}
     lie in a half-space (ours)."""
-    return sum(math.comb(n - 1, k) for k in range(min(d - 1, n))) / 2 ** (n - 1)
+    return sum(math.comb(n - 1, k) for k in range(min(d - 1, n))) / (1 << (n - 1))
 
 
 def threshold_window(d: int, N: int, mu: float, delta: float) -> tuple[float, float]:

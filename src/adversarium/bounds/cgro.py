@@ -35,20 +35,25 @@ def critical_n(
     return sigma**2 * d * typical_noise(d, P, m, sigma, sigma0) / (q * alpha**2 * gap**3)
 
 
+def _log_h(x: float) -> float:
+    """log h(x) with h(x) = (e/x)^x, rising on (0, 1)."""
+    return x * (1 - math.log(x)) if x > 0 else 0.0
+
+
 def shattering_constant(mu: float) -> float:
     """C(μ): the l/n with h(μ)h(l/n) = 2, h(x) = (e/x)^x, App. D of CGRO: a class that realises
     every labelling of n points up to μn errors has VC dimension ≥ C(μ)n; 0 where h(μ) ≥ 2."""
-    h = lambda x: x * (1 - math.log(x)) if x > 0 else 0.0  # log h, rising on (0, 1)
-    need = math.log(2) - h(mu)
+    need = math.log(2) - _log_h(mu)
     if need <= 0:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if h(middle) < need else (low, middle)
+        low, high = (middle, high) if _log_h(middle) < need else (low, middle)
     return high
 
 
 def flatness_factor(N: float, D: int) -> float:
     """N^{−1/(D+2)}, the factor of Theorem E.1 of CGRO and 6.3 of CGRM."""
-    return N ** (-1 / (D + 2))
+    factor: float = N ** (-1 / (D + 2))
+    return factor

@@ -1,28 +1,8 @@
 """RNRF's assumptions as numbers."""
 
 import math
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """An inequality that a theorem asks for: its factor, the range it should lie in."""
-
-    text: str
-    factor: float
-    low: float = -math.inf
-    high: float = math.inf
-
-    @property
-    def holds(self) -> bool:
-        """Whether the factor lies in the range."""
-        return self.low <= self.factor <= self.high
-
-    def __str__(self) -> str:
-        ends = (f"≥ {self.low:g}" if self.low > -math.inf else "",
-                f"≤ {self.high:g}" if self.high < math.inf else "")  # fmt: skip
-        wanted = " and ".join(end for end in ends if end)
-        return f"{self.text} = {self.factor:.3g}, wanted {wanted}: {'yes' if self.holds else 'no'}"
+from adversarium.bounds.gates import Gate
 
 
 def two_feature_assumptions(
@@ -44,7 +24,7 @@ def two_feature_assumptions(
     step: float | None = None,
     tau: float = 3.0,
     much: float = 2.0,
-) -> tuple[Hypothesis, ...]:
+) -> tuple[Gate, ...]:
     """The inequalities of Assumptions 2.3 and B.3 of RNRF, and three that the proofs need: a
     polynomial stage, room for a robust classifier, and an attack that does not choke the growth.
 
@@ -53,33 +33,33 @@ def two_feature_assumptions(
     """
     log_d, root = math.log(d), math.sqrt(d)
     start = math.sqrt(2 * math.log(max(m, 2))) * sigma0  # the largest of m normals, Lemma D.3
-    found = [
-        Hypothesis("2.3, strength: α/β", alpha / beta, much),
-        Hypothesis("2.3, density: Σ_NR β^τ/Σ_R α^τ",
+    asked = [
+        Gate("2.3, strength: α/β", alpha / beta, much),
+        Gate("2.3, density: Σ_NR β^τ/Σ_R α^τ",
                    (P - n_robust) * beta**tau / (n_robust * alpha**tau), much),
-        Hypothesis("2.3, noise: β/(σ_n√d)", beta / (sigma_n * root), 0.25, 4.0)
+        Gate("2.3, noise: β/(σ_n√d)", beta / (sigma_n * root), 0.25, 4.0)
         if sigma_n
-        else Hypothesis("no noise: σ_n", 0.0, 0.0, 0.0),
-        Hypothesis("B.3: d/(2k)", d / (2 * k), much),
-        Hypothesis("B.3: σ0·√d", sigma0 * root, 0.25, 4.0),
-        Hypothesis("B.3: m/log³d", m / log_d**3, 0.0, 1.0),
-        Hypothesis("B.3: N/d", n / d, 1.0),
-        Hypothesis("B.3: q", q, 3.0, tau),
-        Hypothesis("B.3: ϱ·log d", rho * log_d, 0.25, 4.0),
-        Hypothesis("B.3: η·d", eta * d, 0.0, 1.0),
-        Hypothesis("polynomial stage: ϱ/(max(α, β)·max_r⟨w⁽⁰⁾, f⟩)",
-                   rho / (max(alpha, beta) * start) if start else math.inf, 1.0),
+        else Gate("no noise: σ_n", 0.0, 0.0, 0.0),
+        Gate("B.3: d/(2k)", d / (2 * k), much),
+        Gate("B.3: σ0·√d", sigma0 * root, 0.25, 4.0),
+        Gate("B.3: m/log³d", m / log_d**3, 0.0, 1.0),
+        Gate("B.3: N/d", n / d, 1.0),
+        Gate("B.3: q", q, 3.0, tau),
+        Gate("B.3: ϱ·log d", rho * log_d, 0.25, 4.0),
+        Gate("B.3: η·d", eta * d, 0.0, 1.0),
+        Gate("polynomial stage: ϱ/(max(α, β)·max_r⟨w⁽⁰⁾, f⟩)",
+             rho / (max(alpha, beta) * start) if start else math.inf, 1.0, printed=False),
     ]  # fmt: skip
     if eps is not None:
-        found += [
-            Hypothesis("B.3: α/ε", alpha / eps, much),
-            Hypothesis("B.3: ε/β", eps / beta, 1.0),
-            Hypothesis("room for a robust classifier: α/(2ε)", alpha / (2 * eps), 1.0),
+        asked += [
+            Gate("B.3: α/ε", alpha / eps, much),
+            Gate("B.3: ε/β", eps / beta, 1.0),
+            Gate("room for a robust classifier: α/(2ε)", alpha / (2 * eps), 1.0, printed=False),
         ]
     if step:
-        found += [
-            Hypothesis("B.3: c₀ = log η̃/log d", math.log(step) / log_d, 0.0, 1.0),
-            Hypothesis("growth not choked: 1/(η̃ d σ0²)/max_r⟨w⁽⁰⁾, f⟩",
-                       1 / (step * d * sigma0**2 * start) if sigma0 else math.inf, much),
+        asked += [
+            Gate("B.3: c₀ = log η̃/log d", math.log(step) / log_d, 0.0, 1.0),
+            Gate("growth not choked: 1/(η̃ d σ0²)/max_r⟨w⁽⁰⁾, f⟩",
+                       1 / (step * d * sigma0**2 * start) if sigma0 else math.inf, much, printed=False),
         ]  # fmt: skip
-    return tuple(found)
+    return tuple(asked)

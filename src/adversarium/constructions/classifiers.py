@@ -93,8 +93,9 @@ class Balls:
             return self.cgro(clean, gate)
         n = len(self.x)
         trunk = beside(then(clean, clip()), *self._distances())  # f̄, d_1, …
-        pick = lambda rows: affine(torch.eye(1 + n)[rows])
-        own = then(pick(slice(1, None)), apart(*[self._soft] * n), affine(self.y[None]))
-        off = then(pick(slice(1, None)), least(n), self._soft, affine([[-1.0]], [1.0]))
-        parts = then(trunk, beside(own, off, pick(slice(0, 1))))  # φ1, φ2, f̄
+        eye = torch.eye(1 + n)
+        clipped, distances = affine(eye[:1]), affine(eye[1:])
+        phi_1 = then(distances, apart(*[self._soft] * n), affine(self.y[None]))
+        phi_2 = then(distances, least(n), self._soft, affine([[-1.0]], [1.0]))
+        parts = then(trunk, beside(phi_1, phi_2, clipped))
         return then(parts, apart(identity(1), product(1.0, self.s)), affine([[1.0, 1.0]]))

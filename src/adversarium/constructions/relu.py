@@ -6,7 +6,7 @@ its parameters can be counted.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 
 Affine = tuple[Tensor, Tensor]  # weight (out, in) and bias (out,)
+
+_block_diag: Callable[..., Tensor] = torch.block_diag  # torch leaves it without types
 
 
 def numbers(values: object) -> Tensor:
@@ -23,13 +25,13 @@ def numbers(values: object) -> Tensor:
 
 def network(maps: Sequence[Affine]) -> nn.Sequential:
     """The network with these affine maps and a ReLU between any two."""
-    found: list[nn.Module] = []
+    layers: list[nn.Module] = []
     for A, b in maps:
         layer = nn.Linear(A.shape[1], A.shape[0], device="meta", dtype=torch.float64)
         layer.weight = nn.Parameter(A.double(), requires_grad=False)
         layer.bias = nn.Parameter(b.double(), requires_grad=False)
-        found += [layer, nn.ReLU()]
-    return nn.Sequential(*found[:-1])
+        layers += [layer, nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
 
 
 def affine_maps(net: nn.Sequential) -> list[Affine]:
@@ -82,7 +84,7 @@ def apart(*nets: nn.Sequential) -> nn.Sequential:
     most = max(depth(net) for net in nets)
     level = [affine_maps(carried(net, most - depth(net))) for net in nets]
     return network([
-        (torch.block_diag(*(A for A, _ in maps)), torch.cat([b for _, b in maps]))
+        (_block_diag(*(A for A, _ in maps)), torch.cat([b for _, b in maps]))
         for maps in zip(*level, strict=True)
     ])  # fmt: skip
 

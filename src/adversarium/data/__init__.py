@@ -1,6 +1,5 @@
 """Distributions: `sample(n, rng)` returns a batch with inputs, labels and the latent truth."""
 
-from adversarium.data.batches import Batch
 from adversarium.data.clusters import ClusterBatch, Clusters
 from adversarium.data.hyperplane import CellBatch, HyperplaneCells
 from adversarium.data.images import Digits, ImageBatch
@@ -10,7 +9,6 @@ from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
 
 __all__ = [
-    "Batch",
     "CellBatch",
     "ClusterBatch",
     "Clusters",

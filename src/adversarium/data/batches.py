@@ -1,39 +1,33 @@
-"""Batches: what a distribution returns. Each has inputs x, labels y and its own latent truth.
+"""Batches side by side, on a device, and in part.
 
 A batch is a frozen dataclass of tensors whose first axis runs over the n points. Stacked over
 seeds, every tensor gains one leading axis: the replicas.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
+from adversarium.sockets import Batch
 
-@runtime_checkable
-class Batch(Protocol):
-    """Points with labels. `y` is ±1 (float) for a scalar classifier, 0 … k−1 (int) for k logits."""
-
-    @property
-    def x(self) -> Tensor: ...
-    @property
-    def y(self) -> Tensor: ...
+B = TypeVar("B", bound=Batch)
 
 
-B = TypeVar("B", bound=Any)
+def _names(batch: Batch) -> list[str]:
+    """The fields that hold tensors."""
+    return [f.name for f in fields(batch) if isinstance(getattr(batch, f.name), Tensor)]
 
 
-def _each(batch: B, change: Any) -> B:
-    values = {f.name: getattr(batch, f.name) for f in fields(batch)}
-    return replace(batch, **{k: change(v) for k, v in values.items() if isinstance(v, Tensor)})
+def _each(batch: B, change: Callable[[Tensor], Tensor]) -> B:
+    return replace(batch, **{name: change(getattr(batch, name)) for name in _names(batch)})
 
 
 def stack(batches: Sequence[B]) -> B:
     """One batch with a leading replica axis out of several of the same size."""
-    names = [f.name for f in fields(batches[0]) if isinstance(getattr(batches[0], f.name), Tensor)]
-    columns = {name: torch.stack([getattr(b, name) for b in batches]) for name in names}
+    columns = {n: torch.stack([getattr(b, n) for b in batches]) for n in _names(batches[0])}
     return replace(batches[0], **columns)
 
 

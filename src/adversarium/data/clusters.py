@@ -1,5 +1,6 @@
 """Two noisy clusters: the data of BOAT."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -7,6 +8,7 @@ from torch import Generator, Tensor
 
 from adversarium.rng import coins, normal, uniform
 from adversarium.shapes import Float
+from adversarium.sockets import Batch, Named
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,10 @@ class Clusters:
 
     μ = ‖μ‖ e₁: only the norm matters for Gaussian clusters. Units: ξ has variance one per
     coordinate, as in the paper's experiments (Definition 2.1 read literally asks for 3/8).
+
+    >>> from adversarium.rng import stream
+    >>> Clusters(d=5, mu=2.0).sample(4, stream(0, "train")).x.shape
+    torch.Size([4, 5])
     """
 
     d: int
@@ -42,6 +48,19 @@ class Clusters:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         return (self.d,)
+
+    @property
+    def budget(self) -> tuple[float, float]:
+        """In l2 the clusters meet at radius ‖μ‖."""
+        return 2, float(self.mu)
+
+    def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
+        """No attack that needs no network is known."""
+        return {}
+
+    def ceiling(self, p: float, radius: float) -> float:
+        """No bound on the robust accuracy is known."""
+        return 1.0
 
     def sample(self, n: int, rng: Generator) -> ClusterBatch:
         """n points of D, with their clean labels."""

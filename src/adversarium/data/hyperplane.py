@@ -26,6 +26,10 @@ class HyperplaneCells:
     μ (small margin), else `height`. Classes are 0.8 − 2ρ apart, in l2 and in l_inf.
 
     `labelling` names φ: one number, one labelling of all cells; None draws one with every sample.
+
+    >>> cells = HyperplaneCells(D=4, rho=0.05)
+    >>> cells.cells, round(cells.R, 12)
+    (8, 0.7)
     """
 
     D: int
@@ -57,7 +61,7 @@ class HyperplaneCells:
     @property
     def cells(self) -> int:
         """n = 2^{D−1}."""
-        return 2 ** (self.D - 1)
+        return 1 << (self.D - 1)
 
     @property
     def R(self) -> float:
@@ -66,8 +70,8 @@ class HyperplaneCells:
 
     def phi(self, rng: Generator) -> Float[Tensor, " cells"]:
         """φ of every cell."""
-        own = rng if self.labelling is None else stream(self.labelling, "phi")
-        return coins((self.cells,), own)
+        chance = rng if self.labelling is None else stream(self.labelling, "phi")
+        return coins((self.cells,), chance)
 
     def sample(self, n: int, rng: Generator) -> CellBatch:
         """n points."""

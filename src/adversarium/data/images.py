@@ -27,7 +27,7 @@ class ImageBatch:
 DIGITS_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
 
 
-def found(name: str) -> Path:
+def data_file(name: str) -> Path:
     """A data file of the directory the user named (ADVERSARIUM_DATA, --data), or the package's."""
     folder = os.environ.get("ADVERSARIUM_DATA")
     for path in (Path(folder) / name, Path(folder) / Path(name).stem / name) if folder else ():
@@ -38,7 +38,7 @@ def found(name: str) -> Path:
 
 @cache
 def _digits() -> ImageBatch:
-    path = found("digits.npz")
+    path = data_file("digits.npz")
     if hashlib.sha256(path.read_bytes()).hexdigest() != DIGITS_SHA256:
         raise ValueError(f"{path} is not the digits file (its checksum differs).")
     with np.load(path) as arrays:
@@ -52,6 +52,10 @@ class Digits:
 
     E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0.
     Neither UCI nor we name a test set: `split` numbers a random one of n_test images.
+
+    >>> from adversarium.rng import stream
+    >>> Digits().held_out.sample(2, stream(0, "test")).x.shape
+    torch.Size([2, 1, 8, 8])
     """
 
     n_test: int = 500

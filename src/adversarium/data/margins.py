@@ -1,5 +1,6 @@
 """Large and small margins about a linear classifier: the toy data of CGRM."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -7,6 +8,7 @@ from torch import Generator, Tensor
 
 from adversarium.rng import coins, normal, uniform
 from adversarium.shapes import Bool, Float
+from adversarium.sockets import Batch, Named
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,13 @@ class MarginBatch:
 @dataclass(frozen=True, kw_only=True)
 class MarginMixture:
     """x = c y w* + ξ with w* = e₁ and ξ ~ N(0, I − w* w*ᵀ), §4 of CGRM: c = β with probability μ
-    (small margin), else α; `spread` draws c uniformly from [β, α] instead (ours)."""
+    (small margin), else α; `spread` draws c uniformly from [β, α] instead (ours).
+
+    >>> from adversarium.rng import stream
+    >>> batch = MarginMixture(d=3, alpha=2.0).sample(4, stream(0, "train"))
+    >>> (batch.x[:, 0] * batch.y).tolist()
+    [2.0, 2.0, 2.0, 2.0]
+    """
 
     d: int
     alpha: float  # α, the large margin
@@ -42,6 +50,19 @@ class MarginMixture:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         return (self.d,)
+
+    @property
+    def budget(self) -> tuple[float, float]:
+        """In l2 the large margins are spent at radius α."""
+        return 2, float(self.alpha)
+
+    def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
+        """No attack that needs no network is known."""
+        return {}
+
+    def ceiling(self, p: float, radius: float) -> float:
+        """No bound on the robust accuracy is known."""
+        return 1.0
 
     def sample(self, n: int, rng: Generator) -> MarginBatch:
         """n points of D."""

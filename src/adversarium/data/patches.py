@@ -1,5 +1,6 @@
 """Signal and noise patches: the data of CGRO."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -7,6 +8,7 @@ from torch import Generator, Tensor
 
 from adversarium.rng import coins, integers, normal
 from adversarium.shapes import Float, Int
+from adversarium.sockets import Batch, Named
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class PatchData:
 
     X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper leaves the
     choice of the signal's place open; it is uniform here, and no quantity depends on it.
+
+    >>> from adversarium.rng import stream
+    >>> batch = PatchData(d=3, P=2, alpha=2.0, sigma=0.1).sample(4, stream(0, "train"))
+    >>> (batch.y * batch.x[range(4), batch.signal, 0]).tolist()
+    [2.0, 2.0, 2.0, 2.0]
     """
 
     d: int  # dimension of a patch
@@ -49,6 +56,19 @@ class PatchData:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         return (self.P, self.d)
+
+    @property
+    def budget(self) -> tuple[float, float]:
+        """In l2 the signal patch is spent at radius α."""
+        return 2, float(self.alpha)
+
+    def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
+        """In l2 GTA, its length γα = radius as far as there is signal, §3.3 of CGRO."""
+        return {"GTA": Named("GTA", {"gamma": min(1.0, radius / self.alpha)})} if p == 2 else {}
+
+    def ceiling(self, p: float, radius: float) -> float:
+        """No bound on the robust accuracy is known."""
+        return 1.0
 
     def sample(self, n: int, rng: Generator) -> PatchBatch:
         """n points of D."""

@@ -31,6 +31,10 @@ class SpherePoints:
     B(x) is finite: x, then K − 1 points of the cap of chord radius `radius`, half of them on its
     rim. Points are drawn until caps of different points are disjoint with some slack, so the sets
     are compatible with any labels.
+
+    >>> from adversarium.rng import stream
+    >>> SpherePoints(d=3, K=5).sample(2, stream(0, "train")).options.shape
+    torch.Size([2, 5, 3])
     """
 
     d: int = 2

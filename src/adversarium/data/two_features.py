@@ -1,5 +1,7 @@
 """Robust and non-robust features in patches: the data of RNRF."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +10,7 @@ from torch import Generator, Tensor
 
 from adversarium.rng import integers, normal, uniform
 from adversarium.shapes import Bool, Float, Int
+from adversarium.sockets import Batch, Named
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,13 @@ class TwoFeaturePatches:
 
     The features are axes, u_j = e_j and v_j = e_{k+j}: an l_inf budget is then a budget on the
     coefficients. ξ_p ~ N(0, σ_n² I); J_R is a uniform subset of n_robust patches.
+
+    >>> from adversarium.rng import stream
+    >>> data = TwoFeaturePatches(k=2, d=4, P=3)
+    >>> data.sample(5, stream(0, "train")).is_robust.sum(-1).tolist()
+    [1, 1, 1, 1, 1]
+    >>> data.ceiling(math.inf, radius=1.0)
+    0.5
     """
 
     k: int = 2  # classes
@@ -64,6 +74,36 @@ class TwoFeaturePatches:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         return (self.P, self.d)
+
+    @property
+    def budget(self) -> tuple[float, float]:
+        """In l_inf the robust features of two classes meet at radius α/2."""
+        return math.inf, self.alpha / 2
+
+    def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
+        """In l_inf the replacement of Theorem 4.3 of RNRF where every β_p ≤ ε, the list behind the
+        impossibility where also α ≤ 2ε, and the universal move along the robust features."""
+        if p != math.inf:
+            return {}
+        if not isinstance(batch, TwoFeatureBatch):
+            raise TypeError(
+                "TwoFeaturePatches needs a batch of its own, which keeps the latent draw, got "
+                f"{type(batch).__name__}."
+            )
+        reach = {"radius": radius, "k": self.k}
+        named: dict[str, Named] = {}
+        if radius >= float(batch.strength[~batch.is_robust].max()):
+            named["model-free (Thm 4.3 of RNRF)"] = Named("FeatureReplacement", reach)
+            if self.strengths == "constant" and radius <= self.alpha <= 2 * radius:
+                collide = Named("FeatureCollision", {**reach, "alpha": self.alpha})
+                named["collision list"] = collide
+        named["universal −εu_y + εu_j"] = Named("UniversalFeature", reach)
+        return named
+
+    def ceiling(self, p: float, radius: float) -> float:
+        """1/k in l_inf where all strengths are ≤ 2ε: the classes share midpoints (ours)."""
+        meet = self.strengths == "constant" and max(self.alpha, self.beta) <= 2 * radius
+        return 1 / self.k if p == math.inf and meet else 1.0
 
     @property
     def U(self) -> Float[Tensor, "k d"]:

@@ -9,7 +9,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class ReLU:
-    """s(z) = max(z, 0), with s'(0) = 0."""
+    """s(z) = max(z, 0), with s'(0) = 0.
+
+    >>> ReLU()(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     C1 = 1.0  # sup |s'|
     C2 = math.inf  # Lipschitz constant of s'
@@ -24,7 +28,11 @@ class ReLU:
 
 @dataclass(frozen=True)
 class SmoothedLeakyReLU:
-    """Eq. (1) of BOAT: slope γ below −1/H, 1 above 1/H, quadratic between."""
+    """Eq. (1) of BOAT: slope γ below −1/H, 1 above 1/H, quadratic between.
+
+    >>> SmoothedLeakyReLU(gamma=0.5).slope(torch.tensor([-2.0, 0.0, 2.0]))
+    tensor([0.5000, 0.7500, 1.0000])
+    """
 
     gamma: float = 0.1
     H: float = 1.0
@@ -60,7 +68,11 @@ class SmoothedLeakyReLU:
 
 @dataclass(frozen=True)
 class SmoothedReLU:
-    """s(z) = E(z + N(0,1)/b)₊ = zΦ(bz) + φ(bz)/b: our smooth default for §5 of CONV."""
+    """s(z) = E(z + N(0,1)/b)₊ = zΦ(bz) + φ(bz)/b: our smooth default for §5 of CONV.
+
+    >>> SmoothedReLU().slope(torch.tensor([0.0]))
+    tensor([0.5000])
+    """
 
     b: float = 2.0
 
@@ -80,16 +92,21 @@ class SmoothedReLU:
 
     def __call__(self, z: Tensor) -> Tensor:
         density = torch.exp(-(self.b * z).square() / 2) / math.sqrt(2 * math.pi)
-        return z * torch.special.ndtr(self.b * z) + density / self.b
+        return z * self.slope(z) + density / self.b
 
     def slope(self, z: Tensor) -> Tensor:
         """s'(z) = Φ(bz)."""
-        return torch.special.ndtr(self.b * z)
+        share: Tensor = torch.special.ndtr(self.b * z)
+        return share
 
 
 @dataclass(frozen=True)
 class Power:
-    """s(z) = z|z|^{q−1}: z^q, made odd for even q."""
+    """s(z) = z|z|^{q−1}: z^q, made odd for even q.
+
+    >>> Power(2)(torch.tensor([-2.0, 3.0]))
+    tensor([-4.,  9.])
+    """
 
     q: int = 3
 

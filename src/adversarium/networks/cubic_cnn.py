@@ -17,7 +17,12 @@ def cubic_cnn(W: Float[Tensor, "*S m d"], x: Float[Tensor, "*S n P d"]) -> Float
 
 @dataclass(frozen=True, kw_only=True)
 class CubicCNN:
-    """m filters with w_r ~ N(0, σ0² I); the output layer is fixed to ones, §3.2 of CGRO."""
+    """m filters with w_r ~ N(0, σ0² I); the output layer is fixed to ones, §3.2 of CGRO.
+
+    >>> W, x = torch.eye(2), torch.tensor([[[1.0, 2.0], [0.0, 3.0]]])
+    >>> CubicCNN(m=2, sigma0=0.1).f(W, x)
+    tensor([36.])
+    """
 
     m: int
     sigma0: float  # σ0, standard deviation of the initial weights
@@ -35,6 +40,10 @@ class CubicCNN:
     def f(self, W: Tensor, x: Tensor) -> Tensor:
         """One number per point."""
         return cubic_cnn(W, x)
+
+    def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
+        """Σ_r ⟨w_r, X[j]⟩³ of every patch j, (*S, n, P)."""
+        return torch.einsum("...md,...npd->...npm", W, x).pow(3).sum(-1)
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""

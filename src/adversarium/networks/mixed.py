@@ -14,6 +14,9 @@ class MixedLearner:
     """f(x) = ⟨w_0, x⟩ + Σ_{i ≤ m} a_i relu(⟨w_i, x⟩ − b), the threshold b fixed, §4 of CGRM.
 
     w_0 starts at 0, w_i ~ N(0, σ0² I), a_i = ±1 at random; m = 0 is the linear classifier.
+
+    >>> MixedLearner().f({"w_0": torch.tensor([1.0, 2.0])}, torch.tensor([[3.0, 4.0]]))
+    tensor([11.])
     """
 
     m: int = 0

@@ -1,16 +1,33 @@
-"""Any torch.nn.Module as a learner: an init/f pair by functional_call."""
+"""Any torch.nn.Module as a learner: init, f and trained_f by functional_call.
+
+The weights are the module's parameters and buffers, and two empty tensors whose shapes remember
+what the network was built for. So a Module holds nothing: whoever has the weights has it all.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cache
+from threading import get_ident
+from typing import Any, NamedTuple
 
+import torch
 from torch import Generator, Tensor, nn
 from torch.func import functional_call, vmap
 
 from adversarium.rng import torch_seeded
 
 Weights = dict[str, Tensor]
+Build = Callable[..., nn.Module]
+
+_SHAPE, _CLASSES = "shape of x", "number of outputs"  # no parameter's name: it has spaces
+
+
+class _Origin(NamedTuple):
+    """What a network was built for, and whether its weights are stacked over replicas."""
+
+    shape: tuple[int, ...]
+    k: int
+    stacked: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,37 +35,133 @@ class Module:
     """A network made by `build(shape, k, **options)`, e.g. build=small_cnn, options={"width": 8}.
 
     `build` is a function at the top level of a module (its name enters the run's key); the
-    weights are drawn by the module itself, under the run's own stream.
+    weights are drawn by the module itself, under the run's own stream. Weights from elsewhere are
+    laid over fresh ones: {**network.init(rng, shape, k), **loaded}.
+
+    >>> from adversarium.networks.vision import small_cnn
+    >>> from adversarium.rng import stream
+    >>> network = Module(build=small_cnn, options={"width": 2})
+    >>> W = network.init(stream(0, "init"), (1, 8, 8), k=10)
+    >>> network.f(W, torch.zeros(3, 1, 8, 8, dtype=torch.float64)).shape
+    torch.Size([3, 10])
     """
 
-    build: Callable[..., nn.Module]
+    build: Build
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        try:
+            hash(tuple(self.options.values()))
+        except TypeError as fault:
+            raise ValueError(
+                f"Module needs options that cannot change, got {dict(self.options)} ({fault}); "
+                "write tuples for lists."
+            ) from fault
+
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Weights:
-        """The module's own initial weights."""
+        """The module's own initial weights and buffers, and the two empty tensors."""
         with torch_seeded(rng):
             module = self.build(shape, k, **self.options)
-        weights = dict(module.named_parameters())
-        if list(module.buffers()):
-            raise ValueError(
-                f"{self.build.__name__} has buffers (batch normalisation?), whose updates are not "
-                "functions of the weights alone; use group or layer normalisation."
-            )
-        self._skeletons.append(module.to("meta"))
-        return {name: p.detach().double() for name, p in weights.items()}
-
-    @cached_property
-    def _skeletons(self) -> list[nn.Module]:
-        return []
+        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        W = {
+            name: w.detach().double() if w.is_floating_point() else w for name, w in tensors.items()
+        }
+        W[_SHAPE] = torch.empty(0, *shape, dtype=torch.float64)
+        W[_CLASSES] = torch.empty(0, k, dtype=torch.float64)
+        self._tried(W, shape, k)
+        return W
 
     def f(self, W: Weights, x: Tensor) -> Tensor:
-        """k logits per point; W and x may both carry a leading replica axis."""
-        fits = lambda p, w: p.shape == w.shape[w.ndim - p.ndim :]
-        skeleton = next(
-            module
-            for module in reversed(self._skeletons)
-            if all(fits(p, W[name]) for name, p in module.named_parameters())
+        """k logits per point, or one number where k = 1, in evaluation mode; W and x may both carry
+        a leading replica axis."""
+        origin = _origin(W)
+        module = self._skeleton(origin, training=False)
+
+        def outputs(held: Weights, x: Tensor) -> Tensor:
+            return _scalar_or_logits(functional_call(module, held, (x,)), origin.k)
+
+        call = vmap(outputs) if origin.stacked else outputs
+        result: Tensor = call(_held(W), x)
+        return result
+
+    def trained_f(self, W: Weights, x: Tensor) -> tuple[Tensor, Weights]:
+        """The outputs on a training batch, in training mode, and the next buffers."""
+        origin = _origin(W)
+        module = self._skeleton(origin, training=True)
+        memory = [name for name, _ in module.named_buffers()]
+
+        def outputs(held: Weights, x: Tensor) -> tuple[Tensor, Weights]:
+            # the module writes its buffers in place, or puts new ones into the dictionary
+            held = {**held, **{name: held[name].clone() for name in memory}}
+            F = _scalar_or_logits(functional_call(module, held, (x,)), origin.k)
+            return F, {name: held[name].detach() for name in memory}
+
+        call = vmap(outputs) if origin.stacked else outputs
+        result: tuple[Tensor, Weights] = call(_held(W), x)
+        return result
+
+    def buffers(self, W: Weights) -> frozenset[str]:
+        """The names that gradient descent must not touch."""
+        module = self._skeleton(_origin(W), training=True)
+        return frozenset({_SHAPE, _CLASSES, *(name for name, _ in module.named_buffers())})
+
+    def _skeleton(self, origin: _Origin, training: bool) -> nn.Module:
+        options = tuple(sorted(self.options.items()))
+        return _skeleton(self.build, options, origin.shape, origin.k, training, get_ident())
+
+    def _tried(self, W: Weights, shape: tuple[int, ...], k: int) -> None:
+        """Refuses, on two points, a network that is no function of its weights or has not k
+        outputs."""
+        name = getattr(self.build, "__name__", repr(self.build))
+        two = torch.zeros(2, *shape, dtype=torch.float64)
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            before = torch.get_rng_state()
+            F, _ = self.f(W, two), self.trained_f(W, two)
+            drawn = not torch.equal(before, torch.get_rng_state())
+        if drawn:
+            raise ValueError(
+                f"Module needs a network that draws no random numbers when it is called, got "
+                f"{name} (dropout?); build it without, or with probability 0."
+            )
+        if F.shape != ((2,) if k == 1 else (2, k)):
+            raise ValueError(
+                f"Module needs {k} output(s) a point, got {tuple(F.shape[1:])} from {name}; end it "
+                "in a layer of k outputs."
+            )
+
+
+def _origin(W: Weights) -> _Origin:
+    """Read off shapes alone: no number is fetched from the device."""
+    if _SHAPE not in W or _CLASSES not in W:
+        raise ValueError(
+            f"Module needs the weights that its init made, with {_SHAPE!r} and {_CLASSES!r}, got "
+            f"{', '.join(W)}; lay loaded ones over them: {{**network.init(…), **loaded}}."
         )
-        call = lambda W, x: functional_call(skeleton, W, (x,))
-        name, p = next(iter(skeleton.named_parameters()))
-        return vmap(call)(W, x) if W[name].ndim > p.ndim else call(W, x)
+    stacked = W[_CLASSES].ndim == 3
+    return _Origin(tuple(W[_SHAPE].shape[2 if stacked else 1 :]), W[_CLASSES].shape[-1], stacked)
+
+
+def _held(W: Weights) -> Weights:
+    """The parameters and buffers, without the two empty tensors."""
+    return {name: w for name, w in W.items() if name not in (_SHAPE, _CLASSES)}
+
+
+def _scalar_or_logits(F: Tensor, k: int) -> Tensor:
+    """A module's column of single outputs as one number a point."""
+    return F.squeeze(-1) if k == 1 and F.ndim == 2 else F
+
+
+@cache
+def _skeleton(
+    build: Build,
+    options: tuple[tuple[str, Any], ...],
+    shape: tuple[int, ...],
+    k: int,
+    training: bool,
+    thread: int,
+) -> nn.Module:
+    """The network without its weights, on the meta device. functional_call lends it weights for
+    the time of a call, so each mode and each thread has one to itself."""
+    with torch.random.fork_rng(devices=[]):  # weights are drawn, and dropped
+        module = build(shape, k, **dict(options))
+    return module.to("meta").train(training)

@@ -17,6 +17,10 @@ class PatchCNN:
 
     a_r = 1 for odd activations; others need both signs to tell the classes apart: a_r = 1 for the
     first half of the filters, −1 for the second.
+
+    >>> W, x = torch.eye(2), torch.tensor([[[3.0, 2.0], [-1.0, 0.0]]])
+    >>> PatchCNN(m=2, sigma0=0.1).f(W, x)
+    tensor([1.])
     """
 
     m: int
@@ -37,5 +41,13 @@ class PatchCNN:
         """One number per point."""
         z = torch.einsum("...md,...npd->...nmp", W, x)
         h = self.activation(z).sum(-1)
+        return self._top(h)
+
+    def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
+        """Σ_r a_r s(⟨w_r, X[j]⟩) of every patch j, (*S, n, P)."""
+        return self._top(self.activation(torch.einsum("...md,...npd->...npm", W, x)))
+
+    def _top(self, h: Tensor) -> Tensor:
+        """Σ_r a_r h_r."""
         odd = isinstance(self.activation, Power)
         return h.sum(-1) if odd else (h * signs(self.m, h)).sum(-1)

@@ -10,9 +10,20 @@ from adversarium.networks.activations import Activation, ReLU
 from adversarium.rng import uniform
 
 
+def _within(size: tuple[int, ...], inputs: int, rng: Generator) -> Tensor:
+    """Uniform numbers within 1/√(inputs) of 0."""
+    return (2 * uniform(size, rng) - 1) / math.sqrt(inputs)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Perceptron:
-    """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs)."""
+    """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs).
+
+    >>> from adversarium.rng import stream
+    >>> W = Perceptron(m=3).init(stream(0, "init"), (2,), k=1)
+    >>> {name: tuple(w.shape) for name, w in W.items()}
+    {'w': (3, 2), 'b': (3,), 'a': (3,), 'c': ()}
+    """
 
     m: int
     activation: Activation = field(default_factory=ReLU)
@@ -24,9 +35,12 @@ class Perceptron:
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> dict[str, Tensor]:
         """The initial weights."""
         d = math.prod(shape)
-        draw = lambda size, inputs: (2 * uniform(size, rng) - 1) / math.sqrt(inputs)
-        sizes = {"w": ((self.m, d), d), "b": ((self.m,), d), "a": ((self.m,), self.m)}
-        return {name: draw(*size) for name, size in sizes.items()} | {"c": draw((), self.m)}
+        return {
+            "w": _within((self.m, d), d, rng),
+            "b": _within((self.m,), d, rng),
+            "a": _within((self.m,), self.m, rng),
+            "c": _within((), self.m, rng),
+        }
 
     def f(self, W: dict[str, Tensor], x: Tensor) -> Tensor:
         """One number per point."""

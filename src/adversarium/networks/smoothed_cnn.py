@@ -4,6 +4,7 @@ Its backward pass is written by hand: three matrix products, the slopes kept fro
 pass. Autograd through the plain formula gives the same numbers and serves as the test.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +73,18 @@ class _HandWritten(torch.autograd.Function):
         return gW, gx, None, None
 
 
+# F and the slopes; torch leaves `apply` without types
+_by_hand: Callable[[Tensor, Tensor, int, float], tuple[Tensor, Tensor]] = _HandWritten.apply
+
+
 @dataclass(frozen=True, kw_only=True)
 class SmoothedCNN:
-    """m filters a class with w_{i,r} ~ N(0, σ0² I), output weights fixed to one, §2.3 of RNRF."""
+    """m filters a class with w_{i,r} ~ N(0, σ0² I), output weights fixed to one, §2.3 of RNRF.
+
+    >>> W, x = torch.eye(2)[:, None], torch.tensor([[[2.0, 0.0], [0.0, 3.0]]])
+    >>> SmoothedCNN(m=1, q=2).f(W, x)
+    tensor([[1.5000, 2.5000]])
+    """
 
     m: int = 100
     q: int = 3  # power of the smoothed ReLU
@@ -96,12 +106,17 @@ class SmoothedCNN:
     def f(self, W: Tensor, x: Tensor) -> Tensor:
         """k logits per point."""
         if self.by_hand:
-            return _HandWritten.apply(W, x, self.q, self.rho)[0]
+            return _by_hand(W, x, self.q, self.rho)[0]
         return smoothed_cnn(W, x, self.q, self.rho)
+
+    def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
+        """Σ_r s(⟨w_{i,r}, x_p⟩) of every patch p and class i, (*S, n, P, k)."""
+        z = torch.einsum("...kmd,...npd->...npkm", W, x)
+        return smoothed_relu(z, self.q, self.rho).sum(-1)
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of every F_i over B_p(x, radius): ⟨w, x_p⟩ moves by at most radius·‖w‖_q."""
         z = torch.einsum("...kmd,...npd->...nkmp", W, x)
         reach = radius * W.norm(dual(p), dim=-1)[..., None, :, :, None]
-        total = lambda z: smoothed_relu(z, self.q, self.rho).sum((-1, -2))
-        return total(z - reach), total(z + reach)
+        low, high = (smoothed_relu(end, self.q, self.rho) for end in (z - reach, z + reach))
+        return low.sum((-1, -2)), high.sum((-1, -2))

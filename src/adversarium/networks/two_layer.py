@@ -25,6 +25,10 @@ class TwoLayer:
 
     w_s ~ N(0, ω² I) for s ≤ m/2 and w_{s+m/2} = w_s, so f(·; W⁽⁰⁾) = 0. CONV draws random signs
     in pairs (a_r, −a_r) on equal weights; ordering each pair gives exactly this network.
+
+    >>> W, x = torch.eye(2), torch.tensor([[3.0, 1.0]])
+    >>> TwoLayer(m=2).f(W, x)
+    tensor([1.4142])
     """
 
     m: int
@@ -48,7 +52,7 @@ class TwoLayer:
 
     def top(self, h: Tensor) -> Tensor:
         """m^{−1/2} Σ_s a_s φ(h_s) from the pre-activations."""
-        plus, minus = self.activation(h).split(self.m // 2, dim=-1)
+        plus, minus = self.activation(h).chunk(2, dim=-1)
         return (plus.sum(-1) - minus.sum(-1)) / math.sqrt(self.m)
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
@@ -63,4 +67,5 @@ class TwoLayer:
     def lipschitz(self, W: Tensor, p: float) -> Tensor:
         """|f(x') − f(x)| ≤ sup|φ'| ‖W‖₂ ‖x' − x‖₂, Lemma 4.2 of BOAT, in the norm p."""
         wide = math.sqrt(W.shape[-1]) if p == math.inf else 1.0
-        return wide * self.activation.C1 * torch.linalg.matrix_norm(W, ord=2)
+        largest: Tensor = torch.linalg.matrix_norm(W, ord=2)
+        return wide * self.activation.C1 * largest

@@ -7,7 +7,6 @@ from adversarium.probes.errors import (
     certified_margin,
     risk,
     robust_train_error,
-    strong_attacks,
     train_error,
     worst_margin,
 )
@@ -30,6 +29,7 @@ from adversarium.probes.margins import (
     max_margin_gap,
     unit_drift,
 )
+from adversarium.probes.measuring import measures
 from adversarium.probes.memorisation import (
     Decay,
     NoiseResidual,
@@ -54,7 +54,6 @@ from adversarium.probes.recursions import (
     printed_attack_error,
     weights_off_span,
 )
-from adversarium.probes.regime import C_eff, assumptions
 from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import (
@@ -68,12 +67,9 @@ from adversarium.probes.two_features import (
     noise_correlations,
     nonrobust_total,
     outputs,
-    scales,
-    step_size,
 )
 
 __all__ = [
-    "C_eff",
     "At",
     "CertifiedError",
     "Decay",
@@ -93,7 +89,6 @@ __all__ = [
     "Worst",
     "WorstRegret",
     "active_units",
-    "assumptions",
     "attacked_doubt",
     "attacked_off_span",
     "attacked_outputs",
@@ -111,6 +106,7 @@ __all__ = [
     "largest_signal",
     "least_memorised",
     "max_margin_gap",
+    "measures",
     "median_memorised",
     "memorised",
     "memory_share",
@@ -129,10 +125,7 @@ __all__ = [
     "robust_feature",
     "robust_features",
     "robust_train_error",
-    "scales",
     "signals",
-    "step_size",
-    "strong_attacks",
     "train_error",
     "true_feature",
     "unit_drift",

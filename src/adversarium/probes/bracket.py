@@ -2,31 +2,40 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from adversarium.probes.errors import certified_margin, error, worst_margin
-from adversarium.probes.scene import Scene
-from adversarium.training.states import State
+from adversarium.probes.measuring import described
+from adversarium.probes.scene import AnyScene, AnyState
+from adversarium.shapes import Float
+from adversarium.sockets import Attack, Batch, Bounded, Lipschitz, Measure, W, Waiting
 
 
-def lipschitz_margin(network: Any, W: Any, margins: Tensor, p: float, radius: float) -> Tensor:
+def lipschitz_margin(
+    network: Lipschitz[W], W: W, margins: Tensor, p: float, radius: float
+) -> Tensor:
     """margin − radius·Lip, the other proof, for networks with a Lipschitz constant."""
     return margins - radius * network.lipschitz(W, p)[..., None]
 
 
 def bracket(
-    state: State, scene: Scene, batch: Any, p: float, radius: float, attacks: tuple[Any, ...]
+    state: AnyState,
+    scene: AnyScene,
+    batch: Batch,
+    p: float,
+    radius: float,
+    attacks: Sequence[Attack],
 ) -> tuple[Tensor, Tensor]:
     """The robust error from both sides: what the attacks break, and what no proof covers."""
-    network = scene.setting.network
     proven = certified_margin(state, batch, p, radius)
-    if hasattr(network, "lipschitz"):
-        other = lipschitz_margin(network, state.W, state.margin(batch), p, radius)
+    if isinstance(scene.network, Lipschitz):
+        other = lipschitz_margin(scene.network, state.W, state.margin(batch), p, radius)
         proven = torch.maximum(proven, other)
     return error(worst_margin(state, batch, attacks)), error(proven)
 
@@ -36,20 +45,21 @@ class CertifiedError:
     """The share of points whose robustness in the training attack's ball is not proven: an upper
     bound of the robust error."""
 
-    on: str = "train"
+    on: Literal["test", "train"] = "train"
     n: int = 1000
 
     @property
-    def name(self) -> str:
-        """The row's name."""
-        return "certified_error"
+    def measures(self) -> tuple[Measure, ...]:
+        """The error."""
+        return described({"certified_error": "not proven robust"}, type(self).__doc__)
 
-    def __call__(self, state: State, scene: Scene) -> Tensor:
+    def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         batch = scene.train if self.on == "train" else scene.test(self.n)
-        ball = getattr(scene.attack, "ball", None)
+        attack = scene.attack
+        ball = attack.ball if isinstance(attack, Bounded) else None
         if ball is None:
             return error(state.margin(batch))  # nothing is perturbed
-        waits = state.t < getattr(scene.attack, "after", 0)
+        waits = isinstance(attack, Waiting) and state.t < attack.after
         return error(certified_margin(state, batch, ball.p, 0.0 if waits else ball.radius))
 
 

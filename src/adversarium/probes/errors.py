@@ -1,36 +1,20 @@
 """Errors and losses of a state. A point is wrong where its margin is ≤ 0."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
 
-from adversarium.attacks.gradient import APGD, PGD
 from adversarium.data.batches import picked
-from adversarium.probes.scene import Scene
-from adversarium.training.states import State
+from adversarium.probes.measuring import measures
+from adversarium.probes.scene import AnyScene, AnyState
+from adversarium.shapes import Float
+from adversarium.sockets import Attack, Batch, Measure, Recorded
 
 
-def strong_attacks(
-    p: float,
-    radius: float,
-    k: int,
-    box: tuple[float, float] | None = None,
-    steps: int = 50,
-    targets: int = 9,
-) -> tuple[Any, ...]:
-    """The evaluation suite: an adaptive ascent on the logit difference, one on each of the
-    `targets` strongest wrong classes, and an independent plain ascent as the second opinion."""
-    suite: list[Any] = [APGD(p=p, radius=radius, steps=steps, restarts=3, box=box)]
-    for rank in range(1, min(k - 1, targets) + 1 if k > 2 else 1):
-        loss = f"targeted:{rank}"
-        suite.append(APGD(p=p, radius=radius, steps=steps, restarts=1, loss=loss, box=box))
-    plain = PGD(p=p, radius=radius, steps=steps, start="uniform", restarts=2, box=box)
-    return (*suite, plain)
-
-
-def worst_margin(state: State, batch: Any, attacks: tuple[Any, ...]) -> Tensor:
+def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
     """The smallest margin that any of the attacks finds, never above the clean one.
 
     The first attack meets every point, the others the survivors of one replica at a time: what a
@@ -45,66 +29,12 @@ def worst_margin(state: State, batch: Any, attacks: tuple[Any, ...]) -> Tensor:
         for attack in attacks[1:]:
             alive = (worst[i] > 0).nonzero().squeeze(-1)
             if len(alive):
-                found = alone.margin(picked(batch, i, alive), attack)[0]
-                worst[i, alive] = torch.minimum(worst[i, alive], found)
+                attacked = alone.margin(picked(batch, i, alive), attack)[0]
+                worst[i, alive] = torch.minimum(worst[i, alive], attacked)
     return worst
 
 
-def error(margins: Tensor) -> Tensor:
-    """The share of points without a positive margin (a margin that is no number is wrong)."""
-    return 1 - (margins > 0).double().mean(-1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Error:
-    """The share of wrong points, on fresh points or on the training set, clean or attacked.
-
-    `attacks` is "none", "training" (the run's own attack) or a tuple of attacks, of which every
-    point meets all.
-    """
-
-    on: str = "test"  # test or train
-    n: int = 1000  # fresh points (test only)
-    attacks: Any = "none"
-    name: str = field(default="")
-
-    def __call__(self, state: State, scene: Scene) -> Tensor:
-        batch = scene.train if self.on == "train" else scene.test(self.n)
-        if self.attacks == "none":
-            return error(state.margin(batch))
-        if self.attacks == "training":
-            return error(state.margin(batch, scene.attack))
-        return error(worst_margin(state, batch, self.attacks))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorByRadius:
-    """The share of wrong points under attacks of several radii: name[i] at radii[i]. A stronger
-    budget never counts less: each radius keeps what a smaller one broke. Without attacks: the
-    share whose robustness no interval bound proves (l_inf)."""
-
-    attacks: tuple[Any, ...]
-    radii: tuple[float, ...]  # rising
-    n: int
-    name: str
-
-    def __post_init__(self) -> None:
-        if list(self.radii) != sorted(set(self.radii)):
-            raise ValueError(f"ErrorByRadius needs rising radii, got {self.radii}.")
-
-    def __call__(self, state: State, scene: Scene) -> Tensor:
-        batch = scene.test(self.n)
-        found = []
-        for radius in self.radii:
-            if self.attacks:
-                suite = tuple(replace(attack, radius=radius) for attack in self.attacks)
-                found.append(error(worst_margin(state, batch, suite)))
-            else:
-                found.append(error(certified_margin(state, batch, torch.inf, radius)))
-        return torch.stack(found, dim=-1).cummax(-1).values
-
-
-def certified_margin(state: State, batch: Any, p: float, radius: float) -> Tensor:
+def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
     """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
     positive, robustness is proven."""
     low, high = state.interval(batch, p, radius)
@@ -115,16 +45,150 @@ def certified_margin(state: State, batch: Any, p: float, radius: float) -> Tenso
     return low.gather(-1, truth).squeeze(-1) - others.amax(-1)
 
 
-def train_error(state: State, scene: Scene) -> Tensor:
-    """Clean training error."""
+def error(margins: Float[Tensor, "*S n"]) -> Float[Tensor, "*S"]:
+    """The share of points without a positive margin (a margin that is no number is wrong)."""
+    return 1 - (margins > 0).double().mean(-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Error:
+    """The share of wrong points, on fresh points or on the training set, clean or attacked.
+
+    `attacks` is "none", "training" (the run's own attack) or a tuple of attacks, of which every
+    point meets all. Without a name it is called by what it measures.
+
+    >>> [Error(on="train", attacks=by).measures[0].name for by in ("none", "training")]
+    ['train_error', 'robust_train_error']
+    >>> Error(n=500).measures[0].symbol
+    'clean test error'
+
+    Where nothing is learnt every margin is 0, which counts as wrong:
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> from adversarium.probes import Scene
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
+    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
+    >>> Error(n=50)(WeightState(setting, 0, 0 * setting.W0), Scene(setting)).tolist()
+    [1.0, 1.0]
+    """
+
+    on: Literal["test", "train"] = "test"
+    n: int = 1000  # fresh points (test only)
+    attacks: Literal["none", "training"] | tuple[Attack, ...] = "none"
+    name: str = ""
+    symbol: str = ""
+
+    def __post_init__(self) -> None:
+        words = isinstance(self.attacks, str) and self.attacks not in ("none", "training")
+        if self.on not in ("test", "train") or words:
+            raise ValueError(
+                "Error needs on='test' or 'train' and attacks='none', 'training' or a tuple of "
+                f"attacks, got on={self.on!r} and attacks={self.attacks!r}."
+            )
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error."""
+        fresh, clean = self.on == "test", self.attacks == "none"
+        name = f"{self.on}_error" if clean else f"robust_{self.on}_error"
+        kind, place = "clean" if clean else "robust", "test" if fresh else "training"
+        what = (
+            f"The share of {'fresh' if fresh else 'training'} points that are wrong{self._under()}."
+        )
+        return (Measure(self.name or name, self.symbol or f"{kind} {place} error", what),)
+
+    def _under(self) -> str:
+        if isinstance(self.attacks, str):
+            return " under the training attack" if self.attacks == "training" else ""
+        kinds = dict.fromkeys(type(attack).__name__ for attack in self.attacks)
+        return f" under any of the attacks ({', '.join(kinds)})"
+
+    def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+        batch = scene.train if self.on == "train" else scene.test(self.n)
+        if self.attacks == "none":
+            return error(state.margin(batch))
+        if self.attacks == "training":
+            return error(state.margin(batch, scene.attack))
+        return error(worst_margin(state, batch, self.attacks))
+
+
+class WithRadius(Attack, Protocol):
+    """An attack that is a dataclass with a radius: it can be made again with another one."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def radius(self) -> float: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorByRadius:
+    """The share of wrong fresh points under attacks of several radii; without attacks, the share
+    whose robustness no interval bound proves (l_inf).
+
+    A stronger budget never counts less: each radius keeps what a smaller one broke.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> from adversarium.probes import Scene
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
+    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
+    >>> probe = ErrorByRadius(attacks=(), radii=(0.1, 0.2, 0.4), n=20, name="unproven")
+    >>> found = probe(WeightState(setting, 0, setting.W0), Scene(setting))["unproven"]
+    >>> found.values.shape, found.at
+    (torch.Size([2, 3]), {'radius': (0.1, 0.2, 0.4)})
+    """
+
+    attacks: tuple[WithRadius, ...]
+    radii: tuple[float, ...]  # rising
+    n: int
+    name: str
+    symbol: str = ""
+
+    def __post_init__(self) -> None:
+        if list(self.radii) != sorted(set(self.radii)):
+            raise ValueError(f"ErrorByRadius needs rising radii, got {self.radii}.")
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error at every radius."""
+        kinds = ", ".join(dict.fromkeys(type(attack).__name__ for attack in self.attacks))
+        symbol = "robust test error" if kinds else "not proven robust"
+        broken = f"that attacks of that radius or a smaller one break ({kinds})"
+        unproven = "whose robustness at that radius no interval bound proves"
+        words = f"The share of fresh points {broken if kinds else unproven}."
+        return (Measure(self.name, self.symbol or symbol, words, ("radius",)),)
+
+    def __call__(self, state: AnyState, scene: AnyScene) -> dict[str, Recorded]:
+        batch = scene.test(self.n)
+        errors = [error(self._margin(state, batch, radius)) for radius in self.radii]
+        values = torch.stack(errors, dim=-1).cummax(-1).values
+        return {self.name: Recorded(values, at={"radius": self.radii})}
+
+    def _margin(self, state: AnyState, batch: Batch, radius: float) -> Tensor:
+        if not self.attacks:
+            return certified_margin(state, batch, torch.inf, radius)
+        suite = tuple(replace(attack, radius=radius) for attack in self.attacks)
+        return worst_margin(state, batch, suite)
+
+
+@measures("clean training error")
+def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The share of training points that are wrong."""
     return error(state.margin(scene.train))
 
 
-def robust_train_error(state: State, scene: Scene) -> Tensor:
-    """Training error under the run's own attack."""
+@measures("robust training error")
+def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The share of training points that are wrong under the training attack."""
     return error(state.margin(scene.train, scene.attack))
 
 
-def risk(state: State, scene: Scene) -> Tensor:
-    """The training objective."""
+@measures("training loss")
+def risk(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The training objective: the mean loss of the training points, attacked and clean as the rule
+    weighs them."""
     return state.risk()

@@ -1,109 +1,201 @@
 """Folds: what must be seen at every step and is stored once."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from adversarium.probes.scene import Scene
-from adversarium.training.states import State
+from adversarium.probes.measuring import Measuring, measured
+from adversarium.probes.scene import AnyState
+from adversarium.sockets import Measure, Rows, Scene_contra
 
-Probe = Callable[[State, Scene], Tensor]
-
-
-def probe_name(probe: Any) -> str:
-    """The name under which a probe's rows are stored."""
-    return getattr(probe, "name", "") or getattr(probe, "__name__", type(probe).__name__)
+Seen_contra = TypeVar("Seen_contra", bound=AnyState, contravariant=True)
+Extreme = tuple[Tensor, Tensor]  # the largest value so far, and the step it fell on
 
 
 @dataclass(frozen=True)
-class At:
-    """A probe that is recorded at its own times instead of the run's (a costly one)."""
+class At(Generic[Seen_contra, Scene_contra]):
+    """A probe that is recorded at its own times instead of the run's (a costly one).
 
-    probe: Probe
+    >>> from adversarium.probes import Error
+    >>> At(Error(on="train"), times=(0, 100)).measures[0].name
+    'train_error'
+    """
+
+    probe: Measuring[Seen_contra, Scene_contra]
     times: tuple[int, ...]
 
     @property
-    def name(self) -> str:
-        """The row's name."""
-        return probe_name(self.probe)
+    def measures(self) -> tuple[Measure, ...]:
+        """What its probe measures."""
+        return measured(self.probe)
 
-    def __call__(self, state: State, scene: Scene) -> Tensor:
+    def __call__(self, state: Seen_contra, scene: Scene_contra) -> Tensor | Rows:
         return self.probe(state, scene)
 
 
 @dataclass(frozen=True)
-class FirstTime:
-    """The first t at which a probe reaches a level; NaN if it never does."""
+class FirstTime(Generic[Seen_contra, Scene_contra]):
+    """The first t at which a probe reaches a level; NaN if it never does.
 
-    probe: Probe
+    >>> from adversarium.probes import true_feature
+    >>> (when,) = FirstTime(true_feature, 0.5).measures
+    >>> when.name, when.symbol
+    ('first_time(true_feature >= 0.5)', 'first $t$ with $\\\\alpha^3 U$ ≥ 0.5')
+    """
+
+    probe: Measuring[Seen_contra, Scene_contra]
     level: float
+
+    def __post_init__(self) -> None:
+        _one(self.probe)
 
     @property
     def name(self) -> str:
         """The row's name."""
-        return f"first_time({probe_name(self.probe)} >= {self.level:g})"
+        return f"first_time({_one(self.probe).name} >= {self.level:g})"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Tensor:
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The time."""
+        one = _one(self.probe)
+        symbol = f"first $t$ with {one.symbol} ≥ {self.level:g}"
+        words = f"The first step at which this reaches {self.level:g}: {one.sentence}"
+        return (replace(one, name=self.name, symbol=symbol, sentence=words),)
+
+    def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """The memory after one more state."""
         if memory is not None and memory.device.type == "cpu" and not memory.isnan().any():
             return memory  # every seed is there (asking a GPU would cost more than the probe)
-        value = self.probe(state, scene)
+        value = _number(self.probe, state, scene)
         if memory is None:
             memory = torch.full_like(value, math.nan)
         return torch.where(memory.isnan() & (value >= self.level), float(state.t), memory)
 
-    def rows(self, memory: Any) -> dict[str, Tensor]:
+    def rows(self, memory: Tensor) -> Rows:
         """What is stored."""
         return {self.name: memory}
 
 
 @dataclass(frozen=True)
-class Worst:
-    """The largest value of a probe over all steps from `after` on, and the step it fell on."""
+class Worst(Generic[Seen_contra, Scene_contra]):
+    """The largest value of a probe over all steps from `after` on, and the step it fell on.
 
-    probe: Probe
+    Gradient descent goes down, so that the training loss is largest at its start:
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> from adversarium.probes import Scene, risk
+    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
+    >>> setting = Setting(data, network, None, Rule(n=3, steps=5, eta=0.1), (0, 1))
+    >>> fold, memory, engine = Worst(risk), None, ENGINES["full"]
+    >>> for joined in train(engine, (setting,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], Scene(setting))
+    >>> rows = fold.rows(memory)
+    >>> list(rows), rows["step of worst(risk)"].tolist()
+    (['worst(risk)', 'step of worst(risk)'], [0.0, 0.0])
+    """
+
+    probe: Measuring[Seen_contra, Scene_contra]
     after: int = 0
+
+    def __post_init__(self) -> None:
+        _one(self.probe)
 
     @property
     def name(self) -> str:
-        """The row's name."""
-        return f"worst({probe_name(self.probe)})"
+        """The name of the largest value."""
+        return f"worst({_one(self.probe).name})"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Any:
-        """The memory after one more state."""
+    @property
+    def step_name(self) -> str:
+        """The name of the step that it fell on."""
+        return f"step of {self.name}"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The value and its step."""
+        one = _one(self.probe)
+        since = f" from t = {self.after} on" if self.after else ""
+        value = f"The largest over all steps{since}: {one.sentence}"
+        step = f"The step with the largest{since}: {one.sentence}"
+        return (
+            replace(one, name=self.name, symbol=f"largest {one.symbol}", sentence=value),
+            replace(
+                one, name=self.step_name, symbol=f"$t$ of the largest {one.symbol}", sentence=step
+            ),
+        )
+
+    def see(
+        self, memory: Extreme | None, state: Seen_contra, scene: Scene_contra
+    ) -> Extreme | None:
+        """The memory after one more state; none before `after`."""
         if state.t < self.after:
             return memory
-        value = self.probe(state, scene)
+        value = _number(self.probe, state, scene)
         if memory is None:
             return value, torch.full_like(value, float(state.t))
         worse = ~(value <= memory[0]) & ~memory[0].isnan()  # NaN is the worst, and stays
         return torch.where(worse, value, memory[0]), torch.where(worse, state.t, memory[1])
 
-    def rows(self, memory: Any) -> dict[str, Tensor]:
-        """What is stored."""
-        return {self.name: memory[0], f"{self.name}.t": memory[1]}
+    def rows(self, memory: Extreme | None) -> Rows:
+        """What is stored: nothing of a run that ends before `after`."""
+        return {} if memory is None else {self.name: memory[0], self.step_name: memory[1]}
 
 
 @dataclass(frozen=True)
-class Total:
-    """The sum of a probe over all steps."""
+class Total(Generic[Seen_contra, Scene_contra]):
+    """The sum of a probe over all steps.
 
-    probe: Probe
+    >>> from adversarium.probes import risk
+    >>> Total(risk).measures[0].name
+    'total(risk)'
+    """
+
+    probe: Measuring[Seen_contra, Scene_contra]
+
+    def __post_init__(self) -> None:
+        _one(self.probe)
 
     @property
     def name(self) -> str:
         """The row's name."""
-        return f"total({probe_name(self.probe)})"
+        return f"total({_one(self.probe).name})"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Tensor:
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The sum."""
+        one = _one(self.probe)
+        words = f"The sum over all steps: {one.sentence}"
+        return (replace(one, name=self.name, symbol=rf"$\sum_t$ {one.symbol}", sentence=words),)
+
+    def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """The memory after one more state."""
-        value = self.probe(state, scene)
+        value = _number(self.probe, state, scene)
         return value if memory is None else memory + value
 
-    def rows(self, memory: Any) -> dict[str, Tensor]:
+    def rows(self, memory: Tensor) -> Rows:
         """What is stored."""
         return {self.name: memory}
+
+
+def _one(probe: Measuring[Seen_contra, Scene_contra]) -> Measure:
+    """What a probe of one number measures; several have no one value to fold."""
+    known = measured(probe)
+    if len(known) != 1:
+        names = ", ".join(measure.name for measure in known)
+        raise ValueError(f"this fold needs a probe of one number, got one of {names}.")
+    return known[0]
+
+
+def _number(
+    probe: Measuring[Seen_contra, Scene_contra], state: Seen_contra, scene: Scene_contra
+) -> Tensor:
+    """The probe's one number a replica."""
+    value = probe(state, scene)
+    if not isinstance(value, Tensor):
+        raise TypeError(f"this fold needs a probe of one number, got {', '.join(value)}.")
+    return value

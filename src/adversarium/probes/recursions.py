@@ -2,25 +2,26 @@
 run's own start and keep its curves and its error."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from adversarium.attacks.gradient import MarginStep
 from adversarium.networks.smoothed_cnn import smoothed_relu, smoothed_slope
-from adversarium.probes.scene import Scene
+from adversarium.probes.measuring import described, measures, sentence
 from adversarium.probes.two_features import (
+    TwoFeatureScene,
     attack_step,
+    attacked_by,
     diagonal,
     every_correlation,
     off_diagonal,
     plateau,
 )
 from adversarium.shapes import Float, Int
-from adversarium.training.states import State
+from adversarium.sockets import Measure, Recorded, Rows, State
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Signals:
     count: Float[Tensor, "S n p"]
 
 
-def signals(scene: Scene) -> Signals:
+def signals(scene: TwoFeatureScene) -> Signals:
     """The training set's latent draw. With constant strengths the points of a class are equal:
     one of each class is kept, weighted by its share."""
     data, batch = scene.data, scene.train
@@ -43,7 +44,10 @@ def signals(scene: Scene) -> Signals:
         k, S = data.k, len(batch.y)
         y = torch.arange(k, device=batch.y.device).expand(S, k)
         weight = one_hot(batch.y, k).double().mean(-2)
-        row = lambda *values: torch.tensor(values).double().to(y.device).expand(S, k, 2)
+
+        def row(robust: float, other: float) -> Tensor:
+            return torch.tensor((robust, other)).double().to(y.device).expand(S, k, 2)
+
         feature = torch.stack([y, k + y], dim=-1)
         count = row(data.n_robust, data.P - data.n_robust)
         return Signals(y, weight, feature, row(data.alpha, data.beta), count)
@@ -54,17 +58,17 @@ def signals(scene: Scene) -> Signals:
 
 
 def feature_step(
-    M: Float[Tensor, "S k m f"], points: Signals, scene: Scene
+    M: Float[Tensor, "S k m f"], points: Signals, scene: TwoFeatureScene
 ) -> Float[Tensor, "S k m f"]:
     """M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF; under attack Lemmas D.17 and
     D.18 with the clip two-sided, exact where the weights have no part off the features.
 
     M'_{i,r,f} = M_{i,r,f} + η E[(1{y=i} − π_i(x̃)) Σ_p s'(⟨w_{i,r}, x̃_p⟩) ⟨x̃_p, f⟩].
     """
-    network, eta = scene.setting.network, scene.setting.rule.eta
+    network, eta = scene.network, scene.setting.rule.eta
     q, rho, k = network.q, network.rho, M.shape[1]
     c = points.strength[..., None] * one_hot(points.feature, 2 * k)  # ⟨x_p, f⟩, (S, n, p, 2k)
-    if attack_step(scene):
+    if scene.attack is not None and attack_step(scene):
         own = M[torch.arange(len(M))[:, None], points.y]  # (S, n, m, 2k)
         slopes = smoothed_slope(c @ own.mT, q, rho)  # s'(α_p A_{y,s}) or s'(β_p B_{y,s})
         push = attack_step(scene) * slopes @ own
@@ -76,54 +80,85 @@ def feature_step(
     return M + eta * torch.einsum("snpir,snpf->sirf", slopes, c)
 
 
-def _clipped(push: Tensor, attack: Any) -> Tensor:
+def _clipped(push: Tensor, attack: MarginStep) -> Tensor:
     if attack.clip == "element":
         return push.clamp(-attack.radius, attack.radius)
     height = push.abs().amax(-1, keepdim=True).clamp_min(1e-30)
     return push * (attack.radius / height).clamp(max=1)
 
 
-def own_maxima(M: Tensor) -> Mapping[str, Tensor]:
+def own_maxima(M: Float[Tensor, "S k m f"]) -> tuple[Float[Tensor, "S k"], Float[Tensor, "S k"]]:
     """max_r A_{i,r} and max_r B_{i,r} of every class."""
-    k = M.shape[1]
-    parts = {"A": diagonal(M[..., :k]).amax(-1), "B": diagonal(M[..., k:]).amax(-1)}
-    return {f"{name}[{i}]": value[:, i] for name, value in parts.items() for i in range(k)}
+    A, B = _parts(M, M.shape[1])
+    return A.amax(-1), B.amax(-1)
+
+
+@dataclass(frozen=True)
+class Iterated:
+    """What FeatureRecursion remembers: the recursion's next (A, B, C, D), the points it runs on,
+    its largest error so far, and its curves with their times."""
+
+    M: Float[Tensor, "S k m f"]
+    points: Signals
+    error: Float[Tensor, " S"]
+    t: tuple[int, ...]
+    curves: tuple[tuple[Tensor, Tensor], ...]  # max_r A and max_r B of every class
 
 
 @dataclass(frozen=True)
 class FeatureRecursion:
-    """`feature_step` iterated from W⁽⁰⁾ beside the training: its largest error in any of A, B, C,
-    D at any step, and its curves max_r A and max_r B every `stride` steps."""
+    """`feature_step` iterated from W⁽⁰⁾ beside the training, its curves kept every `stride` steps,
+    Lemmas 5.1 and D.18 of RNRF.
+
+    error: The largest error of the recursion in any of A, B, C, D at any step, Lemmas 5.1 and D.18
+        of RNRF.
+    A: max_r A_{i,r} of every class i by the recursion alone, Lemmas 5.1 and D.18 of RNRF.
+    B: max_r B_{i,r} of every class i by the recursion alone, Lemmas 5.1 and D.18 of RNRF.
+    """
 
     stride: int = 10
     name: str = "recursion"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Any:
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error and the curves."""
+        doc, name = type(self).__doc__, self.name
+        error = "largest error of the recursion"
+        A, B = r"$\max_r A_{i,r}$, recursion", r"$\max_r B_{i,r}$, recursion"
+        return (
+            Measure(f"{name}_error", error, sentence(doc, "error")),
+            Measure(f"{name}_A", A, sentence(doc, "A"), ("class",)),
+            Measure(f"{name}_B", B, sentence(doc, "B"), ("class",)),
+        )
+
+    def see(
+        self, memory: Iterated | None, state: State[Tensor], scene: TwoFeatureScene
+    ) -> Iterated:
         """The memory after one more state."""
         actual = every_correlation(state, scene)
         if memory is None:
-            memory = actual, signals(scene), torch.zeros(len(actual)).to(actual), {}
-        M, points, worst, curves = memory
-        worst = torch.maximum(worst, (M - actual).abs().amax((1, 2, 3)))
+            memory = Iterated(actual, signals(scene), torch.zeros(len(actual)).to(actual), (), ())
+        M, points, t, curves = memory.M, memory.points, memory.t, memory.curves
+        error = torch.maximum(memory.error, (M - actual).abs().amax((1, 2, 3)))
         if state.t % self.stride == 0:
-            curves[state.t] = own_maxima(M)
-        return feature_step(M, points, scene), points, worst, curves
+            t, curves = (*t, state.t), (*curves, own_maxima(M))
+        return Iterated(feature_step(M, points, scene), points, error, t, curves)
 
-    def rows(self, memory: Any) -> dict[str, Any]:
-        """The error, and the curves as name.A[i], name.B[i] by time."""
-        _, _, worst, curves = memory
-        by_name: dict[str, Any] = {f"{self.name}_error": worst}
-        for t, values in curves.items():
-            for part, value in values.items():
-                by_name.setdefault(f"{self.name}.{part}", {})[t] = value
-        return by_name
+    def rows(self, memory: Iterated) -> Rows:
+        """The error, and the curves (S, t, class)."""
+        A, B = (torch.stack(part, dim=1) for part in zip(*memory.curves, strict=True))
+        return {
+            f"{self.name}_error": memory.error,
+            f"{self.name}_A": Recorded(A, memory.t),
+            f"{self.name}_B": Recorded(B, memory.t),
+        }
 
 
-def growth(M: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:
+def growth(M: Float[Tensor, "S k m f"], scene: TwoFeatureScene) -> tuple[Tensor, Tensor]:
     """The increments of A and B, each (S, k, m), Lemma 5.2 (= D.22) of RNRF; without an attack
     Lemma D.8: (η/k)(1 − 1/k) A^{q−1} Σ_R α^q (1 − min{ε/α, κ_A})^q/ϱ^{q−1} with
     κ_A = η̃ α^{q−2} Σ_s A_s^q/ϱ^{q−1}, and the same with B, β, NR."""
-    network, data, k = scene.setting.network, scene.data, M.shape[1]
+    network, data, k = scene.network, scene.data, M.shape[1]
     q, rho, eta = network.q, network.rho, scene.setting.rule.eta
     parts = (
         (diagonal(M[..., :k]), data.alpha, data.n_robust),
@@ -132,44 +167,65 @@ def growth(M: Tensor, scene: Scene) -> tuple[Tensor, Tensor]:
     made = []
     for part, strength, count in parts:
         part = part.clamp_min(0)
-        left = 1.0
-        if attack_step(scene):
-            kappa = attack_step(scene) * strength ** (q - 2) / rho ** (q - 1)
-            kappa = kappa * part.pow(q).sum(-1, keepdim=True)
+        left: Tensor | float = 1.0
+        if scene.attack is not None and attack_step(scene):
+            scale = attack_step(scene) * strength ** (q - 2) / rho ** (q - 1)
+            kappa = scale * part.pow(q).sum(-1, keepdim=True)
             left = (1 - kappa.clamp(max=scene.attack.radius / strength)).pow(q)
         pull = eta / k * (1 - 1 / k) * count * strength**q / rho ** (q - 1)
         made.append(pull * left * part.pow(q - 1))
     return made[0], made[1]
 
 
+Stage = tuple[Tensor, Tensor]  # (A, B, C, D), and where the lemma's early stage still lasts
+
+
 @dataclass(frozen=True)
 class GrowthLaw:
-    """The relative error of `growth` in the filters with the largest A and B of every class, its
-    largest value while the lemma's early stage lasts, and the first step (T₀) at which it exceeds
-    a fifth.
+    """The relative error of `growth` in the filters with the largest A and B of every class, Lemmas
+    5.2 and D.8 of RNRF.
 
-    The stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 without an attack (Lemma D.8), or
-    Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
+    The early stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 without an attack (Lemma
+    D.8), or Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
+
+    error: The largest relative error of the growth law while its early stage lasts, in the filters
+        with the largest A and B of every class, Lemmas 5.2 and D.8 of RNRF.
+    T0: The first step at which the growth law's relative error exceeds a fifth, Lemmas 5.2 and D.8
+        of RNRF.
     """
 
     name: str = "growth_law"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Any:
-        """The memory after one more state."""
-        M = every_correlation(state, scene)
-        zero = torch.zeros(len(M)).to(M)
-        none = torch.full_like(zero, math.nan)  # until the early stage has had a step
-        worst, first, before = memory or (none, none, None)
-        if before is not None:
-            old, early = before
-            error = _relative(M, old, growth(old, scene), scene.data.k)
-            worst = torch.where(early, torch.fmax(worst, error), worst)
-            late = first.isnan() & (error > 0.2)
-            first = torch.where(late, float(state.t - 1), first)
-        return worst, first, (M, self._early(M, state, scene))
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error and the end of the law."""
+        doc = type(self).__doc__
+        error, end = "relative error of the growth law", "$T_0$, where the growth law ends"
+        return (
+            Measure(f"{self.name}_error", error, sentence(doc, "error")),
+            Measure(f"{self.name}_T0", end, sentence(doc, "T0")),
+        )
 
-    def _early(self, M: Tensor, state: State, scene: Scene) -> Tensor:
-        k, network = scene.data.k, scene.setting.network
+    def see(
+        self,
+        memory: tuple[Tensor, Tensor, Stage] | None,
+        state: State[Tensor],
+        scene: TwoFeatureScene,
+    ) -> tuple[Tensor, Tensor, Stage]:
+        """The largest error, the end of the law and the last stage after one more state."""
+        M = every_correlation(state, scene)
+        now = M, self._early(M, state, scene)
+        if memory is None:
+            none = torch.full_like(torch.zeros(len(M)).to(M), math.nan)  # until a step was early
+            return none, none, now
+        worst, first, (old, early) = memory
+        error = _relative(M, old, growth(old, scene), scene.data.k)
+        worst = torch.where(early, torch.fmax(worst, error), worst)
+        late = first.isnan() & (error > 0.2)
+        return worst, torch.where(late, float(state.t - 1), first), now
+
+    def _early(self, M: Tensor, state: State[Tensor], scene: TwoFeatureScene) -> Tensor:
+        k, network = scene.data.k, scene.network
         if scene.attack is not None:
             B = diagonal(M[..., k:]).clamp_min(0)
             return (B.pow(network.q).sum(-1) < 0.1 * plateau(scene)).all(-1)
@@ -177,7 +233,7 @@ class GrowthLaw:
         highest = (M.flatten(1).amax(-1)) * max(scene.data.alpha, scene.data.beta)
         return (doubt < (1 - 1 / k) / 20) & (highest < network.rho)
 
-    def rows(self, memory: Any) -> dict[str, Any]:
+    def rows(self, memory: tuple[Tensor, Tensor, Stage]) -> Rows:
         """What is stored."""
         return {f"{self.name}_error": memory[0], f"{self.name}_T0": memory[1]}
 
@@ -202,8 +258,15 @@ class OffDiagonalGrowth:
 
     name: str = "off_diagonal_growth"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Any:
-        """The memory after one more state."""
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The increase."""
+        return described({self.name: r"$\max(\Delta C, \Delta D)$"}, type(self).__doc__)
+
+    def see(
+        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
+    ) -> tuple[Tensor, Tensor]:
+        """C and D, and the largest increase after one more state."""
         M = every_correlation(state, scene)
         k = scene.data.k
         foreign = torch.cat([off_diagonal(M[..., :k]), off_diagonal(M[..., k:])], dim=-1)
@@ -213,7 +276,7 @@ class OffDiagonalGrowth:
         step = torch.where(before > 0, foreign - before, -math.inf).amax(-1)
         return foreign, torch.maximum(worst, step)
 
-    def rows(self, memory: Any) -> dict[str, Any]:
+    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
         """What is stored."""
         return {self.name: memory[1]}
 
@@ -225,12 +288,20 @@ class NoiseUpdate:
 
     name: str = "noise_update_error"
 
-    def see(self, memory: Any, state: State, scene: Scene) -> Any:
-        """The memory after one more state."""
-        train, network, rule = scene.train, scene.setting.network, scene.setting.rule
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error."""
+        symbol = r"error of $\Delta\langle w_{i,r}, \xi\rangle$"
+        return described({self.name: symbol}, type(self).__doc__)
+
+    def see(
+        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
+    ) -> tuple[Tensor, Tensor]:
+        """The next ⟨w, ξ⟩ by the lemma, and its largest error after one more state."""
+        train, network, rule = scene.train, scene.network, scene.setting.rule
         noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
         actual = state.W @ noise.mT[:, None]
-        predicted, worst = memory or (actual, torch.zeros(len(x)).to(x))
+        predicted, worst = (actual, torch.zeros(len(x)).to(x)) if memory is None else memory
         worst = torch.maximum(worst, (predicted - actual).abs().amax((1, 2, 3)))
         gram = x @ noise.mT
         pull = one_hot(train.y, scene.data.k) - state.f(train.x).softmax(-1)
@@ -238,7 +309,7 @@ class NoiseUpdate:
         slopes = smoothed_slope(state.W @ x.mT[:, None], network.q, network.rho)
         return actual + rule.eta / rule.n * (pull * slopes) @ gram[:, None], worst
 
-    def rows(self, memory: Any) -> dict[str, Any]:
+    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
         """What is stored."""
         return {self.name: memory[1]}
 
@@ -248,49 +319,54 @@ def _off_features(v: Tensor, k: int) -> Tensor:
     return torch.cat([torch.zeros_like(v[..., : 2 * k]), v[..., 2 * k :]], dim=-1)
 
 
-def off_feature_drift(state: State, scene: Scene) -> Float[Tensor, " S"]:
+@measures(r"$\max |P_\perp(w^{(t)} - w^{(0)})|$")
+def off_feature_drift(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF."""
     moved = _off_features(state.W - scene.setting.W0, scene.data.k)
     return moved.abs().flatten(1).amax(-1)
 
 
-def _initial_span(scene: Scene) -> Float[Tensor, "S km d"]:
+def _initial_span(scene: TwoFeatureScene) -> Float[Tensor, "S km d"]:
     """P_⊥w⁽⁰⁾_{i,r}, one row a filter; there must be fewer than dimensions off the features."""
-    W0 = scene.setting.W0
+    W0: Tensor = scene.setting.W0
     rows = _off_features(W0, scene.data.k).flatten(1, 2)
     if rows.shape[1] >= W0.shape[-1] - 2 * scene.data.k:
         raise ValueError("the span of the initial weights is all of space: take k·m < d − 2k.")
     return rows
 
 
-def _residual(v: Tensor, scene: Scene) -> Float[Tensor, " S"]:
+def _residual(v: Tensor, scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The largest coordinate of v (S, …, d) outside the features and the initial P_⊥w."""
     off = _off_features(v, scene.data.k).flatten(1, -2)
-    basis = scene.once("span", lambda: torch.linalg.qr(_initial_span(scene).mT).Q)
+    basis: Tensor = scene.once("span", lambda: torch.linalg.qr(_initial_span(scene).mT).Q)
     return (off - (off @ basis) @ basis.mT).abs().amax((1, 2))
 
 
-def weights_off_span(state: State, scene: Scene) -> Float[Tensor, " S"]:
+@measures(r"$w$ off $\mathrm{span}\{u, v, P_\perp w^{(0)}\}$")
+def weights_off_span(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The weights' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.16 of RNRF."""
     return _residual(state.W, scene)
 
 
-def attacked_off_span(state: State, scene: Scene) -> Float[Tensor, " S"]:
-    """The attacked inputs' largest coordinate outside that span, Lemma D.17 of RNRF."""
+@measures(r"$\tilde{X}$ off $\mathrm{span}\{u, v, P_\perp w^{(0)}\}$")
+def attacked_off_span(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
+    """The attacked inputs' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.17 of
+    RNRF."""
     return _residual(state.full.x_adv, scene)
 
 
-def printed_attack_error(state: State, scene: Scene) -> Float[Tensor, " S"]:
+@measures(r"error of the printed $\tilde{X}$")
+def printed_attack_error(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The largest error of the printed x̃ of Lemma D.17 of RNRF: every coefficient, those of the
     P_⊥w⁽⁰⁾ too, moved by −min{ε, η̃ Σ_s s'(·)(coefficient of w_{y,s})}, one-sided."""
-    k, network, train = scene.data.k, scene.setting.network, scene.train
+    k, network, train = scene.data.k, scene.network, scene.train
     span = _initial_span(scene)
     E = torch.linalg.lstsq(span.mT, _off_features(state.W, k).flatten(1, 2).mT).solution.mT
     M = torch.cat([every_correlation(state, scene).flatten(1, 2), E], dim=-1)
-    M = M.unflatten(1, state.W.shape[1:3])[torch.arange(len(E))[:, None], train.y]  # (S, n, m, ·)
+    M = M.view(*state.W.shape[:3], -1)[torch.arange(len(E))[:, None], train.y]  # (S, n, m, ·)
     z = train.x[..., : 2 * k] @ M[..., : 2 * k].mT
     push = attack_step(scene) * smoothed_slope(z, network.q, network.rho) @ M
-    push = push.clamp(max=scene.attack.radius)
+    push = push.clamp(max=attacked_by(scene).radius)
     features, rest = push[..., : 2 * k], push[..., 2 * k :]
     moved = torch.cat([features, torch.zeros_like(train.x[..., 2 * k :])], dim=-1)
     printed = train.x - moved - rest @ span[:, None]

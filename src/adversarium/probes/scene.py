@@ -3,30 +3,38 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
-from adversarium.training.states import Setting
+from adversarium.sockets import DataSet, State
+from adversarium.training.setting import A, B, D, L, Setting
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What a probe may ask beside the state: `probe(state, scene)` returns one number a seed
-    (S,), or several (S, c), recorded as name[0], name[1], …"""
+class Scene(Generic[D, L, A, B]):
+    """What a probe may ask beside the state. The types are those of the data, the network, the
+    attack and the batches that the probe can read."""
 
-    setting: Setting
+    setting: Setting[D, L, A, B]
 
     @property
-    def data(self) -> Any:
+    def data(self) -> D:
         """The distribution."""
         return self.setting.data
 
     @property
-    def attack(self) -> Any:
+    def network(self) -> L:
+        """The network."""
+        return self.setting.network
+
+    @property
+    def attack(self) -> A:
         """The training attack."""
         return self.setting.attack
 
     @property
-    def train(self) -> Any:
+    def train(self) -> B:
         """The training set."""
         return self.setting.train
 
@@ -34,13 +42,17 @@ class Scene:
     def _made(self) -> dict[str, Any]:
         return {}
 
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
+    def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` returns, made once for all steps."""
         if name not in self._made:
             self._made[name] = make()
-        return self._made[name]
+        return cast(T, self._made[name])
 
-    def test(self, n: int) -> Any:
+    def test(self, n: int) -> B:
         """n fresh points of every seed: of the distribution, or of a data set's test part."""
-        held_out = getattr(self.data, "held_out", self.data)
-        return self.once(f"test/{n}", lambda: self.setting.draw(held_out, n, "test"))
+        data = self.data.held_out if isinstance(self.data, DataSet) else self.data
+        return self.once(f"test/{n}", lambda: self.setting.draw(data, n, "test"))
+
+
+AnyState = State[Any]
+AnyScene = Scene[Any, Any, Any, Any]

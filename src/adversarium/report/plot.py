@@ -3,22 +3,29 @@
 from collections.abc import Sequence
 from typing import Any
 
-from adversarium.experiments.spec import Curves, Table
+from adversarium.api import Outcome, Result
+from adversarium.plans.evidence import Evidence
+from adversarium.plans.figures import Curves, Table
 from adversarium.report.figures import drawing
-from adversarium.sweeps.local import Outcome, Result
 
 
 def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> Any:
     """A matplotlib figure. Of a result: the named probes (all, when none is named) against t,
     mean and band over seeds. Of an experiment: its figure of that name (the first, when none is
-    named)."""
+    named).
+
+    >>> import adversarium as av
+    >>> run = av.Run(data=av.data.Clusters(d=9, mu=3.0), network=av.networks.TwoLayer(m=2), n=6,
+    ...              steps=9, eta=0.1, probes=[av.probes.risk])
+    >>> len(av.plot(av.run(run, seeds=range(2)), "risk").axes)
+    1
+    """
     names = (probes,) if isinstance(probes, str) else tuple(probes)
     if isinstance(result, Outcome):
         return _named(result, names[0] if names else result.experiment.figures[0].name)
-    curves = [p for p in result.probes if result.rows.curve(p)[0].size > 1]
-    named = [p for n in names for p in result.probes if p == n or p.startswith(f"{n}[")]
-    figure = Curves(name="plot", y=tuple(named if names else curves), of=("",), log_x=log_x)
-    made = drawing(figure, {"": result.rows})
+    curves = [p for p in result.probes if result.t(p).size > 1]
+    figure = Curves(name="plot", y=names or tuple(curves), log_x=log_x)
+    made = drawing(figure, Evidence((result.rows,)))
     if made is None or not figure.y:
         raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
     return made.picture

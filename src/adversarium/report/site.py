@@ -6,23 +6,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from adversarium.experiments.catalogue import experiments, load
-from adversarium.experiments.evidence import Evidence
-from adversarium.experiments.spec import Experiment, Table, configuration
-from adversarium.papers import PAPERS
-from adversarium.report.figures import draw, mean_and_interval, shown_labels
+from adversarium.plans.catalogue import experiments, load, papers, selected_claims
+from adversarium.plans.evidence import Evidence
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.figures import Figure, Table
+from adversarium.report.figures import (
+    draw,
+    mean_and_interval,
+    shown,
+    table_columns,
+    table_value,
+)
+from adversarium.report.mathematics import plain
 from adversarium.report.tables import (
     WORDS,
     expected_range,
     json_text,
     number,
+    spanned,
     summary,
     with_interval,
 )
-from adversarium.sweeps.audit import NOT_RUN, NOT_YET, Reader, stored_entries, stored_evidence
-from adversarium.sweeps.machine import machine
-from adversarium.sweeps.run import key_of
-from adversarium.sweeps.store import Store
+from adversarium.runs.audit import stored_entries, stored_evidence
+from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Ledger
+from adversarium.runs.machine import machine
+from adversarium.runs.reader import Reader
+from adversarium.runs.store import Store
 
 _STYLE = """
 :root { --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --back: #ffffff; --tint: #f6f8fa; }
@@ -75,34 +84,53 @@ def _cell(text: str, kind: str = "") -> str:
     return f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>"
 
 
-def _measured(entry: Mapping[str, Any], most: int = 6) -> str:
-    shown = [f"{html.escape(m['name'])}: {with_interval(m)}" for m in entry["measured"][:most]]
-    rest = len(entry["measured"]) - most
-    return "<br>".join(shown) + (f"<br>and {rest} more" if rest > 0 else "")
+def _measured(entry: Entry, most: int = 6) -> str:
+    told = [f"{html.escape(m.name)}: {with_interval(m)}" for m in entry.measured[:most]]
+    rest = len(entry.measured) - most
+    return "<br>".join(told) + (f"<br>and {rest} more" if rest > 0 else "")
 
 
-def _claim_line(entry: Mapping[str, Any], home: str) -> list[str]:
-    text = (entry["expected"] or {}).get("text", "")
+def _soft(text: str) -> str:
+    return f'<div class="soft">{text}</div>' if text else ""
+
+
+def _structure(entry: Entry) -> str:
+    """Parts with their own words, the regime, what the evidence spans and how sharp it is."""
+    lines = []
+    if len(entry.parts) > 1:
+        lines += [f"{html.escape(p.name)}: {p.word}" for p in entry.parts]
+    lines += [f"regime: {html.escape(str(gate))}" for gate in entry.regime]
+    if spans := spanned(entry):
+        lines.append(f"spans {html.escape(spans)}")
+    lines += [f"sharpness: {html.escape(text)}" for text in entry.sharpness]
+    if not lines:
+        return ""
+    told = "<br>".join(lines)
+    summary_ = f"{len(entry.parts)} parts, {len(entry.regime)} hypotheses"
+    return f'<details class="soft"><summary>{summary_}</summary>{told}</details>'
+
+
+def _claim_line(entry: Entry, home: str) -> list[str]:
+    text = entry.expected.text if entry.expected else ""
     wanted = expected_range(entry)
-    name = html.escape(entry["id"])
+    name = html.escape(entry.id)
     if home:
         name = f'<a href="experiments/{html.escape(home)}.html">{name}</a>'
-    paper = html.escape(text) + (f'<div class="soft">rule: {wanted}</div>' if wanted else "")
-    reason = f'<div class="soft">{html.escape(entry["reason"])}</div>' if entry["reason"] else ""
-    note = f'<div class="soft">{html.escape(entry["note"])}</div>' if entry["note"] else ""
-    word = entry["verdict"]
-    evidence = f'<div class="soft">{entry["preset"]}, {entry["seeds"]} seeds</div>'
-    command = f"<code>{html.escape(entry['command'])}</code>" if entry["command"] else ""
+    paper = html.escape(text) + _soft(f"rule: {wanted}" if wanted else "")
+    reading = _soft(html.escape(f"reading: {entry.reading}" if entry.reading else ""))
+    word = entry.verdict
+    evidence = _soft(f"{entry.preset}, {entry.seeds} seeds" if entry.seeds else "")
+    command = f"<code>{html.escape(entry.command)}</code>" if entry.command else ""
     return [
         _cell(
-            f'<span id="{html.escape(entry["id"])}">{name}</span>'
-            f'<div class="soft">{html.escape(entry["source"])} · {entry["kind"]}</div>'
+            f'<span id="{html.escape(entry.id)}">{name}</span>'
+            + _soft(f"{html.escape(entry.source)} · {entry.kind}")
         ),
-        _cell(html.escape(entry["statement"]) + note),
+        _cell(html.escape(entry.statement) + _soft(html.escape(entry.note)) + reading),
         _cell(paper),
-        _cell(_measured(entry) + reason),
-        _cell(f'<span class="verdict {word}">{word}</span>' + (evidence if entry["seeds"] else "")),
-        _cell(number(entry["seconds"]), "n"),
+        _cell(_measured(entry) + _soft(html.escape(entry.reason)) + _structure(entry)),
+        _cell(f'<span class="verdict {word}">{word}</span>' + evidence),
+        _cell(number(entry.seconds), "n"),
         _cell(command),
     ]
 
@@ -110,51 +138,52 @@ def _claim_line(entry: Mapping[str, Any], home: str) -> list[str]:
 _COLUMNS = ("claim", "statement", "paper's value", "measured [99 %]", "verdict", "s", "command")
 
 
-def _index(entries: Sequence[Mapping[str, Any]], homes: Mapping[str, str]) -> str:
+def _index(entries: Sequence[Entry], homes: Mapping[str, str]) -> str:
     lines = [
         [_cell(f'<a href="#{line[0]}">{line[0]}</a>'), _cell(html.escape(line[1]))]
         + [_cell(count, "n") for count in line[2:]]
         for line in summary(entries)
     ]
     parts = [_table(("paper", "title", *WORDS), lines)]
-    idle = sum(e["verdict"] == NOT_RUN for e in entries)
+    idle = sum(e.verdict == NOT_RUN for e in entries)
     if idle:
         parts.append(f"<p>{idle} claims have an experiment but no rows in this store.</p>")
-    for paper in (*PAPERS.values(), None):
-        tags = {p.tag for p in PAPERS.values()}
-        own = [e for e in entries if (e["paper"] == paper.tag if paper else e["paper"] not in tags)]
-        if not own:
-            continue
-        done = [e for e in own if e["verdict"] not in (NOT_YET, NOT_RUN)]
-        parts.append(
-            f'<h2 id="{paper.key if paper else "own"}">{paper.key if paper else "own"}</h2>'
-        )
-        if paper:
-            parts.append(
-                f'<p class="soft">{html.escape(paper.title)}. {html.escape(paper.authors)}.</p>'
-            )
-        if done:
-            parts.append(_table(_COLUMNS, [_claim_line(e, homes.get(e["id"], "")) for e in done]))
-        waiting = [e for e in own if e not in done]
-        if waiting:
-            rows = [
-                [
-                    _cell(html.escape(e["id"])),
-                    _cell(html.escape(e["statement"])),
-                    _cell(html.escape(e["source"])),
-                    _cell(e["verdict"]),
-                ]
-                for e in waiting
-            ]
-            table = _table(("claim", "statement", "source", "state"), rows)
-            title = f"{len(waiting)} claims without a verdict here"
-            parts.append(f"<details><summary>{title}</summary>{table}</details>")
+    for paper in papers().values():
+        about = f"{html.escape(paper.title)}. {html.escape(paper.authors)}."
+        theirs = [e for e in entries if e.paper == paper.tag]
+        parts += _section(paper.key, about, theirs, homes)
+    others = [e for e in entries if e.paper not in papers()]
+    parts += _section("own", "", others, homes)
     return _page("Ledger", "\n".join(parts))
 
 
-def _errata(entries: Sequence[Mapping[str, Any]]) -> str:
-    by_id = {e["id"]: e for e in entries}
-    failed = [e for e in entries if e["verdict"] == "fails"]
+def _section(
+    key: str, about: str, entries: Sequence[Entry], homes: Mapping[str, str]
+) -> list[str]:
+    """A paper's part of the ledger: what was judged, and what waits."""
+    if not entries:
+        return []
+    done = [e for e in entries if e.verdict not in (NOT_YET, NOT_RUN)]
+    parts = [f'<h2 id="{key}">{key}</h2>']
+    if about:
+        parts.append(f'<p class="soft">{about}</p>')
+    if done:
+        parts.append(_table(_COLUMNS, [_claim_line(e, homes.get(e.id, "")) for e in done]))
+    waiting = [e for e in entries if e not in done]
+    if waiting:
+        rows = [
+            [_cell(html.escape(text)) for text in (e.id, e.statement, e.source, e.verdict)]
+            for e in waiting
+        ]
+        table = _table(("claim", "statement", "source", "state"), rows)
+        title = f"{len(waiting)} claims without a verdict here"
+        parts.append(f"<details><summary>{title}</summary>{table}</details>")
+    return parts
+
+
+def _errata(entries: Sequence[Entry]) -> str:
+    by_id = {e.id: e for e in entries}
+    failed = [e for e in entries if e.verdict == "fails"]
     if not failed:
         body = "<p>No printed statement that was audited here fails.</p>"
         return _page("Errata", body)
@@ -163,21 +192,21 @@ def _errata(entries: Sequence[Mapping[str, Any]]) -> str:
         "repeats the counterexample, and the corrected statement.</p>"
     ]
     for e in failed:
-        corrected = by_id.get(e["corrected"] or "")
+        corrected = by_id.get(e.corrected or "")
         parts.append(
-            f'<h2>{html.escape(e["id"])}</h2><p class="soft">{html.escape(e["source"])}</p>'
-            f"<p>{html.escape(e['statement'])}</p><p><b>Measured.</b> {_measured(e)}. "
-            f"{html.escape(e['reason'])}</p><p><code>{html.escape(e['command'])}</code></p>"
+            f'<h2>{html.escape(e.id)}</h2><p class="soft">{html.escape(e.source)}</p>'
+            f"<p>{html.escape(e.statement)}</p><p><b>Measured.</b> {_measured(e)}. "
+            f"{html.escape(e.reason)}</p><p><code>{html.escape(e.command or '')}</code></p>"
         )
         if corrected:
             parts.append(
-                f"<p><b>Corrected</b> (<code>{html.escape(corrected['id'])}</code>, "
-                f"{corrected['verdict']}): {html.escape(corrected['statement'])}</p>"
+                f"<p><b>Corrected</b> (<code>{html.escape(corrected.id)}</code>, "
+                f"{corrected.verdict}): {html.escape(corrected.statement)}</p>"
             )
     return _page("Errata", "\n".join(parts))
 
 
-def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
+def _figure(figure: Figure, rows: Evidence, folder: Path, prefix: str) -> str:
     files = draw(figure, rows, folder, formats=("svg", "pdf", "png"))
     if not files:
         return ""
@@ -185,55 +214,60 @@ def _figure(figure: Any, rows: Evidence, folder: Path, prefix: str) -> str:
     data = f'<a href="{prefix}/{figure.name}.csv">data</a>{others}'
     caption = f"<figcaption>{html.escape(figure.caption)} {data}</figcaption>"
     if isinstance(figure, Table):
-        lines = []
-        for label in shown_labels(figure, rows):
-            cells = []
-            for probe in figure.y:
-                if probe not in rows[label].values:
-                    cells.append("–")
-                    continue
-                m, a, b = mean_and_interval(rows[label], probe)
-                cells.append(f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>")
-            lines.append([_cell(html.escape(label)), *(_cell(c) for c in cells)])
-        names = [figure.names.get(p, p) for p in figure.y]
         title = f"<h3>{html.escape(figure.title)}</h3>"
-        return f"<figure>{title}{_table(('', *names), lines)}{caption}</figure>"
+        return f"<figure>{title}{_shown_table(figure, rows)}{caption}</figure>"
     alt = html.escape(f"{figure.title}. {figure.caption}")
     return f'<figure><img src="{prefix}/{files[0].name}" alt="{alt}">{caption}</figure>'
 
 
+def _shown_table(figure: Table, rows: Evidence) -> str:
+    runs = shown(figure, rows)
+    columns, lines = table_columns(figure, runs), []
+    for run in runs:
+        cells = [_cell(html.escape(run.label))]
+        for probe, _, place in columns:
+            values = table_value(run, probe, place)
+            if values is None:
+                cells.append(_cell("–"))
+                continue
+            m, a, b = mean_and_interval(values)
+            cells.append(
+                _cell(f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>")
+            )
+        lines.append(cells)
+    return _table(("", *(plain(name) for _, name, _ in columns)), lines)
+
+
 def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[str]]:
     """Writes the page of one experiment; returns its lines of the provenance page."""
-    found = stored_evidence(experiment, store)
-    if found is None:
+    stored = stored_evidence(experiment, store)
+    if stored is None:
         return []
-    preset, seeds, tasks, rows = found
+    preset, seeds, jobs, rows = stored
     name = experiment.name
     folder = out / "figures" / name
     folder.mkdir(parents=True, exist_ok=True)
     pictures = [_figure(f, rows, folder, f"../figures/{name}") for f in experiment.figures]
     reader = Reader(store, experiment.id)
     lines = []
-    for task in tasks:
-        p = reader.provenance(key_of(task), seeds)
+    for job in jobs:
+        p = reader.provenance(job, seeds)
         refused = "<br>".join(
             f"{html.escape(k)}: {html.escape(v)}" for k, v in p["refused"].items()
         )
-        config = json.dumps(configuration(task), ensure_ascii=False, indent=1)
+        config = json.dumps(job.task.dynamics, ensure_ascii=False, indent=1)
+        made_on = (
+            f"{p.get('cpu', '')}, {p.get('cores', '')} cores, {p.get('device', '')}, "
+            f"torch {p.get('torch', '')}, {p.get('dtype', '')}, revision {p.get('revision', '')}"
+        )
         lines.append(
             [
-                _cell(html.escape(f"{name} {task.label}")),
-                _cell(f"<code>{key_of(task)}</code>"),
+                _cell(html.escape(f"{name} {job.task.label}")),
+                _cell(f"<code>{job.key}</code>"),
                 _cell(f"{p['engine']}<div class='soft'>{refused}</div>"),
                 _cell(f"{preset}, {len(seeds)}"),
                 _cell(number(p["seconds"]), "n"),
-                _cell(
-                    html.escape(
-                        f"{p.get('cpu', '')}, {p.get('cores', '')} cores, {p.get('device', '')}, "
-                        f"torch {p.get('torch', '')}, {p.get('dtype', '')}, "
-                        f"revision {p.get('revision', '')}"
-                    )
-                ),
+                _cell(html.escape(made_on)),
                 _cell(
                     f"<details><summary>show</summary><pre>{html.escape(config)}</pre></details>"
                 ),
@@ -258,7 +292,8 @@ def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[st
 def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
     """Writes the whole site and returns its first page."""
     (out / "experiments").mkdir(parents=True, exist_ok=True)
-    entries = stored_entries(store, own)
+    chosen = [*selected_claims(()), *(selected_claims(own) if own else ())]
+    entries = stored_entries(store, chosen)
     ids = [*experiments(), *own]
     lines: list[list[str]] = []
     homes: dict[str, str] = {}
@@ -288,7 +323,6 @@ def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
     (out / "index.html").write_text(_index(entries, homes), encoding="utf-8")
     (out / "errata.html").write_text(_errata(entries), encoding="utf-8")
     (out / "provenance.html").write_text(_page("Provenance", body), encoding="utf-8")
-    spent = sum(e["seconds"] for e in entries)
-    ledger = {"claims": entries, "machine": machine(), "seconds": spent}
-    (out / "ledger.json").write_text(json_text(ledger) + "\n", encoding="utf-8")
+    ledger = Ledger(entries, machine(), sum(e.seconds for e in entries))
+    (out / "ledger.json").write_text(json_text(ledger.plain()) + "\n", encoding="utf-8")
     return out / "index.html"

@@ -3,14 +3,15 @@
 import csv
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adversarium.experiments.evidence import Evidence
-from adversarium.papers import PAPERS
+from adversarium.plans.catalogue import papers
+from adversarium.plans.evidence import Evidence, Summary
+from adversarium.runs.ledger import Entry
 
 WORDS = ("holds", "fails", "undecided", "not yet implemented")
 
@@ -20,23 +21,31 @@ def number(value: float | None) -> str:
     return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
-def with_interval(measured: Mapping[str, Any]) -> str:
+def with_interval(measured: Summary) -> str:
     """mean [low, high]."""
-    mean, low, high = (measured[k] for k in ("mean", "low", "high"))
-    if low is None or low == high:
-        return number(mean)
-    return f"{number(mean)} [{number(low)}, {number(high)}]"
+    if measured.low is None or measured.low == measured.high:
+        return number(measured.mean)
+    return f"{number(measured.mean)} [{number(measured.low)}, {number(measured.high)}]"
 
 
-def expected_range(entry: Mapping[str, Any]) -> str:
+def expected_range(entry: Entry) -> str:
     """The range that the rule asks for."""
-    expected = entry["expected"] or {}
-    low, high = expected.get("low"), expected.get("high")
+    low = entry.expected.low if entry.expected else None
+    high = entry.expected.high if entry.expected else None
     if low is None and high is None:
         return ""
     if low is None:
         return f"≤ {number(high)}"
     return f"≥ {number(low)}" if high is None else f"[{number(low)}, {number(high)}]"
+
+
+def spanned(entry: Entry) -> str:
+    """What the evidence spans: the letters that take more than one value, with their ends."""
+    return ", ".join(
+        f"{letter} {number(low)} … {number(high)}"
+        for letter, (low, high) in entry.spans.items()
+        if low != high
+    )
 
 
 def json_text(value: Any) -> str:
@@ -54,40 +63,51 @@ def json_text(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
 
 
-def summary(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     """One line a paper (and one an own file): key, title, how many hold, fail, are undecided, not
     yet implemented."""
-    named = [(p.tag, p.key, p.title) for p in PAPERS.values()]
+    named = [(p.tag, p.key, p.title) for p in papers().values()]
     tags = {tag for tag, _, _ in named}
-    others = dict.fromkeys(e["paper"] for e in entries if e["paper"] not in tags)
+    others = dict.fromkeys(e.paper for e in entries if e.paper not in tags)
     lines = []
     for tag, key, title in (*named, *((other, other, "own") for other in others)):
-        own = [e["verdict"] for e in entries if e["paper"] == tag]
-        lines.append((key, title, *(str(own.count(word)) for word in WORDS)))
+        words = [e.verdict for e in entries if e.paper == tag]
+        lines.append((key, title, *(str(words.count(word)) for word in WORDS)))
     return lines
 
 
 def write_csv(path: Path, rows: Evidence) -> None:
-    """All rows of an experiment: run, seed, t, probe, value."""
+    """All rows of an experiment: run, seed, t, probe, the place on its axes, value."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
-        out.writerow(("run", "seed", "t", "probe", "value"))
-        for label, run in rows.items():
-            for probe, (times, values) in run.values.items():
+        out.writerow(("run", "seed", "t", "probe", "at", "value"))
+        for run in rows:
+            for name, series in run.series.items():
                 for i, seed in enumerate(run.seeds):
-                    for t, value in zip(times, values[i], strict=True):
-                        out.writerow((label, seed, int(t), probe, repr(float(value))))
+                    for j, t in enumerate(series.t):
+                        for at, value in _places(series.axes, series.values[i, j]):
+                            out.writerow((run.label, seed, int(t), name, at, repr(value)))
+
+
+def _places(
+    axes: Mapping[str, tuple[float, ...]], values: np.ndarray
+) -> Iterator[tuple[str, float]]:
+    """Every place of some axes in words, with its value; the one value where there are none."""
+    for index in np.ndindex(values.shape):
+        told = (f"{n}={at[i]:g}" for (n, at), i in zip(axes.items(), index, strict=True))
+        yield "; ".join(told), float(values[index])
 
 
 def write_npz(path: Path, rows: Evidence) -> None:
-    """Arrays `run/probe` (seed, t) and `run/probe/t`, and `run/seeds`."""
+    """Arrays `run/probe` (seed, t, *axes), `run/probe/t`, `run/probe/AXIS`, and `run/seeds`."""
     arrays: dict[str, Any] = {}
-    for label, run in rows.items():
-        name = label or "run"
-        arrays[f"{name}/seeds"] = np.array(run.seeds)
-        for probe, (times, values) in run.values.items():
-            arrays[f"{name}/{probe}"] = values
-            arrays[f"{name}/{probe}/t"] = times
+    for run in rows:
+        label = run.label or "run"
+        arrays[f"{label}/seeds"] = np.array(run.seeds)
+        for name, series in run.series.items():
+            arrays[f"{label}/{name}"] = series.values
+            arrays[f"{label}/{name}/t"] = series.t
+            arrays |= {f"{label}/{name}/{axis}": np.array(at) for axis, at in series.axes.items()}
     with path.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -109,7 +129,7 @@ def tex(text: str) -> str:
     return "".join(_TEX.get(c, c) for c in text)
 
 
-def write_tex(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+def write_tex(path: Path, entries: Sequence[Entry]) -> None:
     """A booktabs table: claim, quantity, the paper's value, ours ± half the interval, verdict."""
     lines = [
         "% needs \\usepackage{booktabs}",
@@ -119,11 +139,13 @@ def write_tex(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
         r"\midrule",
     ]
     for entry in entries:
-        paper = tex((entry["expected"] or {}).get("text", ""))
-        for i, m in enumerate(entry["measured"]):
-            head = (tex(entry["id"]), paper, entry["verdict"]) if i == 0 else ("", "", "")
-            half = "" if m["low"] is None else rf" $\pm$ {number((m['high'] - m['low']) / 2)}"
-            ours = f"{number(m['mean'])}{half}"
-            lines.append(rf"{head[0]} & {tex(m['name'])} & {head[1]} & {ours} & {head[2]} \\")
+        paper = tex(entry.expected.text if entry.expected else "")
+        for i, m in enumerate(entry.measured):
+            head = (tex(entry.id), paper, entry.verdict) if i == 0 else ("", "", "")
+            half = ""
+            if m.low is not None and m.high is not None:
+                half = rf" $\pm$ {number((m.high - m.low) / 2)}"
+            ours = f"{number(m.mean)}{half}"
+            lines.append(rf"{head[0]} & {tex(m.name)} & {head[1]} & {ours} & {head[2]} \\")
     lines += [r"\bottomrule", r"\end{tabular}", ""]
     path.write_text("\n".join(lines), encoding="utf-8")

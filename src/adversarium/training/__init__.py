@@ -1,24 +1,25 @@
-"""Training: risks, rules, and engines that yield states t = 0 … steps, seeds as an axis."""
+"""Training: risks, rules, and engines that run several settings side by side, step by step."""
 
-from adversarium.training.engines import ENGINES, Engine, choose
-from adversarium.training.linear import linear_step
-from adversarium.training.max_margin import max_margin
+from adversarium.training.engines import ENGINES, AnyEngine, choose, linear_step
+from adversarium.training.loop import train
 from adversarium.training.objectives import LOSSES, Risk
 from adversarium.training.rules import SGD, Adam, GradientDescent, Rule
-from adversarium.training.states import Setting, State
+from adversarium.training.setting import Setting, side_by_side
+from adversarium.training.states import WeightState
 
 __all__ = [
     "ENGINES",
     "LOSSES",
     "SGD",
     "Adam",
-    "Engine",
+    "AnyEngine",
     "GradientDescent",
     "Risk",
     "Rule",
     "Setting",
-    "State",
+    "WeightState",
     "choose",
     "linear_step",
-    "max_margin",
+    "side_by_side",
+    "train",
 ]

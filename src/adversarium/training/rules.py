@@ -4,9 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from adversarium.training.objectives import Risk
+
+Tree = Any  # weights, or what is kept beside them: tensors in any nesting
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,13 @@ class SGD:
                 f"batch={self.batch}, momentum={self.momentum}, weight_decay={self.weight_decay}."
             )
 
-    def start(self, W: Any) -> Any:
+    def start(self, W: Tree) -> Tree:
         """The memory before the first step: no velocity."""
         return tree_map(torch.zeros_like, W)
 
-    def step(self, W: Any, gradient: Any, velocity: Any, eta: float, t: int) -> tuple[Any, Any]:
+    def step(
+        self, W: Tree, gradient: Tree, velocity: Tree, eta: float, t: int
+    ) -> tuple[Tree, Tree]:
         """W and the velocity after one step."""
         velocity = tree_map(
             lambda v, g, w: self.momentum * v + g + self.weight_decay * w, velocity, gradient, W
@@ -60,18 +65,30 @@ class Adam:
                 f"batch={self.batch}, beta1={self.beta1}, beta2={self.beta2}."
             )
 
-    def start(self, W: Any) -> Any:
+    def start(self, W: Tree) -> Tree:
         """The memory before the first step: both moments 0."""
         return tree_map(torch.zeros_like, W), tree_map(torch.zeros_like, W)
 
-    def step(self, W: Any, gradient: Any, memory: Any, eta: float, t: int) -> tuple[Any, Any]:
+    def step(
+        self, W: Tree, gradient: Tree, memory: Tree, eta: float, t: int
+    ) -> tuple[Tree, Tree]:
         """W and the moments after step t = 0, 1, …"""
-        blend = lambda beta: lambda old, new: beta * old + (1 - beta) * new
-        first = tree_map(blend(self.beta1), memory[0], gradient)
-        second = tree_map(blend(self.beta2), memory[1], tree_map(torch.square, gradient))
+        first = _blended(self.beta1, memory[0], gradient)
+        second = _blended(self.beta2, memory[1], tree_map(torch.square, gradient))
         a, b = 1 - self.beta1 ** (t + 1), 1 - self.beta2 ** (t + 1)
-        move = lambda w, m, v: w - eta * (m / a) / ((v / b).sqrt() + 1e-8)
-        return tree_map(move, W, first, second), (first, second)
+
+        def moved(w: Tensor, m: Tensor, v: Tensor) -> Tensor:
+            return w - eta * (m / a) / ((v / b).sqrt() + 1e-8)
+
+        return tree_map(moved, W, first, second), (first, second)
+
+
+def _blended(beta: float, old: Tree, new: Tree) -> Tree:
+    """β old + (1 − β) new, leaf by leaf."""
+    return tree_map(lambda a, b: beta * a + (1 - beta) * b, old, new)
+
+
+Optimiser = GradientDescent | SGD | Adam
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +99,7 @@ class Rule:
     steps: int
     eta: float
     risk: Risk = field(default_factory=Risk)
-    optimiser: Any = field(default_factory=GradientDescent)  # or SGD, Adam
+    optimiser: Optimiser = field(default_factory=GradientDescent)
 
     def __post_init__(self) -> None:
         if self.n < 1 or self.steps < 0:

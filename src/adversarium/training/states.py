@@ -1,85 +1,35 @@
-"""A state of training: what probes ask. Seeds are its leading axis."""
+"""A state of training in full space: what probes ask. Replicas are its leading axis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, TypeVar, cast
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from adversarium.attacks.balls import norm
-from adversarium.data.batches import moved, stack
-from adversarium.rng import Streams, stream, streams
+from adversarium.rng import Streams, streams
+from adversarium.sockets import Aimed, Attack, Batch, Batched, Bounded, Certified
 from adversarium.training.objectives import LOSSES, log_mean_exponential, loss_map, margin
-from adversarium.training.rules import Rule
+from adversarium.training.rules import Tree
+from adversarium.training.setting import AnySetting
+
+W_ = TypeVar("W_")
+Outputs = Callable[[Any, Tensor], Tensor]
 
 
-@runtime_checkable
-class State(Protocol):
-    """W⁽ᵗ⁾ and what can be asked of it. Every answer has the replica axis first."""
-
-    @property
-    def t(self) -> int: ...
-    @property
-    def W(self) -> Any: ...
-    @property
-    def train(self) -> Any: ...
-    @property
-    def full(self) -> "WeightState": ...
-
-    def f(self, x: Tensor) -> Tensor: ...
-    def margin(self, batch: Any, attack: Any = None) -> Tensor: ...
-    def inner(self, v: Tensor) -> Tensor: ...
-    def interval(self, batch: Any, p: float, radius: float) -> tuple[Tensor, Tensor]: ...
-    def risk(self) -> Tensor: ...
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The four parts of a run with its seeds, data and device: what every state shares."""
-
-    data: Any
-    network: Any
-    attack: Any
-    rule: Rule
-    seeds: tuple[int, ...]
-    device: str = "cpu"
-    dtype: torch.dtype = torch.float64
-
-    @cached_property
-    def train(self) -> Any:
-        """The training set of every seed."""
-        return self.draw(self.data, self.rule.n, "train")
-
-    def draw(self, data: Any, n: int, use: str) -> Any:
-        """n points of every seed, from the stream of that use."""
-        batches = [data.sample(n, stream(seed, use)) for seed in self.seeds]
-        return moved(stack(batches), self.device, self.dtype)
-
-    @cached_property
-    def W0(self) -> Any:
-        """The initial weights of every seed."""
-        init = [
-            self.network.init(stream(seed, "init"), self.data.shape, self.data.k)
-            for seed in self.seeds
-        ]
-        return tree_map(lambda *w: torch.stack(w).to(self.device, self.dtype), *init)
-
-    @cached_property
-    def attack_streams(self) -> Streams:
-        """One stream a seed for the training attack."""
-        return streams(self.seeds, "attack")
-
-
-def perturbed(setting: Setting, W: Any, batch: Any, attack: Any, t: int, rng: Streams) -> Tensor:
+def perturbed(
+    setting: AnySetting, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
+) -> Tensor:
     """x' = attack(loss, batch, t, rng), its budget checked."""
-    f = lambda x: setting.network.f(W, x)
-    wanted = getattr(attack, "loss", "logit_difference")
-    loss = loss_map(wanted, f, batch.x, batch.y, setting.rule.risk)
+    wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
+    loss = loss_map(
+        wanted, lambda x: setting.network.f(W, x), batch.x, batch.y, setting.rule.risk
+    )
     x = attack(loss, batch, t, rng).detach()
-    ball = getattr(attack, "ball", None)
+    ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:
         lead = batch.y.ndim
         size = norm(x - batch.x, ball.p, lead)
@@ -91,13 +41,29 @@ def perturbed(setting: Setting, W: Any, batch: Any, attack: Any, t: int, rng: St
     return x
 
 
-@dataclass
-class WeightState:
-    """A state that holds its weights: the plain one, in full space."""
+def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
+    """The weights that gradient descent moves, and the network's memory beside them."""
+    if not isinstance(network, Batched):
+        return W, {}
+    memory = network.buffers(W)
+    moving = {name: w for name, w in W.items() if name not in memory}
+    return moving, {name: w for name, w in W.items() if name in memory}
 
-    setting: Setting
+
+@dataclass
+class WeightState(Generic[W_]):
+    """A state that holds its weights: the plain one, in full space.
+
+    `whole`: the state of several settings side by side that this one is a slice of; what was
+    worked out there is not worked out again. `fresh`: training draws its own minibatches, so the
+    attacked training set is drawn for measuring alone.
+    """
+
+    setting: AnySetting
     t: int
-    W: Any
+    W: W_
+    whole: "tuple[WeightState[W_], slice] | None" = None
+    fresh: bool = False
 
     @property
     def train(self) -> Any:
@@ -105,49 +71,73 @@ class WeightState:
         return self.setting.train
 
     @property
-    def full(self) -> "WeightState":
+    def full(self) -> "WeightState[W_]":
         """Itself: it holds its weights."""
         return self
 
     def f(self, x: Tensor) -> Tensor:
         """The network's output."""
         with torch.no_grad():
-            return self.setting.network.f(self.W, x)
+            return cast(Tensor, self.setting.network.f(self.W, x))
 
-    def margin(self, batch: Any, attack: Any = None) -> Tensor:
+    def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Margins, at x or under an attack (from an evaluation stream of its own)."""
         if attack is None:
             return margin(self.f(batch.x), batch.y)
         if attack is self.setting.attack and batch is self.train:
             return margin(self.f(self.x_adv), batch.y)
-        rng = streams(self.setting.seeds, f"evaluation/{self.t}/{attack!r}")
-        x = perturbed(self.setting, self.W, batch, attack, self.t, rng)
-        return margin(self.f(x), batch.y)
+        return margin(self.f(self._measured(batch, attack)), batch.y)
 
-    def replica(self, i: int) -> "WeightState":
+    def _measured(self, batch: Batch, attack: Attack) -> Tensor:
+        """The batch under an attack, for measuring: training's own streams are not touched."""
+        rng = streams(self.setting.seeds, f"evaluation/{self.t}/{attack!r}")
+        return perturbed(self.setting, self.W, batch, attack, self.t, rng)
+
+    def replica(self, i: int) -> "WeightState[W_]":
         """The state of one seed alone."""
         alone = replace(self.setting, seeds=self.setting.seeds[i : i + 1])
         return WeightState(alone, self.t, tree_map(lambda w: w[i : i + 1], self.W))
 
+    def apart(self) -> "list[WeightState[W_]]":
+        """The states of the settings that run side by side."""
+        if not self.setting.beside:
+            return [self]
+        return [
+            WeightState(part, self.t, tree_map(lambda w, at=at: w[at], self.W), (self, at),
+                        self.fresh)
+            for part, at in zip(self.setting.beside, self.setting.slices(), strict=True)
+        ]  # fmt: skip
+
     def inner(self, v: Tensor) -> Tensor:
         """⟨w, v⟩ for every filter w."""
-        return self.W @ v.to(self.W)
+        W = cast(Tensor, self.W)
+        return W @ v.to(W)
 
-    def interval(self, batch: Any, p: float, radius: float) -> tuple[Tensor, Tensor]:
+    def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Sound lower and upper bounds of the outputs over B_p(x, radius)."""
-        return self.setting.network.interval(self.W, batch.x, p, radius)
+        network = self.setting.network
+        if not isinstance(network, Certified):
+            raise TypeError(f"{type(network).__name__} has no interval bounds to prove with.")
+        return network.interval(cast(Any, self.W), batch.x, p, radius)
 
     @cached_property
     def x_adv(self) -> Tensor:
         """The training points under the training attack (drawn once a step)."""
         attack, s = self.setting.attack, self.setting
         if attack is None:
-            return self.train.x
+            return cast(Tensor, self.train.x)
+        if self.fresh:
+            return self._measured(self.train, attack)
+        if self.whole is not None:
+            state, at = self.whole
+            return state.x_adv[at]
         return perturbed(s, self.W, self.train, attack, self.t, s.attack_streams)
 
-    def risk_at(self, W: Any, x: Tensor, x_adv: Tensor, y: Tensor) -> Tensor:
+    def risk_at(
+        self, f: Outputs, W: Tree, x: Tensor, x_adv: Tensor, y: Tensor
+    ) -> Tensor:
         """(1 − λ) mean loss(x) + λ mean loss(x̃), one number a replica."""
-        risk, f = self.setting.rule.risk, self.setting.network.f
+        risk = self.setting.rule.risk
         if risk.log:
             return log_mean_exponential(f(W, x_adv), y)
         loss = LOSSES[risk.loss]
@@ -159,17 +149,30 @@ class WeightState:
     def risk(self) -> Tensor:
         """The training objective at W⁽ᵗ⁾."""
         with torch.no_grad():
-            return self.risk_at(self.W, self.train.x, self.x_adv, self.train.y)
+            x, x_adv, y = self.train.x, self.x_adv, self.train.y
+            return self.risk_at(self.setting.network.f, self.W, x, x_adv, y)
 
     @cached_property
-    def gradient(self) -> Any:
-        """∇_W of the training objective at fixed x̃: never through the attack."""
+    def descent(self) -> tuple[Tree, dict[str, Tensor]]:
+        """∇_W of the training objective at fixed x̃ (never through the attack), and what training
+        makes of the network's memory."""
+        if self.whole is not None:
+            state, at = self.whole
+            return tree_map(lambda g: g[at], state.descent)
         x, x_adv, y = self.train.x, self.x_adv, self.train.y
-        leaves, shape = tree_flatten(self.W)
+        moving, memory = trainable(self.setting.network, self.W)
+        leaves, shape = tree_flatten(moving)
+        heard: dict[str, Tensor] = {}
         with torch.enable_grad():
-            moving = [w.detach().requires_grad_(True) for w in leaves]
-            risk = self.risk_at(tree_unflatten(moving, shape), x, x_adv, y).sum()
-        return tree_unflatten(torch.autograd.grad(risk, moving), shape)
+            free = [w.detach().requires_grad_(True) for w in leaves]
+            f = trained_outputs(self.setting.network, memory, heard)
+            risk = self.risk_at(f, tree_unflatten(free, shape), x, x_adv, y).sum()
+        return tree_unflatten(torch.autograd.grad(risk, free), shape), heard
+
+    @property
+    def gradient(self) -> Tree:
+        """∇_W of the training objective."""
+        return self.descent[0]
 
     @property
     def gradient_norm(self) -> Tensor:
@@ -178,7 +181,22 @@ class WeightState:
         return torch.stack(squares).sum(0).sqrt()
 
 
-def distance(W: Any, V: Any) -> Tensor:
+def trained_outputs(
+    network: Any, memory: dict[str, Tensor], heard: dict[str, Tensor]
+) -> Outputs:
+    """The outputs of a network in training; what it makes of its memory goes into `heard`."""
+    if not isinstance(network, Batched):
+        return cast(Outputs, network.f)
+
+    def f(W: dict[str, Tensor], x: Tensor) -> Tensor:
+        outputs, after = network.trained_f({**memory, **W}, x)
+        heard.update({name: w.detach() for name, w in after.items()})
+        return outputs
+
+    return f
+
+
+def distance(W: Tree, V: Tree) -> Tensor:
     """‖W − V‖_F, one number a replica."""
-    pairs: Sequence[tuple[Tensor, Tensor]] = list(zip(tree_leaves(W), tree_leaves(V), strict=True))
+    pairs = list(zip(tree_leaves(W), tree_leaves(V), strict=True))
     return torch.stack([(a - b).flatten(1).square().sum(-1) for a, b in pairs]).sum(0).sqrt()

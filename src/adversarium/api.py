@@ -1,0 +1,342 @@
+"""Runs from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
+
+import itertools
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.catalogue import experiment_ids, load
+from adversarium.plans.evidence import Evidence, Rows, Series, interval
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Run, Task, Trial
+from adversarium.plans.verdict import Verdict
+from adversarium.runs.audit import Ask, judged, run_missing
+from adversarium.runs.changes import planned
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import Recipe, resolve, units
+from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.store import Store
+from adversarium.training import train
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The rows of a run: result["probe"] is an array (seed, t, *axes).
+
+    >>> def double(rng, x):
+    ...     return {"twice": 2.0 * x}
+    >>> import adversarium as av
+    >>> result = av.run(av.Trial(function=double, parameters={"x": 3.0}), seeds=range(2))
+    >>> result["twice"]
+    array([[6.],
+           [6.]])
+    """
+
+    run: Task
+    rows: Rows
+    device: str = "cpu"
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds, in the order of the first axis."""
+        return self.rows.seeds
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The recorded names."""
+        return tuple(self.rows.series)
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """The engines that did not run it, and why."""
+        return dict(resolve(self.run).refused)
+
+    def series(self, name: str) -> Series:
+        """A number with its times and the coordinates of its axes."""
+        if name not in self.rows.series:
+            raise KeyError(f"no probe {name!r}; there are {', '.join(self.probes)}.")
+        return self.rows[name]
+
+    def t(self, name: str) -> np.ndarray:
+        """The record times of a number."""
+        return self.series(name).t
+
+    def axes(self, name: str) -> dict[str, tuple[float, ...]]:
+        """The axes of a number beyond seed and t, and their coordinates."""
+        return dict(self.series(name).axes)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.series(name).values
+
+    def state(self, seed: int, t: int) -> Any:
+        """The state of one seed at one time: trained again up to there (runs are deterministic)."""
+        if isinstance(self.run, Trial):
+            raise TypeError("a Trial trains nothing and has no states.")
+        if t not in range(self.run.steps + 1):
+            raise ValueError(f"t is a step in 0 … {self.run.steps}, got {t}.")
+        if seed not in self.seeds:
+            raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
+        job = resolve(self.run)
+        assert job.engine is not None
+        made = train(job.engine, (job.setting((seed,), self.device),))
+        return _Single(job.engine.apart(next(itertools.islice(made, t, None)))[0])
+
+    def __repr__(self) -> str:
+        label = f" {self.run.label!r}" if self.run.label else ""
+        return f"<Result{label}: {len(self.seeds)} seeds; {', '.join(self.probes)}>"
+
+    def last(self) -> dict[str, tuple[float, float, float]]:
+        """The mean over seeds of every number's last value, and its 99 % interval; one line a place
+        of a number with an axis."""
+        lines = {}
+        for name in self.probes:
+            series = self.rows[name]
+            for place, values in places(series):
+                lines[f"{name}{place}"] = (float(values.mean()), *interval(values))
+        return lines
+
+    def _repr_html_(self) -> str:
+        told = self.last().items()
+        lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in told]
+        return _html(("probe", f"last value, mean of {len(self.seeds)} seeds", "99 %"), lines)
+
+
+def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
+    """The last values (seed,) at every place of a number's axes, with the place in words."""
+    last = series.last()
+    if not series.axes:
+        yield "", last
+        return
+    grids = [[(name, v) for v in at] for name, at in series.axes.items()]
+    for index, place in zip(np.ndindex(last.shape[1:]), itertools.product(*grids), strict=True):
+        told = ", ".join(f"{name} {v:g}" for name, v in place)
+        yield f" ({told})", last[(slice(None), *index)]
+
+
+def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
+    """Seeds at the door: whole numbers ≥ 0, each once, at least one."""
+    given = tuple(seeds) if isinstance(seeds, Iterable) else ()
+    whole = all(isinstance(s, int) and s >= 0 for s in given)
+    if not given or not whole or len(set(given)) < len(given):
+        raise ValueError(f"seeds are different whole numbers >= 0 such as range(5), got {seeds!r}.")
+    return given
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _html(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in lines)
+    return f"<table><tr>{_cells('th', header)}</tr>{body}</table>"
+
+
+def _cells(tag: str, row: Sequence[str]) -> str:
+    return "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in row)
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome:
+    """An experiment's runs and verdicts: outcome["label"] is a Result; a notebook shows the
+    verdicts, and av.plot(outcome, "name") one of its figures."""
+
+    experiment: Experiment
+    results: Mapping[str, Result]
+    verdicts: Mapping[str, Verdict]
+
+    @property
+    def rows(self) -> Evidence:
+        """The rows, what checks and figures read."""
+        return Evidence(tuple(result.rows for result in self.results.values()))
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{c} {v.verdict}" for c, v in self.verdicts.items())
+        return f"<{self.experiment.id}: {words}>"
+
+    def __getitem__(self, label: str) -> Result:
+        if label not in self.results:
+            raise KeyError(f"no run {label!r}; there are {', '.join(self.results)}.")
+        return self.results[label]
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for claim, verdict in self.verdicts.items():
+            numbers = [
+                f"{q.name}: {_number(q.mean)}" for q in verdict.measured if q.mean is not None
+            ]
+            lines.append((claim, verdict.verdict, "; ".join(numbers[:3]), verdict.reason))
+        return _html(("claim", "verdict", "measured", ""), lines)
+
+
+def experiment(
+    id: str,
+    preset: str = "quick",
+    seeds: Iterable[int] | None = None,
+    store: str | Path | None = None,
+    device: str = "cpu",
+    **changes: Any,
+) -> Outcome:
+    """An experiment of the catalogue, or an own ./FILE.py, run and judged; `changes` are knobs of
+    its plan or fields of its parts (**{"data.beta": 0.3}). With a store, only what it lacks is
+    run.
+
+    >>> import adversarium as av
+    >>> outcome = av.experiment("cgro.setting", d=12, n=6, m=3)
+    >>> outcome.verdicts["cgro.eq.decomp"].verdict
+    'holds'
+    """
+    ids = experiment_ids(id)
+    if len(ids) > 1:
+        raise ValueError(f"{id} names several experiments: {', '.join(ids)}; take one.")
+    home = load(ids[0])
+    if preset not in home.presets:
+        raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
+    chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
+    recipe = Recipe(home.id, preset, tuple(changes.items()))
+    jobs = [resolve(task, recipe) for task in planned(home, preset, changes)]
+    with _place(store) as place:
+        reader = Reader(place, home.id)
+        failures = run_missing(home, jobs, chosen, reader, Ask(preset, chosen, device))
+        rows = evidence(reader, jobs, chosen)
+    if rows is None:
+        raise RuntimeError(f"a run failed: {'; '.join(failures)}")
+    results = {run.label: Result(run.task, run, device) for run in rows}
+    return Outcome(home, results, {c: judged(check, rows) for c, check in home.checks.items()})
+
+
+@dataclass(frozen=True, repr=False)
+class Slope:
+    """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own."""
+
+    mean: float
+    low: float
+    high: float
+    values: np.ndarray
+    of: str
+
+    def __repr__(self) -> str:
+        interval = f"[{_number(self.low)}, {_number(self.high)}]"
+        return f"{self.of}: {_number(self.mean)} {interval} (99 %, {len(self.values)} seeds)"
+
+    def _repr_html_(self) -> str:
+        return escape(str(self))
+
+
+def slope(
+    result: Result | Mapping[float, Result],
+    x: str,
+    y: str,
+    log: bool = True,
+    between: tuple[float, float] = (-math.inf, math.inf),
+) -> Slope:
+    """The slope of y against x, log–log or plain (log=False), one fit a seed.
+
+    Of one result: x is "t" or a probe, y a probe, over the record times with x in `between`. Of
+    results by size ({50: …, 100: …}): y is a probe's last value against the size, which x names.
+
+    >>> def square(rng, x):
+    ...     return {"y": x**2}
+    >>> import adversarium as av
+    >>> runs = {x: av.run(av.Trial(function=square, parameters={"x": x}), range(3)) for x in (1, 2)}
+    >>> round(av.slope(runs, "x", "y").mean, 6)
+    2.0
+    """
+    if isinstance(result, Mapping):
+        across = np.array(list(result), dtype=float)
+        up = np.stack([_curve(one, y)[1][:, -1] for one in result.values()], axis=1)
+        over = np.broadcast_to(across, up.shape)
+    else:
+        t, up = _curve(result, y)
+        other = (t, t[None]) if x == "t" else _curve(result, x)
+        if len(other[0]) != len(t) or (other[0] != t).any():
+            raise ValueError(f"{x} and {y} are recorded at different times.")
+        over = np.broadcast_to(other[1], up.shape)
+    fits = []
+    for a, b in zip(over, up, strict=True):
+        kept = (a >= between[0]) & (a <= between[1])
+        if log:
+            kept &= (a > 0) & (b > 0)
+        if len(set(a[kept])) < 2:
+            raise ValueError(f"a slope of {y} in {x} needs two different points in {between}.")
+        pair = (np.log(a[kept]), np.log(b[kept])) if log else (a[kept], b[kept])
+        fits.append(np.polyfit(*pair, 1)[0])
+    values = np.array(fits)
+    name = f"slope of {'log ' * log}{y} in {'log ' * log}{x}"
+    return Slope(float(values.mean()), *interval(values), values, name)
+
+
+def _curve(result: Result, probe: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values (seed, t) of a number; of one with axes, their mean."""
+    values = result[probe]
+    return result.t(probe), values.reshape(*values.shape[:2], -1).mean(-1)
+
+
+@contextmanager
+def _place(store: str | Path | None) -> Iterator[Store]:
+    """The store that was named, or one that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Store(store if store is not None else Path(folder) / "run.sqlite")
+        yield place
+        place.close()
+
+
+class _Single:
+    """One seed's view of a state: W without the replica axis, f on plain batches."""
+
+    def __init__(self, state: Any) -> None:
+        self._state = state
+        self.t = state.t
+
+    @property
+    def W(self) -> Any:
+        """The weights."""
+        from torch.utils._pytree import tree_map
+
+        return tree_map(lambda w: w[0], self._state.W)
+
+    def f(self, x: Any) -> Any:
+        """The network's output."""
+        return self._state.f(x[None])[0]
+
+
+def run(
+    task: Run | Trial,
+    seeds: Iterable[int] = range(5),
+    store: str | Path | None = None,
+    device: str = "cpu",
+) -> Result:
+    """Runs a Run or a Trial; with a store, only the seeds and the probes that it lacks.
+
+    >>> import adversarium as av
+    >>> clusters = av.data.Clusters(d=20, mu=4.0, beta=0.0)
+    >>> training = av.Run(data=clusters, network=av.networks.TwoLayer(m=4), n=10, steps=20,
+    ...                   eta=0.1, probes=[av.probes.risk])
+    >>> result = av.run(training, seeds=range(3))
+    >>> result["risk"].shape == (3, len(training.times))
+    True
+    """
+    if not isinstance(task, (Run, Trial)):
+        raise ValueError(
+            f"av.run takes an av.Run or av.Trial, got {type(task).__name__}; an id goes to "
+            "av.experiment."
+        )
+    chosen, job = _distinct(seeds), resolve(task)
+    name = task.label or "run"
+    with _place(store) as place:
+        reader = Reader(place, name)
+        for unit in units(reader.lacking(job, chosen), device):
+            outcome = compute(unit, name)
+            if outcome.failures:
+                raise RuntimeError(f"the run failed: {outcome.failures[job.key]}")
+            for block in outcome.blocks:
+                place.write(block)
+        rows = reader.rows(job, chosen)
+    assert rows is not None
+    return Result(task, rows, device)

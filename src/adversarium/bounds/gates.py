@@ -1,0 +1,33 @@
+"""Hypotheses as numbers: by what factor a configuration meets what a theorem asks for."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gate:
+    """An inequality that a theorem asks for: its factor, and the range it should lie in.
+    `printed`: the paper says so; else its proof needs it.
+
+    >>> print(Gate("α/β", 2.0, low=1.0))
+    α/β = 2, wanted ≥ 1: yes
+    """
+
+    text: str
+    factor: float
+    low: float = -math.inf
+    high: float = math.inf
+    printed: bool = True
+
+    @property
+    def holds(self) -> bool:
+        """Whether the factor lies in the range."""
+        return self.low <= self.factor <= self.high
+
+    def __str__(self) -> str:
+        ends = (
+            f"≥ {self.low:g}" if self.low > -math.inf else "",
+            f"≤ {self.high:g}" if self.high < math.inf else "",
+        )
+        wanted = " and ".join(end for end in ends if end)
+        return f"{self.text} = {self.factor:.3g}, wanted {wanted}: {'yes' if self.holds else 'no'}"

@@ -1,0 +1,83 @@
+"""`adversarium attack`: every attack × radius, as a table and a picture."""
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from adversarium.commands.options import Changes, Device, Json, Preset, experiments_named, ready
+
+if TYPE_CHECKING:
+    from adversarium.plans.experiment import Experiment
+    from adversarium.plans.run import Run
+    from adversarium.runs.strengths import Strengths
+
+
+def attack(
+    id: str,
+    *,
+    seed: Annotated[int, Parameter(help="the seed that is trained")] = 0,
+    radii: Annotated[str, Parameter(help="0.1,0.5,1; eight about the training radius else")] = "",
+    points: Annotated[int, Parameter(help="how many fresh points are attacked")] = 200,
+    preset: Preset = "quick",
+    set_: Changes = [],  # noqa: B006 (cyclopts copies it)
+    device: Device = "cpu",
+    out: Annotated[Path, Parameter(help="a folder for the pictures")] = Path("attack"),
+    json: Json = False,
+) -> int:
+    """Every attack × radius on an experiment's trained networks, with the certified bracket."""
+    ready(device)
+    chosen = _radii(radii)
+    if seed < 0 or points < 1:
+        raise ValueError(f"attack needs seed >= 0 and points >= 1, got {seed} and {points}.")
+    from adversarium.plans.catalogue import load
+    from adversarium.plans.run import Run
+    from adversarium.report.tables import json_text
+    from adversarium.runs.changes import parse_changes, planned
+    from adversarium.runs.strengths import strengths
+
+    told = []
+    for home in experiments_named([id]):
+        experiment = load(home)
+        for task in planned(experiment, preset, parse_changes(set_)):
+            if isinstance(task, Run):
+                print(f"{experiment.id} {task.label}: training seed {seed}", file=sys.stderr)
+                made = strengths(task, seed, chosen, points, device)
+                told.append({"id": experiment.id, "label": task.label, "seed": seed, **vars(made)})
+                if not json:
+                    _print(experiment, task, made, out)
+    if not told:
+        raise ValueError(f"{id} trains no network: its plan has trials alone.")
+    if json:
+        print(json_text({"attacks": told}))
+    return 0
+
+
+def _radii(text: str) -> tuple[float, ...]:
+    try:
+        chosen = tuple(float(r) for r in text.split(",")) if text else ()
+    except ValueError:
+        chosen = (-1.0,)
+    if any(not 0 <= r < math.inf for r in chosen) or len(set(chosen)) < len(chosen):
+        raise ValueError(f"--radii needs different numbers >= 0 such as 0.1,0.5,1, got {text!r}.")
+    return chosen
+
+
+def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) -> None:
+    from adversarium.report.figures import planes
+    from adversarium.report.tables import number
+
+    norm = "∞" if made.p == math.inf else f"{made.p:g}"
+    print(f"{experiment.id} {task.label}: error by attack and l_{norm} radius")
+    print(f"  {'':<38}" + "".join(f"{r:>9.4g}" for r in made.radii))
+    for name, row in {**made.errors, "not proven robust": made.proven}.items():
+        if row:
+            print(f"  {name:<38}" + "".join(f"{number(e):>9}" for e in row))
+    folder = out / experiment.name
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
+    path = folder / f"{stem}.svg"
+    planes.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius", made.ceiling)
+    print(f"  {path}")

@@ -1,0 +1,60 @@
+"""`adversarium scheduler` and `adversarium worker`: a Dask cluster, on this machine unless other
+addresses are named."""
+
+import asyncio
+from typing import Annotated
+
+from cyclopts import Parameter
+
+LOOPBACK = "127.0.0.1"
+
+
+def scheduler(
+    *,
+    host: Annotated[str, Parameter(help="the address it listens at")] = LOOPBACK,
+    port: Annotated[int, Parameter(help="its port")] = 8786,
+) -> int:
+    """Starts the scheduler of a cluster; workers join with `adversarium worker ADDRESS`, and
+    `run`, `verify` and `sweep` use it with `--on ADDRESS`. Whoever reaches the address can run
+    code here: keep it on loopback or in a network that you trust."""
+    from adversarium.runs.where.cluster import distributed
+
+    dask = distributed()
+
+    async def serve() -> None:
+        async with dask.Scheduler(host=host, port=port, dashboard=False) as started:
+            print(f"scheduler at {started.address}", flush=True)
+            await started.finished()
+
+    return _until_stopped(serve())
+
+
+def worker(
+    address: str,
+    *,
+    name: Annotated[str, Parameter(help="its name among the workers")] = "",
+) -> int:
+    """Starts a worker of a cluster: one unit at a time, by the same code as here."""
+    from adversarium.runs.where.cluster import distributed
+
+    if not address.startswith("tcp://"):
+        raise ValueError(f"worker needs a scheduler's address tcp://HOST:PORT, got {address!r}.")
+    dask = distributed()
+
+    async def serve() -> None:
+        options = dict(nthreads=1, memory_limit=0, dashboard=False, name=name or None)
+        if LOOPBACK in address or "localhost" in address:
+            options["host"] = LOOPBACK
+        async with dask.Worker(address, **options) as started:
+            print(f"worker at {started.address}", flush=True)
+            await started.finished()
+
+    return _until_stopped(serve())
+
+
+def _until_stopped(server: object) -> int:
+    try:
+        asyncio.run(server)  # type: ignore[arg-type]
+    except OSError as fault:
+        raise ValueError(f"the address cannot be used: {fault}.") from fault
+    return 0

@@ -1,0 +1,52 @@
+"""`adversarium new`: a template for an own theorem, or for a whole paper."""
+
+from importlib.resources import files
+from pathlib import Path
+
+_THEOREM = "theorem.txt"
+_PAPER = {"paper.toml": "paper.txt", "claims.toml": "claims.txt", "thm1.py": "thm1.txt"}
+
+
+def new(what: str, folder: Path | None = None) -> int:
+    """A template: `new FILE.py` for an own theorem (`run`, `verify`, `sweep` and `report` take
+    ./FILE.py then), `new paper DIR` for a paper of one's own."""
+    if what == "paper" and folder is not None:
+        tag = new_paper(folder)
+        print(f"{folder}; try: adversarium verify ./{folder}  (its claims begin with {tag}.)")
+        return 0
+    if folder is not None:
+        raise ValueError(f"new takes FILE.py, or paper DIR, got {what} {folder}.")
+    path = new_file(Path(what))
+    print(f"{path}; try: adversarium run ./{path}")
+    return 0
+
+
+def _template(name: str, **words: str) -> str:
+    text = (files("adversarium.commands") / "templates" / name).read_text(encoding="utf-8")
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def new_file(path: Path) -> Path:
+    """Writes the template of an own experiment; never over a file that is there."""
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise ValueError(f"an own experiment is a Python file such as mine.py, got {path}.")
+    if path.exists():
+        raise ValueError(f"{path} exists already; name another file.")
+    path.write_text(_template(_THEOREM, NAME=path.stem), "utf-8")
+    return path
+
+
+def new_paper(folder: Path) -> str:
+    """Writes the template of a paper into a new folder; the tag of its claims."""
+    name = folder.name
+    if not name.isidentifier() or not name.islower():
+        raise ValueError(f"a paper's folder is a small word such as mine, got {name!r}.")
+    if folder.exists():
+        raise ValueError(f"{folder} exists already; name another folder.")
+    folder.mkdir(parents=True)
+    for file, template in _PAPER.items():
+        text = _template(template, TAG=name, KEY=name.upper())
+        (folder / file).write_text(text, encoding="utf-8")
+    return name

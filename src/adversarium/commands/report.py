@@ -1,0 +1,35 @@
+"""`adversarium report`: the whole store as a static web site."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from adversarium.commands.options import DEFAULT, File
+
+
+def report(
+    *ids: str,
+    out: Annotated[Path, Parameter(help="a folder for the site")] = Path("report"),
+    store: File = DEFAULT,
+) -> int:
+    """The whole store as a static web site: ledger, figures, errata, provenance. Own files
+    (./FILE.py) and papers (./FOLDER) are added when named."""
+    from adversarium.plans.catalogue import own_file, resolved
+    from adversarium.report.site import write_site
+    from adversarium.runs.store import Store
+
+    files = [word for word in ids if own_file(word) is not None]
+    for word in ids:
+        if word not in files and resolved(word) == word:
+            raise ValueError(
+                f"report takes own files (./FILE.py) beside the whole store, got {word!r}."
+            )
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out needs a directory, got the file {out}.")
+    old = out / "index.html"
+    if old.exists() and "· adversarium</title>" not in old.read_text(encoding="utf-8"):
+        raise ValueError(f"{old} is no report of ours; name another directory (--out DIR).")
+    first = write_site(Store(store, readonly=True), out, files)
+    print(f"the report is at {first}")
+    return 0

@@ -1,0 +1,111 @@
+"""`adversarium sweep`: a grid of runs as verdicts, numbers and a picture."""
+
+import itertools
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from adversarium.commands.options import (
+    DEFAULT,
+    Changes,
+    DataDir,
+    Device,
+    File,
+    Flag,
+    Fresh,
+    Json,
+    On,
+    Preset,
+    Seeds,
+    experiments_named,
+    ready,
+    status,
+)
+
+
+def sweep(
+    id: str,
+    *,
+    over: Annotated[list[str], Parameter(help="name=a:b:step, name=v1,v2 or name=log:a:b:n")],
+    zip: Annotated[bool, Flag] = False,
+    refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
+    claim: Annotated[str, Parameter(help="the claim that every cell is judged by")] = "",
+    preset: Preset = "quick",
+    seeds: Seeds = "",
+    set_: Changes = [],  # noqa: B006 (cyclopts copies it)
+    device: Device = "cpu",
+    store: File = DEFAULT,
+    data: DataDir = None,
+    out: Annotated[Path, Parameter(help="a folder for numbers and picture")] = Path("sweep"),
+    on: On = "here",
+    fresh: Fresh = False,
+    json: Json = False,
+) -> int:
+    """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture, with the
+    theorem's and the fitted boundary where the experiment has a switch. A cell runs only what it
+    is judged by."""
+    ready(device, data)
+    from adversarium.commands.progress import Progress
+    from adversarium.plans.catalogue import load
+    from adversarium.report.swept import boundary_numbers, write_sweep
+    from adversarium.report.tables import json_text
+    from adversarium.report.terminal import print_sweep
+    from adversarium.runs.audit import Ask
+    from adversarium.runs.changes import parse_changes, parse_seeds
+    from adversarium.runs.reader import Reader
+    from adversarium.runs.store import Store
+    from adversarium.runs.sweep import parse_axis, watched_by, whole_axis
+    from adversarium.runs.sweep import sweep as swept
+    from adversarium.runs.where import place
+
+    if refine < 0 or (refine and zip):
+        raise ValueError("--refine needs a number of rounds >= 0, and a grid without --zip.")
+    homes = experiments_named([id])
+    if len(homes) > 1:
+        raise ValueError(f"{id} names several experiments: {', '.join(homes)}; take one.")
+    experiment = load(homes[0])
+    axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
+    fixed, watched = parse_changes(set_), watched_by(experiment, id, claim)
+    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
+    reader = Reader(Store(store), experiment.id)
+    with Progress(quiet=json) as progress:
+        made = swept(experiment, axes, watched, reader, fixed, ask, zip, refine, progress)
+    out.mkdir(parents=True, exist_ok=True)
+    named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zip
+    asked = dict(over=over, zip=zip, refine=refine, set=set_, preset=preset,
+                 seeds=ask.chosen(experiment), claim=watched)  # fmt: skip
+    stem = _free(out / "-".join((experiment.name, *named)), asked)
+    write_sweep(stem, made)
+    if json:
+        cells = [_cell(cell) for cell in made.cells]
+        whole = {"id": experiment.id, "claim": watched, "cells": cells}
+        print(json_text({**whole, "boundary": boundary_numbers(made)}))
+    else:
+        print_sweep(made)
+        print(f"{stem}.csv, {stem}.svg")
+    return status(made.failures)
+
+
+def _cell(cell: Any) -> dict[str, Any]:
+    """A cell as JSON has it."""
+    measured = cell.measured
+    numbers = {"name": "", "mean": None, "low": None, "high": None, "values": []}
+    if measured is not None:
+        numbers = {name: getattr(measured, name) for name in numbers}
+    return {"set": dict(cell.set), "verdict": cell.verdict, "reason": cell.reason, **numbers}
+
+
+def _free(stem: Path, asked: dict[str, Any]) -> Path:
+    """Where a sweep's files go: the stem, numbered where the files of another sweep lie. What was
+    asked is kept beside them."""
+    from adversarium.report.tables import json_text
+
+    text = json_text(asked) + "\n"
+    for number in itertools.count(1):
+        place = stem if number == 1 else Path(f"{stem}-{number}")
+        note = Path(f"{place}.json")
+        if not note.exists() or note.read_text(encoding="utf-8") == text:
+            break
+    note.write_text(text, encoding="utf-8")
+    return place

@@ -1,0 +1,59 @@
+"""`adversarium verify`: runs what claims still need, and prints the ledger."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from adversarium.commands.options import (
+    DEFAULT,
+    DataDir,
+    Device,
+    File,
+    Fresh,
+    Json,
+    On,
+    Preset,
+    Seeds,
+    ready,
+    status,
+)
+
+
+def verify(
+    *ids: str,
+    preset: Preset = "quick",
+    seeds: Seeds = "",
+    device: Device = "cpu",
+    store: File = DEFAULT,
+    data: DataDir = None,
+    write: Annotated[Path | None, Parameter(help="write the ledger into this file")] = None,
+    on: On = "here",
+    fresh: Fresh = False,
+    json: Json = False,
+) -> int:
+    """Runs what claims (or papers, experiments; all for none) still need; prints the ledger."""
+    ready(device, data)
+    from adversarium.commands.progress import Progress
+    from adversarium.plans.catalogue import selected_claims
+    from adversarium.report.tables import json_text
+    from adversarium.report.terminal import print_ledger
+    from adversarium.runs.audit import Ask, audit
+    from adversarium.runs.changes import parse_seeds
+    from adversarium.runs.ledger import NOT_YET, write_ledger
+    from adversarium.runs.store import Store
+    from adversarium.runs.where import place
+
+    chosen = selected_claims(ids)
+    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
+    opened = Store(store)
+    with Progress(quiet=json) as progress:
+        ledger, failures = audit(chosen, opened, ask, progress)
+    opened.keep_verdicts([e.plain() for e in ledger.claims if e.verdict != NOT_YET])
+    if write is not None:
+        write_ledger(write, ledger)
+    if json:
+        print(json_text(ledger.plain()))
+    else:
+        print_ledger(ledger, named=bool(ids))
+    return status(failures)

@@ -1,0 +1,1 @@
+"""Papers: a folder each, with paper.toml, claims.toml and one short file an experiment."""

@@ -1,0 +1,89 @@
+"""The checks that several of CGRO's lemmas on training share, each on the runs that it is about."""
+
+import math
+from typing import Any
+
+from adversarium.papers.cgro.patches import given_a_start
+from adversarium.papers.cgro.sweeps import swept
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Quantity,
+    Read,
+    Reading,
+    Where,
+    at_most,
+    each,
+    exponent,
+    last,
+    level,
+    present,
+    where,
+)
+from adversarium.probes import FirstTime, Total, attacked_doubt
+
+E, CONTROL, GAP, RESIDUAL = where("set E"), where("control"), where("gap"), where("residual")
+LEARNT, MEMORISED = 0.0999, 0.0501  # 1 − γ = 0.1 and 0.05, whose last digits γ does not keep
+
+
+def first_time(probe: Any, height: float) -> Quantity:
+    """When a number of set E reaches a height."""
+    return last(FirstTime(probe, height).name, E)
+
+
+def unlearnt_noise() -> Check:
+    """Without the adversarial term: no noise memorised, half of the attacked points wrong."""
+
+    def conclusions(rows: Evidence) -> list[Check]:
+        checks: list[Check] = []
+        for run in rows.where(CONTROL):
+            points = Read("n").of(run.task)
+            checks += [
+                level(last("robust_train_error", CONTROL, points), 0.35, 0.65),
+                level(last("clean_test_error", CONTROL), 0, 0),
+                level(last("most_memorised", CONTROL), -0.1, 0.1),
+            ]
+        return checks
+
+    names = ("robust_train_error", "clean_test_error", "most_memorised")
+    return given_a_start(
+        CONTROL, present("level", conclusions, "needs a run with λ = 0", Need(CONTROL, names))
+    )
+
+
+def switch_in_gap() -> Check:
+    """Robust learning from 1 − γ = 0.1 on, memorisation up to 0.05; in between nothing is said."""
+
+    def conclusions(rows: Evidence) -> list[Check]:
+        checks: list[Check] = []
+        for run in rows.where(GAP):
+            meant, gap = Where("gap", run.task.coordinates), run.task.coordinates["1 − γ"]
+            error, noise = last("robust_test_error", meant, 2000), last("median_memorised", meant)
+            if gap >= LEARNT:
+                checks += [level(error, 0, 0.01), level(noise, -0.1, 0.1)]
+            elif gap <= MEMORISED:
+                checks += [level(error, 0.45, 0.55), level(noise, 1)]
+        return checks
+
+    needed = Need(GAP, ("robust_test_error", "median_memorised"))
+    lacking = "needs 1 − γ >= 0.1 or <= 0.05"
+    return given_a_start(GAP, present("level", conclusions, lacking, needed))
+
+
+def power_of_N(claimed: float, tolerance: float | tuple[float, float]) -> Check:
+    """The power of N in the sum that Lemma C.10 of CGRO bounds."""
+    runs, name = swept("T₁", "N"), Total(attacked_doubt).name
+    told = "power of N in ησ0(λ/N)ΣΣψ"
+    return given_a_start(runs, exponent(told, name, "N", runs, claimed, tolerance))
+
+
+def no_growth_in_d(number: Reading) -> Check:
+    """A number of the residual runs that does not grow with d."""
+    return exponent(f"power of d in {number.name}", number, "d", RESIDUAL, 0.0, (math.inf, 0.15))
+
+
+def bounded_residual(name: str) -> Check:
+    """A residual over √(N(P − 1)/d) max|v| (ours), in set E and at every d."""
+    runs = where(("set E", "residual"))
+    return given_a_start(runs, each(runs, lambda run: at_most(last(name, run), 1.5)))

@@ -1,0 +1,95 @@
+"""What CGRO's two times answer to: runs that change one thing at a time, and the claimed powers."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adversarium.papers.cgro.patches import given_a_start, patches
+from adversarium.plans import Check, Read, Reading, Run, Where, every, exponent, where
+from adversarium.probes import (
+    FirstTime,
+    Total,
+    attacked_doubt,
+    largest_signal,
+    median_memorised,
+)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One knob of `patches`: its letter and its place in a run, its values, the claimed power of
+    it, and what else is set."""
+
+    knob: str
+    letter: str
+    path: str
+    values: tuple[float, ...]
+    power: float
+    others: Mapping[str, float] = field(default_factory=dict)
+
+    def place(self, name: str) -> dict[str, Any]:
+        """The coordinates of a run."""
+        return {"swept": name, self.letter: Read(self.path)}
+
+
+_SIZES = (100, 200, 400, 800)
+_FIXED = dict(sigma=0.0674, sigma0=0.0707, alpha=3.74, gap=0.01335)
+
+EARLY = {
+    "η": Sweep("eta", "η", "eta", (0.00025, 0.0005, 0.001, 0.002), -1.0),
+    "α": Sweep("alpha", "α", "data.alpha", (1.0, 2.0, 4.0, 8.0), -3.0,
+               dict(eta=0.004, sigma0=0.02)),
+    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.01, 0.02, 0.04, 0.08), -1.0),
+}  # fmt: skip
+LATE = {
+    "η": Sweep("eta", "η", "eta", (0.025, 0.05, 0.1, 0.2), -1.0),
+    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.00875, 0.0175, 0.035, 0.07), -1.0),
+    "N": Sweep("N", "N", "n", (5, 10, 20, 40), 1.0),
+    "σ": Sweep("sigma", "σ", "data.sigma", (0.02, 0.04, 0.08, 0.16), -3.0, dict(eta=0.2)),
+    "λ": Sweep("lam", "λ", "risk.lam", (0.1, 0.2, 0.4, 0.8), -1.0),
+    "d": Sweep("d", "d", "data.d", _SIZES, -1.5, _FIXED),
+    "d, paper": Sweep("d", "d", "data.d", _SIZES, 0.527),
+}
+# a run for T₀ has a value^power + b steps
+_EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 400)}
+# at this value a run for T₁ has 500/η + 200 steps
+_MIDDLE = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
+
+
+def swept(family: str, name: str) -> Where:
+    """The runs of T₀ or T₁ in which one thing is swept."""
+    return where(family, swept=name)
+
+
+def early_runs(patience: float, **recorded: Any) -> Iterator[Run]:
+    """Short runs for T₀: little noise, small steps."""
+    folds = (FirstTime(largest_signal, 1.0),)
+    for name, sweep in EARLY.items():
+        others: dict[str, Any] = dict(P=2, N=2, sigma=1e-3, eta=0.001) | dict(sweep.others)
+        scale, extra = _EARLY_LENGTHS[name]
+        for value in sweep.values:
+            steps = math.ceil(patience * (scale / value**-sweep.power + extra))
+            knobs = {**others, sweep.knob: value, "steps": steps}
+            yield patches("T₀", sweep.place(name), **knobs, folds=folds, **recorded)
+
+
+def late_runs(**recorded: Any) -> Iterator[Run]:
+    """Runs for T₁ of the median sample: about four times as long as Lemma C.7 of CGRO says."""
+    folds = (FirstTime(median_memorised, 1.0), Total(attacked_doubt))
+    for name, sweep in LATE.items():
+        others: dict[str, Any] = dict(eta=0.1) | dict(sweep.others)
+        for value in sweep.values:
+            length = 500 / others["eta"] * (value / _MIDDLE[name]) ** sweep.power
+            knobs = {**others, sweep.knob: value, "steps": math.ceil(length) + 200}
+            yield patches("T₁", sweep.place(name), **knobs, folds=folds, **recorded)
+
+
+def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> Check:
+    """An exponent for everything that is swept, each on its own runs."""
+    checks = []
+    for name, sweep in sweeps.items():
+        runs, told = swept(family, name), f"power of {name} in {family}"
+        fitted = exponent(told, number, sweep.letter, runs, sweep.power, 0.15)
+        checks.append(given_a_start(runs, fitted))
+    return every(*checks)

@@ -1,0 +1,62 @@
+"""A value as plain JSON, and the digest that rows are stored under. No torch at import."""
+
+import hashlib
+import inspect
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+_TOLD = ("symbol",)  # how a number is told is not what it is
+
+
+def configuration(value: Any) -> Any:
+    """A value as plain JSON: dataclasses by name and fields, functions by their name.
+
+    What is not the laboratory's own carries a digest of its source file: edited code is another
+    run.
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(k): configuration(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [configuration(v) for v in value]
+    if isinstance(value, (FunctionType, type)):
+        return _name(value)
+    if hasattr(value, "function") and hasattr(value, "measures"):  # a function as a probe
+        return _name(value.function)
+    if is_dataclass(value):
+        named = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+    else:
+        named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
+    kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD}
+    return {"is": _name(type(value)), **kept}
+
+
+def _name(thing: Any) -> str:
+    """The name of a function (with its file's) or a class: short if it is the laboratory's, else
+    with the digest of its file."""
+    if thing.__module__.startswith("adversarium."):
+        home = thing.__module__.rpartition(".")[2]
+        return f"{home}.{thing.__qualname__}" if isinstance(thing, FunctionType) else str(
+            thing.__qualname__
+        )
+    if "<lambda>" in thing.__qualname__:
+        raise ValueError("a lambda has no name to store rows under; write it as a function.")
+    try:
+        source = Path(inspect.getsourcefile(thing) or "").read_bytes()
+    except (OSError, TypeError):
+        source = repr(thing).encode()
+    return f"{thing.__qualname__}@{hashlib.sha256(source).hexdigest()[:12]}"
+
+
+def digest(plain: Any, length: int = 24) -> str:
+    """The digest of plain JSON."""
+    text = json.dumps(plain, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

@@ -1,0 +1,336 @@
+"""What checks and figures read: the rows of runs, asked by family and coordinate; named numbers of
+them, their intervals and slopes."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from adversarium.plans.run import Run, Task
+
+SEEDS = 5  # fewer decide nothing that varies with the seed
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One recorded number: its times, its values (seed, t, *axes), and the coordinates of the
+    axes beyond seed and time."""
+
+    t: np.ndarray
+    values: np.ndarray
+    axes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def last(self) -> np.ndarray:
+        """The values at the last time, (seed, *axes)."""
+        return self.values[:, -1]
+
+    def kept(self, chosen: np.ndarray) -> "Series":
+        """The same of some of the seeds."""
+        return Series(self.t, self.values[chosen], self.axes)
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which runs are meant: those of a family (or of several), at some coordinates.
+
+    >>> Where("ladder", {"d": 200}).told
+    'ladder, d = 200'
+    """
+
+    family: str | tuple[str, ...] | None = None
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+    def meets(self, task: Task) -> bool:
+        """Whether a run is meant."""
+        families = (self.family,) if isinstance(self.family, str) else self.family
+        if families is not None and task.family not in families:
+            return False
+        place = task.coordinates
+        return all(name in place and place[name] == value for name, value in self.at.items())
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        family = self.family if isinstance(self.family, str) else ""
+        places = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}"
+                  for k, v in self.at.items())  # fmt: skip
+        return ", ".join(part for part in (family, *places) if part)
+
+
+def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
+    """The runs of a family at some coordinates.
+
+    >>> where("ladder", d=200) == Where("ladder", {"d": 200})
+    True
+    """
+    return Where(family, at)
+
+
+def exactly(task: Task) -> Where:
+    """That one run."""
+    return Where(task.family, task.coordinates)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Rows that a check cannot do without: numbers by name, of the runs that are meant. No name: a
+    trial's, which come all at once."""
+
+    where: Where
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one run or trial, and the task itself: what a check derives comes from it."""
+
+    task: Task
+    seeds: tuple[int, ...]
+    series: Mapping[str, Series]
+
+    @property
+    def label(self) -> str:
+        """The family and the coordinates in words."""
+        return self.task.label
+
+    @property
+    def run(self) -> Run:
+        """The task, which must be a run: what a check derives from its parts."""
+        if not isinstance(self.task, Run):
+            raise TypeError(f"{self.label or 'the task'} is a trial and has no parts.")
+        return self.task
+
+    def __getitem__(self, name: str) -> Series:
+        if name not in self.series:
+            there = ", ".join(sorted(self.series)) or "nothing"
+            raise KeyError(f"no rows of {name!r} in {self.label or 'the run'}; there is {there}.")
+        return self.series[name]
+
+    def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values (seed, t, *axes) of a number."""
+        return self[name].t, self[name].values
+
+    def last(self, name: str) -> np.ndarray:
+        """The values at the last record time, (seed, *axes)."""
+        return self[name].last()
+
+    def kept(self, chosen: np.ndarray) -> "Rows":
+        """The rows of some of the seeds: a truth value for each."""
+        seeds = tuple(seed for seed, stays in zip(self.seeds, chosen, strict=True) if stays)
+        return Rows(self.task, seeds, {n: s.kept(chosen) for n, s in self.series.items()})
+
+    def only(self, names: frozenset[str]) -> "Rows":
+        """The rows of some of the numbers."""
+        return Rows(self.task, self.seeds, {n: s for n, s in self.series.items() if n in names})
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The rows of the runs of a plan."""
+
+    runs: tuple[Rows, ...] = ()
+
+    def __iter__(self) -> Iterator[Rows]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of its runs."""
+        return self.runs[0].seeds if self.runs else ()
+
+    def where(self, meant: Where) -> "Evidence":
+        """The runs that are meant."""
+        return Evidence(tuple(run for run in self.runs if meant.meets(run.task)))
+
+    def one(self, meant: Where) -> Rows:
+        """The one run that is meant."""
+        chosen = self.where(meant).runs
+        if len(chosen) != 1:
+            there = "; ".join(run.label or "a run" for run in self.runs) or "no run"
+            raise KeyError(
+                f"{len(chosen)} runs are {meant.told or 'any'}, one is needed; there is: {there}."
+            )
+        return chosen[0]
+
+    def by(self, name: str) -> dict[Any, Rows]:
+        """The runs by one of their coordinates, rising."""
+        placed = [(run.task.coordinates[name], run) for run in self.runs]
+        return dict(sorted(placed, key=lambda pair: pair[0]))
+
+    def kept(self, chosen: np.ndarray) -> "Evidence":
+        """The same of some of the seeds: a truth value for each."""
+        return Evidence(tuple(run.kept(chosen) for run in self.runs))
+
+    def needed(self, needs: Sequence[Need]) -> "Evidence":
+        """What is needed of it, and nothing else: a check that reads more would not find it."""
+        runs = []
+        for run in self.runs:
+            asked = [need for need in needs if need.where.meets(run.task)]
+            if asked:
+                names = frozenset(name for need in asked for name in need.names)
+                whole = any(not need.names for need in asked)
+                runs.append(run if whole else run.only(names))
+        return Evidence(tuple(runs))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named number a seed, computed from the evidence. `points`: it is a share of so many points
+    a seed; `step` is where a worst value fell."""
+
+    name: str
+    of: Callable[[Evidence], np.ndarray] = field(repr=False)
+    needs: tuple[Need, ...] = ()
+    points: int = 0
+    step: Callable[[Evidence], np.ndarray | None] = field(default=lambda rows: None, repr=False)
+
+    def __sub__(self, other: "Quantity") -> "Quantity":
+        return Quantity(
+            f"{_bracketed(self.name)} − {_bracketed(other.name)}",
+            lambda rows: self.of(rows) - other.of(rows),
+            (*self.needs, *other.needs),
+        )
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if " − " in name else name
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number a seed of one run's rows, and the names that it reads."""
+
+    name: str
+    of: Callable[[Rows], np.ndarray] = field(repr=False)
+    names: tuple[str, ...] = ()
+
+    def on(self, meant: Where, points: int = 0) -> Quantity:
+        """The number of the run that is meant."""
+        told = f" ({meant.told})" if meant.told else ""
+        needs = (Need(meant, self.names),)
+        return Quantity(
+            f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points
+        )
+
+
+def last(
+    name: str,
+    meant: Where | str | None = None,
+    points: int = 0,
+    over: Literal["", "mean", "max", "min"] = "",
+) -> Quantity:
+    """A number at the last record time (folds and trials have only one), of the one run that is
+    meant; `over` reduces its axes (the mean over classes, say)."""
+    place = meant if isinstance(meant, Where) else Where(meant)
+    fell = f"step of {name}"
+
+    def step(rows: Evidence) -> np.ndarray | None:
+        run = rows.one(place)
+        return run.last(fell) if fell in run.series else None
+
+    told = f"{name} ({place.told})" if place.told else name
+    return Quantity(
+        told,
+        lambda rows: reduced(rows.one(place).last(name), over),
+        (Need(place, (name, fell)),),
+        points,
+        step,
+    )
+
+
+def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:
+    """(seed, *axes) as one number a seed."""
+    flat = values.reshape(len(values), -1)
+    if not over and flat.shape[1] != 1:
+        raise ValueError(
+            f"a number a seed is needed, got {values.shape[1:]} a seed; say what to take over them "
+            "(over='mean', 'max' or 'min')."
+        )
+    return getattr(flat, over or "max")(axis=1)  # type: ignore[no-any-return]
+
+
+def quantity(
+    name: str, of: Callable[[Evidence], np.ndarray], *needs: Need, points: int = 0
+) -> Quantity:
+    """Any other function of the rows, one number a seed, and what it needs of them."""
+    return Quantity(name, of, needs, points)
+
+
+def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
+    """The 99 % interval of the mean over seeds (Student's t).
+
+    For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
+    pooled counts (seeds that agree exactly do not make a share exact) and kept within [0, 1].
+
+    >>> low, high = interval(np.array([1.0, 2.0, 3.0, 2.0, 2.0]))
+    >>> low < 2 < high
+    True
+    """
+    from scipy import stats
+
+    n = len(values)
+    if n < 2 or not np.isfinite(values).all():
+        return math.nan, math.nan
+    mean = float(values.mean())
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
+    low, high = mean - half, mean + half
+    if points:
+        a, b = clopper_pearson(round(float(values.sum()) * points), n * points)
+        low, high = max(0.0, min(low, a)), min(1.0, max(high, b))
+    return low, high
+
+
+def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
+    """The exact 99 % interval of a frequency."""
+    from scipy import stats
+
+    tail = (1 - CONFIDENCE) / 2
+    low = 0.0 if successes == 0 else stats.beta.ppf(tail, successes, trials - successes + 1)
+    high = (
+        1.0 if successes == trials else stats.beta.ppf(1 - tail, successes + 1, trials - successes)
+    )
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A quantity as the ledger keeps it: mean, 99 % interval, one value a seed; None where there
+    is no number."""
+
+    name: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    values: tuple[float | None, ...]
+
+
+def summary(asked: Quantity, values: np.ndarray) -> Summary:
+    """A quantity's values as the ledger keeps them."""
+    low, high = interval(values, asked.points)
+    mean = values.mean() if len(values) else math.nan
+    return Summary(
+        asked.name, finite(mean), finite(low), finite(high), tuple(finite(v) for v in values)
+    )
+
+
+def finite(value: float) -> float | None:
+    """The number, or None where it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The log–log slope of each row of y (seed, size) against x.
+
+    >>> slope(np.array([1.0, 2.0, 4.0]), np.array([[3.0, 12.0, 48.0]]))
+    array([2.])
+    """
+    log_x = np.log(x) - np.log(x).mean()
+    with np.errstate(all="ignore"):
+        log_y = np.log(y)
+    return (log_y @ log_x) / (log_x @ log_x)  # type: ignore[no-any-return]

@@ -1,0 +1,176 @@
+"""Figures as values: what is drawn, of which runs. No torch at import; the report draws them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adversarium.plans.evidence import Quantity, Reading, Where
+
+EVERY = (Where(),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """Numbers against t, mean and band over seeds, one panel a run; a number with an axis has one
+    line for each of its places. `names` overrides the probes' own symbols."""
+
+    name: str
+    y: tuple[str, ...]
+    runs: tuple[Where, ...] = EVERY  # one panel a run that is meant, the first four of them
+    title: str = ""
+    x_label: str = "t"
+    y_label: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    pick: Mapping[str, int] = field(default_factory=dict)  # axis → the one place that is drawn
+    log_x: bool = False
+    log_y: bool = False
+    lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → t
+    levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
+    moments: Mapping[str, "Moment"] = field(default_factory=dict)  # times that the rows decide
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time of one run that its rows decide, one number a seed; drawn as their mean."""
+
+    run: Where
+    of: Quantity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """One seed of one run against t, one panel a group of numbers; a number with an axis is drawn
+    with all of its places. Marked times are rows with one number a seed."""
+
+    name: str
+    run: Where
+    panels: Mapping[str, Mapping[str, str]]  # title → number → symbol
+    times: Mapping[str, str] = field(default_factory=dict)  # text → number
+    seed: int = 0
+    title: str = ""
+    x_label: str = "t"
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The numbers."""
+        return tuple(number for panel in self.panels.values() for number in panel)
+
+    @property
+    def runs(self) -> tuple[Where, ...]:
+        """The run."""
+        return (self.run,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """Last values, one group a run, mean and interval over seeds."""
+
+    name: str
+    y: tuple[str, ...]
+    runs: tuple[Where, ...] = EVERY
+    title: str = ""
+    y_label: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    log_y: bool = False
+    levels: Mapping[str, float] = field(default_factory=dict)
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """Last values along their axis, mean and band over seeds, one panel a run."""
+
+    name: str
+    y: tuple[str, ...]
+    runs: tuple[Where, ...] = EVERY
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    log_x: bool = False
+    complement: bool = False  # draw 1 − value: an error as an accuracy
+    between: tuple[str, str] | None = None  # two numbers whose means bound a shaded bracket
+    steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → x
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Last values, one row a run: mean ± half the interval."""
+
+    name: str
+    y: tuple[str, ...]
+    runs: tuple[Where, ...] = EVERY
+    title: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """What a sweep looks for: a number's last value above or below a level; and the theorem's
+    boundary, `predicted(run)`: positive where it should be above, negative where below."""
+
+    probe: str
+    above: float
+    name: str = ""
+    predicted: Callable[[Any], float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """A number over a plane of two positive coordinates, the predicted boundary where a switch
+    happens and the fitted one."""
+
+    name: str
+    run: Where
+    x: str  # coordinates
+    y_along: str
+    switch: Switch
+    line: bool = True  # fit a straight boundary
+    point: tuple[str, float, float] | None = None  # a marked place: text, x, y
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The number."""
+        return (self.switch.probe,)
+
+    @property
+    def runs(self) -> tuple[Where, ...]:
+        """The cells."""
+        return (self.run,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Powers:
+    """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
+    power with its 99 % interval, and the claimed one."""
+
+    name: str
+    number: Reading
+    sweeps: Mapping[str, Where]  # what is swept, a coordinate of the runs → the runs
+    claimed: Mapping[str, float]  # what is swept → power
+    title: str = ""
+    y_label: str = ""
+    caption: str = ""
+    along: Mapping[str, str] = field(default_factory=dict)  # what is swept → its coordinate
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The numbers that are read."""
+        return self.number.names
+
+    @property
+    def runs(self) -> tuple[Where, ...]:
+        """The runs of all sweeps."""
+        return tuple(self.sweeps.values())
+
+
+Figure = Curves | Course | Bars | Profile | Table | Phase | Powers

@@ -1,0 +1,62 @@
+"""Numbers of one run's curves that several experiments read: first times, crossings, growth."""
+
+import numpy as np
+
+
+def first(t: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """The first time at which a condition (seed, t, …) is true; NaN if never.
+
+    >>> first(np.array([0, 5, 9]), np.array([[False, True, True], [False, False, False]]))
+    array([ 5., nan])
+    """
+    return np.where(reached.any(1), t[reached.argmax(1)], np.nan)
+
+
+def when(values: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Values (seed, t, …) at the first time at which a condition is true; NaN if never."""
+    at = np.take_along_axis(values, reached.argmax(1, keepdims=True), axis=1)[:, 0]
+    return np.where(reached.any(1), at, np.nan)
+
+
+def crossing(t: np.ndarray, falling: np.ndarray, rising: np.ndarray) -> np.ndarray:
+    """The time at which the slope of one curve (seed, t, class) falls below another's, after its
+    steepest growth; the mean over classes, one a seed; NaN where it never does."""
+    middle = (t[1:] + t[:-1]) / 2
+    times = []
+    for i in range(falling.shape[-1]):
+        grows = np.diff(falling[..., i], axis=1)
+        gap = grows - np.diff(rising[..., i], axis=1)
+        steepest = grows.argmax(1)[:, None]
+        after = (np.arange(gap.shape[1]) > steepest) & (gap < 0)
+        times.append(np.where(after.any(1), middle[after.argmax(1)], np.nan))
+    return np.mean(times, axis=0)  # type: ignore[no-any-return]
+
+
+def log_growth(t: np.ndarray, values: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """The exponent of e^F − e^{F(T)} in t − T, one a seed, T the first time with F ≥ `above` (one
+    a seed): 1 where F grows like log t, whatever the time T at which it began; NaN without five."""
+    powers = []
+    for F, level in zip(values, above, strict=True):
+        late = np.flatnonzero(level <= F)
+        if late.size < 6:
+            powers.append(np.nan)
+            continue
+        i = late[0]
+        rise = np.exp(F[i + 1 :]) - np.exp(F[i])
+        good = rise > 0
+        powers.append(np.polyfit(np.log(t[i + 1 :][good] - t[i]), np.log(rise[good]), 1)[0])
+    return np.array(powers)
+
+
+def slope_above(x: np.ndarray, y: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """The slope of y against x (seed, t) where x ≥ `above` (one a seed); NaN without five."""
+    fits = [
+        np.polyfit(a[a >= low], b[a >= low], 1)[0] if (a >= low).sum() > 4 else np.nan
+        for a, b, low in zip(x, y, above, strict=True)
+    ]
+    return np.array(fits)
+
+
+def over_start(values: np.ndarray) -> np.ndarray:
+    """The largest value (seed, t) at any record time over the first."""
+    return (values / values[:, :1]).max(1)  # type: ignore[no-any-return]

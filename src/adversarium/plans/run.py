@@ -1,0 +1,190 @@
+"""What runs: a Run trains, a Trial only computes. Both have a family and coordinates. No torch at
+import."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adversarium.plans.digest import configuration
+
+_DYNAMICS = ("data", "network", "attack", "n", "steps", "eta", "risk", "optimiser", "dtype")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A coordinate that is a field of the task itself, so that a changed task has another one.
+
+    >>> from types import SimpleNamespace as Task
+    >>> Read("data.d").of(Task(data=Task(d=20)))
+    20
+    """
+
+    path: str
+
+    def of(self, task: Any) -> Any:
+        """The field of a run or of one of its parts, or the parameter of a trial; None where a
+        part is missing (clean training has no attack)."""
+        value = task.parameters if isinstance(task, Trial) else task
+        for name in self.path.split("."):
+            if value is None:
+                return None
+            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+        return value
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A probe with the times at which it is recorded; a fold (times: None) sees every step."""
+
+    probe: Any
+    times: tuple[int, ...] | None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the numbers that it records."""
+        from adversarium.probes.measuring import measured
+
+        return frozenset(measure.name for measure in measured(self.probe))
+
+
+class _Placed:
+    """What runs and trials have in common: a family, coordinates, and the label made of them."""
+
+    family: str
+    at: Mapping[str, Any]
+
+    @property
+    def coordinates(self) -> dict[str, Any]:
+        """Where the task stands in its family, by name."""
+        return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}
+
+    @property
+    def label(self) -> str:
+        """The family and the coordinates in words."""
+        told = (f"{name} = {_told(value)}" for name, value in self.coordinates.items())
+        return ", ".join(part for part in (self.family, *told) if part)
+
+
+def _told(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(_Placed):
+    """A training run of every seed: data, network, attack, rule, and what is recorded.
+
+    `family` and `at` place the run among those of its plan; coordinates may be read from the run
+    itself (`at={"d": Read("data.d")}`). `engine` asks for one engine by name. What is recorded and
+    where the run stands are not part of its key.
+    """
+
+    data: Any
+    network: Any
+    n: int
+    steps: int
+    eta: float
+    attack: Any = None
+    risk: Any = None  # training.Risk; None: cross-entropy
+    optimiser: Any = None  # training.SGD; None: full-batch gradient descent
+    probes: Sequence[Any] = ()  # at every record time
+    final: Sequence[Any] = ()  # after the last step only
+    folds: Sequence[Any] = ()  # at every step
+    record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced
+    dtype: str = "float64"
+    engine: str | None = None
+    family: str = ""
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("probes", "final", "folds"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if self.dtype not in ("float64", "float32"):
+            raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The record times up to the last step, which is always one."""
+        if self.record is None:
+            return log_times(self.steps)
+        chosen: Iterable[int] = (
+            range(0, self.steps, self.record) if isinstance(self.record, int) else self.record
+        )
+        return tuple(sorted({*(t for t in chosen if 0 <= t <= self.steps), self.steps}))
+
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """Everything that is recorded, with its times."""
+        return (
+            *(_timed(probe, self.times, self.steps) for probe in self.probes),
+            *(Recording(probe, (self.steps,)) for probe in self.final),
+            *(Recording(fold, None) for fold in self.folds),
+        )
+
+    @property
+    def dynamics(self) -> dict[str, Any]:
+        """What decides every number of the run but its engine, as plain JSON."""
+        return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
+
+
+def _timed(probe: Any, times: tuple[int, ...], steps: int) -> Recording:
+    """A probe at the run's times, or at its own (`At`) where it has any."""
+    chosen = getattr(probe, "times", None)
+    if chosen is None:
+        return Recording(probe, times)
+    return Recording(probe.probe, tuple(t for t in chosen if t <= steps))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(_Placed):
+    """A function of a random stream and parameters that returns named numbers; it trains nothing.
+
+    `function` stands at the top level of a module: its name, `parameters` and `version` are the
+    key. Raise `version` when its numbers change.
+    """
+
+    function: Callable[..., Mapping[str, Any]]  # sockets.Numbers
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    version: int = 1
+    family: str = ""
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def dynamics(self) -> dict[str, Any]:
+        """What decides every number of the trial, as plain JSON."""
+        names = ("function", "parameters", "version")
+        return {name: configuration(getattr(self, name)) for name in names}
+
+
+Task = Run | Trial
+
+
+def log_times(steps: int, count: int = 40) -> tuple[int, ...]:
+    """0 and about `count` log-spaced times up to the last step.
+
+    >>> log_times(100, 3)
+    (0, 1, 10, 100)
+    """
+    grid = {round(steps ** (i / (count - 1))) for i in range(count)} if steps > 1 else set()
+    return tuple(sorted({0, steps} | grid))
+
+
+def filtered(run: Run, wanted: Callable[[Recording], bool]) -> Run:
+    """The run with only those recordings that are wanted."""
+    kept = {
+        "probes": [p for p in run.probes if wanted(_timed(p, run.times, run.steps))],
+        "final": [p for p in run.final if wanted(Recording(p, (run.steps,)))],
+        "folds": [f for f in run.folds if wanted(Recording(f, None))],
+    }
+    return replace(run, **kept)
+
+
+def narrowed(task: Task, names: frozenset[str]) -> Task:
+    """The run with only those recordings that measure one of the names (a trial stays whole)."""
+    return filtered(task, lambda r: bool(r.names & names)) if isinstance(task, Run) else task
+
+
+def changed(task: Run, path: str, value: Any) -> Run:
+    """The run with one field replaced; a dotted path reaches into a part."""
+    head, _, rest = path.partition(".")
+    part = getattr(task, head)
+    return replace(task, **{head: replace(part, **{rest: value}) if rest else value})

@@ -1,0 +1,176 @@
+"""Pictures of grids: phase diagrams, heat maps, lines of a sweep, attacks by strength."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.boundary import Boundary
+from adversarium.report.figures.style import COLOURS, DASHES, pyplot, save, write_csv
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Values at points of two positive parameters."""
+
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    names: tuple[str, str]
+    marks: Sequence[str] = ()  # a letter for every point
+
+    def draw(
+        self,
+        title: str,
+        what: str,
+        found: Boundary | None,
+        theorem: np.ndarray,
+    ) -> Any:
+        """A phase diagram on logarithmic axes: coloured cells, the theorem's boundary (dashed,
+        one (x, y) a row, or no row) and the fitted one (solid, with its band)."""
+        plt = pyplot()
+        from matplotlib import ticker
+
+        picture, axis = plt.subplots(figsize=(6.4, 4.8))
+        shown = self._cells(axis)
+        middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
+        for mark, x, y, v in zip(self.marks, self.x, self.y, self.values, strict=False):
+            colour = "black" if v > middle or not np.isfinite(v) else "white"
+            axis.text(x, y, mark, ha="center", va="center", color=colour, fontsize=8)
+        across = np.geomspace(self.x.min(), self.x.max(), 60)
+        if found is not None:
+            y, low, high = found.y(across)
+            slope, a, b = found.slope()
+            label = f"fitted, power {slope:.2f} [{a:.2f}, {b:.2f}]"
+            axis.plot(across, y, color=COLOURS[1], linewidth=2, label=label, zorder=3)
+            axis.fill_between(across, low, high, color=COLOURS[1], alpha=0.3, linewidth=0, zorder=2)
+        if len(theorem):
+            label = "predicted"
+            if found is not None:
+                off, a, b = found.factor(*theorem.T)
+                label += f"; apart by a factor {off:.2f} [{a:.2f}, {b:.2f}]"
+            axis.plot(
+                *theorem.T, color="black", linestyle="--", linewidth=1.6, label=label, zorder=4
+            )
+        for side in (axis.xaxis, axis.yaxis):
+            side.axes.set(**{f"{side.axis_name}scale": "log"})
+            side.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+            side.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
+            side.set_minor_formatter(ticker.NullFormatter())
+        axis.set_xlim(*_edges(self.x)[[0, -1]])
+        axis.set_ylim(*_edges(self.y)[[0, -1]])
+        axis.set_xlabel(self.names[0])
+        axis.set_ylabel(self.names[1])
+        if found is not None or len(theorem):
+            axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        picture.suptitle(title, fontsize=11)
+        picture.colorbar(shown, label=what)
+        plt.close(picture)
+        return picture
+
+    def _cells(self, axis: Any) -> Any:
+        """The values in colour: tiles that meet where the points are a full grid, else squares."""
+        xs, ys = np.unique(self.x), np.unique(self.y)
+        if len(xs) * len(ys) == len(self.values):
+            tiles = np.empty((len(ys), len(xs)))
+            tiles[np.searchsorted(ys, self.y), np.searchsorted(xs, self.x)] = self.values
+            seamless: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1)
+            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap="cividis", **seamless)
+        side = 250 / max(8, len(xs), len(ys))
+        squares: dict[str, Any] = dict(marker="s", s=side**2, zorder=1)
+        return axis.scatter(self.x, self.y, c=self.values, cmap="cividis", **squares)
+
+
+def _edges(points: np.ndarray) -> np.ndarray:
+    """The edges of tiles about positive points: half-way in the logarithm."""
+    logs = np.log(np.unique(points))
+    gap = np.diff(logs) if len(logs) > 1 else np.array([0.28])
+    middle = logs[:-1] + gap / 2 if len(logs) > 1 else np.empty(0)
+    return np.exp([logs[0] - gap[0] / 2, *middle, logs[-1] + gap[-1] / 2])
+
+
+def heatmap(
+    path: Path,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    grid: np.ndarray,
+    verdicts: np.ndarray,
+    names: tuple[str, str],
+    title: str,
+) -> None:
+    """Cells over two axes of any kind, coloured by the measured value, marked by the verdict."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
+    shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
+    marks = {"holds": "✓", "fails": "✗", "undecided": "?"}
+    middle = np.nanmean(grid) if np.isfinite(grid).any() else 0
+    for (i, j), word in np.ndenumerate(verdicts):
+        bright = math.isfinite(grid[i, j]) and grid[i, j] > middle
+        axis.text(
+            j,
+            i,
+            marks.get(word, "!"),
+            ha="center",
+            va="center",
+            color="black" if bright else "white",
+        )
+    axis.set_xticks(range(len(x)), [f"{v:.4g}" if isinstance(v, float) else v for v in x])
+    axis.set_yticks(range(len(y)), [f"{v:.4g}" if isinstance(v, float) else v for v in y])
+    axis.tick_params(axis="x", rotation=45)
+    axis.set_xlabel(names[0])
+    axis.set_ylabel(names[1])
+    axis.set_title(title, fontsize=10)
+    picture.colorbar(shown)
+    plt.close(picture)
+    save(picture, path)
+
+
+def line(
+    path: Path,
+    x: Sequence[float],
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    names: tuple[str, str],
+) -> None:
+    """A sweep along one axis: mean and 99 % interval."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(5.6, 3.8))
+    reach = np.nan_to_num(np.stack([mean - low, high - mean]))
+    axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
+    axis.set_xlabel(names[0])
+    axis.set_ylabel(names[1])
+    plt.close(picture)
+    save(picture, path)
+
+
+def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
+    """Accuracy against radius under every attack, the certified bracket, and what is impossible."""
+    plt = pyplot()
+    picture, axis = plt.subplots(figsize=(7.4, 4.4))
+    for i, (name, errors) in enumerate(made.errors.items()):
+        style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)
+        axis.plot(made.radii, 1 - np.array(errors), label=name, **style)
+    if made.proven:
+        low, high = 1 - np.array(made.proven), 1 - np.array(made.errors["all strong attacks"])
+        label = "bracket: proven to unbroken"
+        axis.fill_between(made.radii, low, high, color="#999999", alpha=0.25, label=label)
+    if any(impossible):
+        ceiling = 1 - np.array(impossible)
+        axis.step(made.radii, ceiling, where="post", color="black", linewidth=0.9,
+                  label="no classifier above")  # fmt: skip
+    axis.set_xlabel(x_label)
+    axis.set_ylabel("accuracy")
+    axis.set_ylim(-0.03, 1.03)
+    axis.set_title(title, fontsize=10)
+    axis.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    plt.close(picture)
+    save(picture, path)
+    rows = [
+        (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
+    ]
+    rows += [("not proven", r, e) for r, e in zip(made.radii, made.proven, strict=False)]
+    write_csv(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)

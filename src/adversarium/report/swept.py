@@ -1,0 +1,94 @@
+"""A sweep as numbers and a picture."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversarium.report.figures import planes
+from adversarium.report.figures.style import save
+from adversarium.runs.sweep import Sweep
+
+_MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "above": "+", "below": "−"}
+_NUMBERS = ("mean", "low", "high")
+
+
+def write_sweep(stem: Path, sweep: Sweep) -> None:
+    """Writes the numbers as CSV and the picture as SVG."""
+    _write_numbers(Path(f"{stem}.csv"), sweep)
+    picture = Path(f"{stem}.svg")
+    if len(sweep.axes) == 2 and not sweep.zipped and sweep.positive:
+        _plane(picture, sweep)
+    elif len(sweep.axes) == 2 and not sweep.zipped and _rectangle(sweep):
+        _heatmap(picture, sweep)
+    else:
+        _line(picture, sweep)
+
+
+def _write_numbers(path: Path, sweep: Sweep) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        names = (a.name for a in sweep.axes)
+        out.writerow((*names, "verdict", "quantity", *_NUMBERS, "reason"))
+        for cell in sweep.cells:
+            m = cell.measured
+            numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
+            out.writerow((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+
+
+def _column(sweep: Sweep, name: str) -> np.ndarray:
+    """A number of every cell; NaN where there is none."""
+    values = [None if c.measured is None else getattr(c.measured, name) for c in sweep.cells]
+    return np.array([np.nan if v is None else v for v in values], dtype=float)
+
+
+def what(sweep: Sweep) -> str:
+    """What the cells measured, in words."""
+    return next((c.measured.name for c in sweep.cells if c.measured is not None), sweep.watched)
+
+
+def _plane(path: Path, sweep: Sweep) -> None:
+    x, y = (np.array([float(c.set[a.name]) for c in sweep.cells]) for a in sweep.axes)
+    letters = [_MARKS.get(c.verdict, "!") for c in sweep.cells]
+    names = (sweep.axes[0].name, sweep.axes[1].name)
+    plane = planes.Plane(x, y, _column(sweep, "mean"), names, letters)
+    told = what(sweep)
+    title = f"{sweep.experiment.id}: {told}"
+    save(plane.draw(title, told, sweep.boundary, sweep.theorem), path)
+
+
+def _rectangle(sweep: Sweep) -> bool:
+    return len(sweep.cells) == len(sweep.axes[0].values) * len(sweep.axes[1].values)
+
+
+def _heatmap(path: Path, sweep: Sweep) -> None:
+    one, two = sweep.axes
+    shape = (len(one.values), len(two.values))
+    verdicts = np.array([c.verdict for c in sweep.cells]).reshape(shape)
+    grid = _column(sweep, "mean").reshape(shape)
+    title = f"{sweep.watched}: {what(sweep)}"
+    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, (one.name, two.name), title)
+
+
+def _line(path: Path, sweep: Sweep) -> None:
+    order = list(range(len(sweep.cells)))
+    along = [c.set[sweep.axes[0].name] for c in sweep.cells]
+    numeric = all(isinstance(v, (int, float)) for v in along)
+    numeric = numeric and (len(sweep.axes) == 1 or sweep.zipped)
+    if numeric:
+        order.sort(key=lambda i: along[i])
+    mean, low, high = (_column(sweep, name)[order] for name in _NUMBERS)
+    x = [along[i] if numeric else i for i in order]
+    planes.line(path, x, mean, low, high, (sweep.axes[0].name, what(sweep)))
+
+
+def boundary_numbers(sweep: Sweep) -> dict[str, Any] | None:
+    """The fitted boundary as JSON has it: its power, and how far the predicted one is."""
+    if sweep.boundary is None:
+        return None
+    told: dict[str, Any] = {"power": dict(zip(_NUMBERS, sweep.boundary.slope(), strict=True))}
+    if len(sweep.theorem):
+        apart = sweep.boundary.factor(*sweep.theorem.T)
+        told["factor"] = dict(zip(_NUMBERS, apart, strict=True))
+    return told

@@ -1,0 +1,1 @@
+"""Execution: plans → jobs → blocks of rows → verdicts, resumable, here or elsewhere."""

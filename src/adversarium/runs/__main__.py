@@ -1,0 +1,77 @@
+"""The command of a bare machine: `python -m adversarium.runs ID --preset P --seeds S --device D
+--store FILE --ship FOLDER` runs an experiment's plan into a store; it needs only the core packages
+(the standard library, numpy, torch; scipy for some trials)."""
+
+import argparse
+import platform
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from adversarium.plans.catalogue import experiment_ids, load
+from adversarium.runs.audit import Ask, planned_jobs, run_missing
+from adversarium.runs.changes import parse_seeds
+from adversarium.runs.reader import Reader
+from adversarium.runs.results import write_rows
+from adversarium.runs.store import Store
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs what the store lacks of an experiment (or of a claim's, or a paper's)."""
+    parser = argparse.ArgumentParser(prog="python -m adversarium.runs")
+    parser.add_argument("id")
+    parser.add_argument("--preset", default="quick", choices=("quick", "paper"))
+    parser.add_argument("--seeds", default="")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--store", default="adversarium.sqlite")
+    parser.add_argument("--ship", default="", help="a folder for row files, one an experiment")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    status = 0
+    try:
+        if options.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
+        store = Store(options.store)
+        for id in experiment_ids(options.id):
+            experiment = load(id)
+            ask = Ask(options.preset, parse_seeds(options.seeds), options.device)
+            began = time.perf_counter()
+            jobs = planned_jobs(experiment, options.preset)
+            reader = Reader(store, id)
+            failures = run_missing(experiment, jobs, ask.chosen(experiment), reader, ask, _Lines())
+            for failure in failures:
+                print(failure, file=sys.stderr)
+                status = 1
+            print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
+            if options.ship:
+                made = (block for block in store.dump() if block.experiment == id)
+                Path(options.ship).mkdir(parents=True, exist_ok=True)
+                write_rows(Path(options.ship) / f"{id}.jsonl.gz", made)
+    except ValueError as fault:
+        print(f"adversarium: {fault}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
+        return 130
+    return status
+
+
+class _Lines:
+    """A line for every unit that begins."""
+
+    def __init__(self) -> None:
+        self._what = ""
+
+    def __call__(self, what: str, done: int, whole: int) -> None:
+        if what != self._what:
+            self._what = what
+            print(what, flush=True)
+
+
+if __name__ == "__main__":
+    print(f"python {platform.python_version()}, torch {torch.__version__}", flush=True)
+    raise SystemExit(main())

@@ -1,0 +1,289 @@
+"""Claims → what they need → missing runs → rows → verdicts → ledger."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from adversarium.bounds import Gate
+from adversarium.plans.catalogue import Claim, claims, load, papers
+from adversarium.plans.checks import Check
+from adversarium.plans.evidence import Evidence, Need
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Read, Run, Task, narrowed
+from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.runs.jobs import Job, Recipe, resolve, units
+from adversarium.runs.ledger import Entry, Facts, Ledger, entry
+from adversarium.runs.machine import machine
+from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.store import Store
+from adversarium.runs.where import HERE, Place
+
+Report = Callable[[str, int, int], None]  # (what runs, steps done, steps in all)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How an audit is made: preset, seeds (none: the preset's), device, place; `fresh` computes
+    what is there again."""
+
+    preset: str = "quick"
+    seeds: tuple[int, ...] = ()
+    device: str = "cpu"
+    place: Place = HERE
+    fresh: bool = False
+
+    def chosen(self, experiment: Experiment, preset: str | None = None) -> tuple[int, ...]:
+        """The seeds of an experiment."""
+        return self.seeds or tuple(range(experiment.seeds(preset or self.preset)))
+
+
+def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
+    """The tasks that are needed, with only what is needed of them."""
+    kept: list[Task] = []
+    for task in tasks:
+        asked = [need for need in needs if need.where.meets(task)]
+        if asked:
+            whole = any(not need.names for need in asked)
+            names = frozenset(name for need in asked for name in need.names)
+            kept.append(task if whole else narrowed(task, names))
+    return kept
+
+
+def planned_jobs(
+    experiment: Experiment, preset: str, needs: Sequence[Need] | None = None
+) -> list[Job]:
+    """The jobs of a plan at a preset: all of it, or what is needed."""
+    tasks: Sequence[Task] = experiment.tasks(preset)
+    recipe = Recipe(experiment.id, preset)
+    return [resolve(t, recipe) for t in (tasks if needs is None else needed(tasks, needs))]
+
+
+def run_missing(
+    experiment: Experiment,
+    jobs: Sequence[Job],
+    seeds: Sequence[int],
+    reader: Reader,
+    ask: Ask | None = None,
+    report: Report | None = None,
+) -> list[str]:
+    """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
+    asked = ask or Ask()
+    lacking = [
+        piece
+        for job in jobs
+        for piece in ([(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds))
+    ]
+    labels = {job.key: job.task.label for job in jobs}
+    reasons: dict[str, str] = {}
+    waiting = units(lacking, asked.device)
+
+    def told(done: int, unit_index: int, steps: int, whole: int) -> None:
+        if report is not None:
+            unit = waiting[unit_index]
+            first = unit.jobs[0].task.label
+            if len(unit.jobs) > 1:
+                first = f"{len(unit.jobs)} runs side by side"
+            what = f"{experiment.id} {first} ({done + 1} of {len(waiting)})"
+            report(" ".join(what.split()), steps, whole)
+
+    for unit, outcome in asked.place.computed(waiting, experiment.id, told):
+        for block in outcome.blocks:
+            reader.store.write(block)
+        for job, own in zip(unit.jobs, unit.seeds, strict=True):
+            if job.key in outcome.failures:
+                why = outcome.failures[job.key]
+                reader.store.fail(job.key, experiment.id, labels[job.key], own, why)
+                reasons[job.key] = why
+    return [" ".join(f"{experiment.id} {labels[k]}: {why}".split()) for k, why in reasons.items()]
+
+
+def judged(check: Check, rows: Evidence) -> Verdict:
+    """The verdict of a check on what it needs of the rows, and on nothing else."""
+    return check.judge(rows.needed(check.needs))
+
+
+Judged = Mapping[str, tuple[Verdict, Facts]]
+
+
+def audit(
+    chosen: Sequence[Claim], store: Store, ask: Ask | None = None, report: Report | None = None
+) -> tuple[Ledger, list[str]]:
+    """Runs what the claims still need and judges them: the ledger, and the runs that failed.
+
+    Stronger evidence that is already there (`paper` where `quick` was asked) is taken and named.
+    """
+    began = time.perf_counter()
+    asked = ask or Ask()
+    known = {**claims(), **{c.id: c for c in chosen}}
+    targets = [known.get(c.alias_of, c) for c in chosen]
+    verdicts: dict[str, tuple[Verdict, Facts]] = {}
+    failures: list[str] = []
+    for home in dict.fromkeys(c.experiment for c in targets if c.experiment):
+        ids = [c.id for c in targets if c.experiment == home]
+        made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
+        verdicts |= made
+        failures += failed
+    entries = _entries(chosen, verdicts, known)
+    spent = round(time.perf_counter() - began, 3)
+    whole = machine(asked.device)
+    place = {k: whole[k] for k in ("cpu", "cores", "device", "torch", "python")}
+    return Ledger(entries, place, spent), failures
+
+
+def _entries(
+    chosen: Sequence[Claim],
+    verdicts: Mapping[str, tuple[Verdict, Facts]],
+    known: Mapping[str, Claim],
+) -> tuple[Entry, ...]:
+    nothing: tuple[Verdict | None, Facts] = (None, Facts())
+    return tuple(
+        entry(c, *verdicts.get(known.get(c.alias_of, c).id, nothing), known) for c in chosen
+    )
+
+
+def _audited(
+    experiment: Experiment,
+    ids: Mapping[str, None],
+    store: Store,
+    ask: Ask,
+    report: Report | None,
+) -> tuple[Judged, list[str]]:
+    """The verdicts of some claims of one experiment."""
+    reader = Reader(store, experiment.id)
+    made: dict[str, tuple[Verdict, Facts]] = {}
+    if ask.preset == "quick" and not ask.seeds and not ask.fresh:
+        made |= stored_verdicts(experiment, ids, reader, "paper")
+    left = [id for id in ids if id not in made]
+    if not left:
+        return made, []
+    seeds = ask.chosen(experiment)
+    whole = set(left) == set(experiment.checks)  # then its figures are wanted too
+    needs = [need for id in left for need in experiment.checks[id].needs]
+    jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
+    failures = run_missing(experiment, jobs, seeds, reader, ask, report)
+    made |= stored_verdicts(experiment, left, reader, ask.preset, ask.seeds)
+    lost = undecided(Why.FAILED, "; ".join(failures))
+    none = lost, Facts(preset=ask.preset, seeds=len(seeds))
+    return {**dict.fromkeys(left, none), **made}, failures
+
+
+def stored_verdicts(
+    experiment: Experiment,
+    ids: Sequence[str] | Mapping[str, None],
+    reader: Reader,
+    preset: str,
+    asked: tuple[int, ...] = (),
+) -> dict[str, tuple[Verdict, Facts]]:
+    """The verdicts of those claims whose evidence is complete at a preset. Trains nothing."""
+    seeds = asked or tuple(range(experiment.seeds(preset)))
+    whole = planned_jobs(experiment, preset)
+    made = {}
+    for id in ids:
+        check = experiment.checks[id]
+        jobs = list(_narrowed(whole, check.needs))
+        rows = evidence(reader, jobs, seeds)
+        if rows is not None:
+            facts = _facts(experiment, reader, jobs, seeds, preset)
+            if asked:
+                facts = replace(facts, asked=_words(asked))
+            made[id] = judged(check, rows), facts
+    return made
+
+
+def _narrowed(jobs: Sequence[Job], needs: Sequence[Need]) -> Iterator[Job]:
+    """The jobs that are needed, with only what is needed of them; they keep their keys."""
+    for job in jobs:
+        for task in needed([job.task], needs):
+            yield replace(job, task=task)
+
+
+def _words(seeds: Sequence[int]) -> str:
+    return ",".join(map(str, seeds)) if len(seeds) > 1 else f"{seeds[0]}:{seeds[0] + 1}"
+
+
+def _facts(
+    experiment: Experiment, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int], preset: str
+) -> Facts:
+    sources = [reader.provenance(job, seeds) for job in jobs]
+    tasks = [job.task for job in jobs]
+    return Facts(
+        preset=preset,
+        seeds=len(seeds),
+        engine="+".join(dict.fromkeys(s["engine"] for s in sources)),
+        seconds=round(sum(s["seconds"] for s in sources), 3),
+        regime=regime(experiment, tasks),
+        spans=spans(experiment, tasks),
+    )
+
+
+def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
+    """The hypotheses of the paper for several runs: of each, the run that meets it worst."""
+    if experiment.gates is None:
+        return ()
+    worst: dict[str, Gate] = {}
+    for task in tasks:
+        for gate in experiment.gates(task) if isinstance(task, Run) else ():
+            before = worst.setdefault(gate.text, gate)
+            if _room(gate) < _room(before):
+                worst[gate.text] = gate
+    return tuple(worst.values())
+
+
+def _room(gate: Gate) -> float:
+    """How far inside its range a gate lies; negative: outside."""
+    return min(gate.factor - gate.low, gate.high - gate.factor)
+
+
+def spans(experiment: Experiment, tasks: Sequence[Task]) -> dict[str, tuple[float, float]]:
+    """What the evidence spans: of every letter of the paper (and every coordinate) the smallest and
+    the largest value among the runs."""
+    paper = papers().get(experiment.id.split(".")[0])
+    letters = dict(paper.letters) if paper and experiment.file is None else {}
+    values: dict[str, list[float]] = {}
+    for task in tasks:
+        places = {**_lettered(task, letters), **task.coordinates}
+        for letter, value in places.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                values.setdefault(letter, []).append(value)
+    return {letter: (min(v), max(v)) for letter, v in values.items()}
+
+
+def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
+    """The letters of a paper that a task has."""
+    places = {}
+    for letter, path in letters.items():
+        try:
+            places[letter] = Read(path).of(task)
+        except (AttributeError, KeyError, TypeError):
+            continue
+    return places
+
+
+def stored_evidence(
+    experiment: Experiment, store: Store
+) -> tuple[str, tuple[int, ...], list[Job], Evidence] | None:
+    """The strongest evidence that is there: preset, seeds, jobs, rows. Trains nothing. What some
+    runs lack is left out; a preset of which nothing is there is passed over."""
+    reader = Reader(store, experiment.id)
+    for preset in ("paper", "quick"):
+        seeds = tuple(range(experiment.seeds(preset)))
+        jobs = planned_jobs(experiment, preset)
+        made = [(job, reader.partial(job, seeds)) for job in jobs]
+        there = [(job, rows) for job, rows in made if rows is not None]
+        if there:
+            return preset, seeds, [job for job, _ in there], Evidence(tuple(r for _, r in there))
+    return None
+
+
+def stored_entries(store: Store, chosen: Sequence[Claim]) -> tuple[Entry, ...]:
+    """Claims judged from stored rows alone."""
+    known = {**claims(), **{c.id: c for c in chosen}}
+    verdicts: dict[str, tuple[Verdict, Facts]] = {}
+    for home in dict.fromkeys(c.experiment for c in known.values() if c.experiment):
+        experiment = load(home)
+        reader = Reader(store, experiment.id)
+        lost = Verdict(Word.UNDECIDED, detail="no rows in this store")
+        verdicts |= dict.fromkeys(experiment.checks, (lost, Facts(preset="quick")))
+        for preset in ("quick", "paper"):
+            verdicts |= stored_verdicts(experiment, experiment.checks, reader, preset)
+    return _entries(list(known.values()), verdicts, known)

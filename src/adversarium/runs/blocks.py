@@ -1,0 +1,41 @@
+"""What a finished computation leaves behind: arrays by probe and name, with where they came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adversarium.plans.evidence import Series
+
+TRIAL = ""  # a trial's numbers come all at once, from no probe
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A recorded probe or fold: the times that were asked for (None: a fold, or a trial), and its
+    series by name."""
+
+    times: tuple[int, ...] | None
+    series: Mapping[str, Series]
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one finished block of seeds leaves behind."""
+
+    key: str
+    experiment: str
+    config: Mapping[str, Any]
+    engine: str
+    refused: Mapping[str, str]
+    seeds: tuple[int, ...]
+    seconds: float  # per seed
+    provenance: Mapping[str, Any]
+    kept: Mapping[str, Kept]  # by the digest of the probe
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The blocks of a computation, and the reasons of what failed, by key."""
+
+    blocks: tuple[Block, ...]
+    failures: Mapping[str, str]

@@ -1,0 +1,225 @@
+"""Words of the command line → seeds, values, changed runs. Public names and literals only: nothing
+is evaluated."""
+
+import ast
+import inspect
+import math
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import FunctionType, UnionType
+from typing import Any
+
+from adversarium.plans.catalogue import nearest
+from adversarium.plans.experiment import Experiment, merged
+from adversarium.plans.run import Run, Task, changed
+
+# the parts of a run, and what each must have
+_PARTS = {
+    "data": "sample",
+    "network": "init",
+    "attack": "__call__",
+    "risk": "lam",
+    "optimiser": "__dataclass_fields__",
+}
+_OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """ "10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, "" → none given."""
+    if not text:
+        return ()
+    try:
+        if ":" in text:
+            low, high = (int(part) for part in text.split(":"))
+            seeds = tuple(range(low, min(high, low + 10_001)))
+        elif "," in text:
+            seeds = tuple(int(part) for part in text.split(","))
+        else:
+            seeds = tuple(range(min(int(text), 10_001)))
+    except (ValueError, MemoryError, OverflowError):
+        seeds = ()
+    if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds) or len(seeds) > 10_000:
+        raise ValueError(
+            f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}."
+        )
+    return seeds
+
+
+def parse_value(text: str) -> Any:
+    """A literal, a public name with literal arguments, e.g. pgd(p=2, radius=1.2), or a word."""
+    text = text.strip()
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return text
+    return _value(tree, text)
+
+
+def _value(node: ast.expr, text: str) -> Any:
+    if isinstance(node, ast.Call):
+        if not isinstance(node.func, ast.Name) or (node.args and not _literals(node.args)):
+            raise ValueError(f"{text!r}: only NAME(field=literal, …) of a public name is allowed.")
+        part = _public(node.func.id)
+        keywords = {k.arg: _value(k.value, text) for k in node.keywords if k.arg}
+        return built(part, [ast.literal_eval(a) for a in node.args], keywords)
+    if isinstance(node, ast.Name):
+        words = {"inf": math.inf, "none": None, "true": True, "false": False}
+        return words.get(node.id.lower(), node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
+        return -math.inf if node.operand.id == "inf" else text
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return text
+
+
+def _literals(nodes: Sequence[ast.expr]) -> bool:
+    return all(isinstance(n, ast.Constant) for n in nodes)
+
+
+def _public(name: str) -> Any:
+    """A public class or function of the rooms of parts, whatever its capitals."""
+    from adversarium import attacks, data, networks, training
+
+    public = {n: getattr(r, n) for r in (data, networks, attacks, training) for n in r.__all__}
+    parts = {n: v for n, v in public.items() if is_dataclass(v)}
+    known = {n.lower(): v for n, v in parts.items()}
+    if name in public and isinstance(public[name], FunctionType):
+        return public[name]
+    if name.lower() not in known:
+        raise ValueError(f"no public part {name!r}.{nearest(name.lower(), list(known))}")
+    return known[name.lower()]
+
+
+def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    """part(…), with a sentence instead of a traceback where a field is unknown or does not fit."""
+    names = list(inspect.signature(part).parameters)
+    for name in keywords:
+        if name not in names:
+            raise ValueError(f"{part.__name__} has no field {name!r}; it has {', '.join(names)}.")
+    if is_dataclass(part):
+        keywords = {n: fitted(part, n, v) for n, v in keywords.items()}
+    try:
+        return part(*arguments, **keywords)
+    except (TypeError, IndexError) as fault:
+        raise ValueError(f"{part.__name__} cannot be built: {fault}.") from fault
+
+
+def fitted(part: Any, name: str, value: Any) -> Any:
+    """The value if it fits the field's declared type, else a sentence."""
+    cls = part if isinstance(part, type) else type(part)
+    hint = typing.get_type_hints(cls).get(name, Any)
+    if not _fits(value, hint):
+        shown = getattr(hint, "__name__", None) or str(hint).replace("typing.", "")
+        raise ValueError(f"{cls.__name__}.{name} needs {shown}, got {value!r}.")
+    return float(value) if hint is float and isinstance(value, int) else value
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if hint is Any:
+        return True
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return value in inner
+    if (origin is not None and type(None) in inner) or origin is typing.Union or _is_union(hint):
+        return any(_fits(value, h) for h in inner)
+    if hint is type(None) or hint is None:
+        return value is None
+    if hint in (int, float):
+        number = isinstance(value, (int, float) if hint is float else int)
+        return number and not isinstance(value, bool)
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        fixed = len(inner) if inner and inner[-1] is not Ellipsis else None
+        each = zip(value, inner, strict=False)
+        return fixed is None or (len(value) == fixed and all(_fits(v, h) for v, h in each))
+    if isinstance(hint, type):
+        return isinstance(value, hint)
+    return True
+
+
+def _is_union(hint: Any) -> bool:
+    return isinstance(hint, UnionType)
+
+
+def parse_changes(words: Sequence[str]) -> dict[str, Any]:
+    """--set name=value words as a dictionary."""
+    changes = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name.strip() or not text.strip():
+            raise ValueError(f"--set needs name=value, got {word!r}.")
+        changes[name.strip()] = parse_value(text)
+    return changes
+
+
+def planned(
+    experiment: Experiment, preset: str, changes: Mapping[str, Any]
+) -> tuple[Task, ...]:
+    """The experiment's tasks with changes: knobs of the plan first (with everything derived from
+    them), then fields (data.alpha) and parts (attack) of every run. Runs that a change brings to
+    one place are one run."""
+    knobs = inspect.signature(experiment.plan).parameters
+    turned = {k: _knob(experiment, preset, k, v) for k, v in changes.items() if k in knobs}
+    tasks = list(experiment.tasks(preset, **turned))
+    for name, value in changes.items():
+        if name in knobs:
+            continue
+        _known(name, list(knobs))
+        if not any(isinstance(task, Run) for task in tasks):
+            raise ValueError(
+                f"{experiment.id} trains nothing, so {name} changes nothing here; its knobs: "
+                f"{', '.join(knobs) or 'none'}."
+            )
+        tasks = [_changed(t, name, value) if isinstance(t, Run) else t for t in tasks]
+    return merged(tasks)
+
+
+def _known(name: str, knobs: list[str]) -> None:
+    """Refuses a name that is neither a knob nor a field of a run or of its parts."""
+    head, _, rest = name.partition(".")
+    if head not in _OWN or (rest and head not in _PARTS):
+        raise ValueError(
+            f"nothing is called {name!r} here; knobs: {', '.join(knobs)}; fields: "
+            f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
+        )
+
+
+def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
+    """A knob's value; a single number for a knob that takes several is one of them."""
+    default = inspect.signature(experiment.plan).parameters[name].default
+    present = experiment.knobs(preset).get(name, default)
+    if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
+        value = (value,)
+    samples = present if isinstance(present, (tuple, list)) else (present,)
+    for v in value if isinstance(value, (tuple, list)) else (value,):
+        sample = samples[0] if samples else None
+        if isinstance(sample, bool) or sample is None or sample is inspect.Parameter.empty:
+            continue
+        kind = (int, float) if isinstance(sample, float) else type(sample)
+        if not isinstance(v, kind) or isinstance(v, bool):
+            raise ValueError(f"the knob {name} needs {type(sample).__name__}, got {v!r}.")
+    return value
+
+
+def _changed(task: Run, name: str, value: Any) -> Run:
+    head, _, rest = name.partition(".")
+    if not rest:
+        asked = _PARTS.get(head)
+        if asked and value is not None and not hasattr(value, asked):
+            raise ValueError(f"{head} needs a part such as NAME(field=value), got {value!r}.")
+        return changed(task, head, fitted(task, head, value))
+    part = getattr(task, head)
+    if part is None:
+        return task  # a run without that part (clean training has no attack) stays as it is
+    known = [f.name for f in fields(part)]
+    if rest not in known:
+        raise ValueError(f"{type(part).__name__} has no field {rest!r}; it has {', '.join(known)}.")
+    return changed(task, name, fitted(part, rest, value))
+
+
+def _close(name: str, words: list[str]) -> str:
+    hint = nearest(name, words)
+    return hint if hint.startswith(" Nearest") else ""

@@ -1,0 +1,226 @@
+"""One unit → blocks of rows: where data, network, attack, training and probes meet. Pure: it
+writes nothing, and gives the same numbers wherever it runs."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from adversarium.plans.evidence import Series
+from adversarium.plans.run import Recording, Run, Trial
+from adversarium.probes.measuring import measured
+from adversarium.probes.scene import AnyScene, Scene
+from adversarium.rng import stream
+from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
+from adversarium.runs.jobs import Job, Unit, probe_id
+from adversarium.runs.machine import machine
+from adversarium.sockets import Along, Measure, Recorded
+from adversarium.training import train
+
+Progress = Callable[[int, int], None]  # (steps done, steps in all)
+
+
+def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) -> Outcome:
+    """Runs a unit: the blocks it makes, and what failed. A run that fails does not stop those
+    beside it."""
+    with threads(unit.threads):
+        if unit.jobs[0].engine is None:
+            return _trial(unit, experiment)
+        try:
+            return _trained(unit, experiment, progress)
+        except Exception as fault:  # whatever a part raises
+            if len(unit.jobs) == 1:
+                return Outcome((), {unit.jobs[0].key: f"{type(fault).__name__}: {fault}"})
+        blocks, failures = [], {}  # one of them cannot even start: each alone, so it fails alone
+        for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
+            alone = compute(Unit((job,), (seeds,), unit.device, unit.threads), experiment)
+            blocks += alone.blocks
+            failures |= alone.failures
+        return Outcome(tuple(blocks), failures)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads for torch while it lasts."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _trial(unit: Unit, experiment: str) -> Outcome:
+    (job,), (seeds,) = unit.jobs, unit.seeds
+    trial = job.task
+    assert isinstance(trial, Trial)
+    began = time.perf_counter()
+    try:
+        numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
+        series = {name: _numbers([found[name] for found in numbers]) for name in numbers[0]}
+    except Exception as fault:  # whatever a trial raises
+        return Outcome((), {job.key: f"{type(fault).__name__}: {fault}"})
+    seconds = (time.perf_counter() - began) / len(seeds)
+    kept = {TRIAL: Kept(None, series)}
+    return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
+
+
+def _numbers(found: list[float | Along]) -> Series:
+    """A trial's number of every seed."""
+    zero = np.zeros(1, dtype=int)
+    if isinstance(found[0], Along):
+        rows = [[list(along.values)] for along in found if isinstance(along, Along)]
+        return Series(zero, np.array(rows, dtype=float), {found[0].axis: tuple(found[0].at)})
+    return Series(zero, np.array([[float(v)] for v in found if not isinstance(v, Along)]))
+
+
+def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
+    began = time.perf_counter()
+    engine = unit.jobs[0].engine
+    assert engine is not None
+    settings = [
+        job.setting(seeds, unit.device) for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
+    ]
+    recorders = [
+        Recorder(job, Scene(setting)) for job, setting in zip(unit.jobs, settings, strict=True)
+    ]
+    looked = None if any(r.folds for r in recorders) else {t for r in recorders for t in r.times}
+    failures: dict[str, str] = {}
+    steps = settings[0].rule.steps
+    for t, whole in enumerate(train(engine, settings)):
+        if looked is None or t in looked:
+            for recorder, state in zip(recorders, engine.apart(whole), strict=True):
+                if recorder.job.key not in failures:
+                    try:
+                        recorder.see(state)
+                    except Exception as fault:  # whatever one run raises, the others go on
+                        failures[recorder.job.key] = f"{type(fault).__name__}: {fault}"
+        if len(failures) == len(recorders):
+            break
+        if progress is not None:
+            progress(t, steps)
+    seconds = (time.perf_counter() - began) / unit.replicas
+    blocks = []
+    for recorder, seeds in zip(recorders, unit.seeds, strict=True):
+        if recorder.job.key not in failures:
+            real = tuple(dict.fromkeys(seeds))
+            share = seconds * len(seeds) / len(real)
+            kept = recorder.kept(len(real))
+            blocks.append(_block(recorder.job, experiment, real, share, unit, kept))
+    return Outcome(tuple(blocks), failures)
+
+
+class Recorder:
+    """What is written down of one run while its states go by."""
+
+    def __init__(self, job: Job, scene: AnyScene) -> None:
+        assert isinstance(job.task, Run)
+        self.job, self.scene = job, scene
+        recordings = [r for r in job.task.recordings if r.times != ()]
+        self.probes = [r for r in recordings if r.times is not None]
+        self.folds = [r for r in recordings if r.times is None]
+        self.times = {t for r in self.probes for t in r.times or ()}
+        self._rows: dict[str, dict[str, dict[int, Recorded]]] = {}
+        self._memories: list[Any] = [None] * len(self.folds)
+
+    def see(self, state: Any) -> None:
+        """Folds see every state, probes those of their record times."""
+        t, scene = state.t, self.scene
+        self._memories = [
+            recording.probe.see(memory, state, scene)
+            for recording, memory in zip(self.folds, self._memories, strict=True)
+        ]
+        for recording in self.probes:
+            if recording.times is not None and t in recording.times:
+                for name, row in rows_of(recording.probe, recording.probe(state, scene)).items():
+                    if not bool(torch.isfinite(row.values).all()):
+                        raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
+                    by_name = self._rows.setdefault(probe_id(recording.probe), {})
+                    by_name.setdefault(name, {})[t] = row
+
+    def kept(self, count: int) -> dict[str, Kept]:
+        """Everything that was seen, of the first seeds (the others fill up the block)."""
+        made: dict[str, Kept] = {}
+        for recording in self.probes:
+            id = probe_id(recording.probe)
+            series = {
+                name: _series(_measure(recording, name), list(by_t), list(by_t.values()), count)
+                for name, by_t in self._rows.get(id, {}).items()
+            }
+            made[id] = Kept(recording.times, series)
+        last = self.scene.setting.rule.steps
+        for recording, memory in zip(self.folds, self._memories, strict=True):
+            rows = {} if memory is None else recording.probe.rows(memory)  # None: a run too short
+            series = {}
+            for name, row in rows_of(recording.probe, rows).items():
+                whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
+                series[name] = _curve(_measure(recording, name), whole, count)
+            made[probe_id(recording.probe)] = Kept(None, series)
+        return made
+
+
+def rows_of(probe: Any, value: Tensor | Mapping[str, Tensor | Recorded]) -> dict[str, Recorded]:
+    """What a probe or a fold returned, by name."""
+    if isinstance(value, Tensor):
+        value = {measured(probe)[0].name: value}
+    return {n: v if isinstance(v, Recorded) else Recorded(v) for n, v in value.items()}
+
+
+def _measure(recording: Recording, name: str) -> Measure:
+    known = {measure.name: measure for measure in measured(recording.probe)}
+    return known.get(name, Measure(name))
+
+
+def _series(measure: Measure, t: list[int], rows: list[Recorded], count: int) -> Series:
+    """Rows at several times, (seed, t, *axes)."""
+    values = torch.stack([row.values for row in rows], dim=1)
+    return _curve(measure, Recorded(values, tuple(t), rows[0].at), count)
+
+
+def _curve(measure: Measure, row: Recorded, count: int) -> Series:
+    """A curve with the names and coordinates of its axes."""
+    values = row.values.detach().double().cpu().numpy()[:count]
+    lengths = values.shape[2:]
+    names = measure.axes or tuple(f"axis {i + 1}" for i in range(len(lengths)))
+    if len(names) != len(lengths):
+        raise ValueError(
+            f"{measure.name} has {len(lengths)} axes beside seed and t; its probe names {names}."
+        )
+    axes = {
+        name: tuple(float(v) for v in row.at.get(name, range(length)))
+        for name, length in zip(names, lengths, strict=True)
+    }
+    return Series(np.array(row.t), values, axes)
+
+
+def _block(
+    job: Job,
+    experiment: str,
+    seeds: tuple[int, ...],
+    seconds: float,
+    unit: Unit,
+    kept: dict[str, Kept],
+) -> Block:
+    dtype = job.task.dtype if isinstance(job.task, Run) else "float64"
+    origin = {
+        **machine(unit.device),
+        "dtype": dtype,
+        "block": unit.replicas,
+        "threads": unit.threads,
+        "time": time.time(),
+    }
+    return Block(
+        job.key,
+        experiment,
+        job.task.dynamics,
+        job.engine_name,
+        job.refused,
+        seeds,
+        seconds,
+        origin,
+        kept,
+    )

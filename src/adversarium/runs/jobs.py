@@ -1,0 +1,160 @@
+"""Jobs: a task with its engine, key and refusals, resolved once; and the units that run at once."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from adversarium.plans.digest import configuration, digest
+from adversarium.plans.run import Run, Task, Trial, filtered
+from adversarium.runs.blocks import TRIAL
+from adversarium.training import ENGINES, AnyEngine, GradientDescent, Risk, Rule, Setting, choose
+from adversarium.training.setting import AnySetting
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a task was planned: the same words make it again in another process."""
+
+    experiment: str
+    preset: str
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A task as it runs: its engine (none for a trial), the key of its rows, why the engines before
+    refused, and how it was planned (a task from Python has no recipe)."""
+
+    task: Task
+    engine: AnyEngine | None
+    key: str
+    refused: Mapping[str, str]
+    recipe: Recipe | None = None
+
+    @property
+    def engine_name(self) -> str:
+        """The engine's name."""
+        return self.engine.name if self.engine is not None else "trial"
+
+    @property
+    def asked(self) -> dict[str, tuple[int, ...] | None]:
+        """What is to be recorded, by the digest of the probe: its times."""
+        if isinstance(self.task, Trial):
+            return {TRIAL: None}
+        return {probe_id(r.probe): r.times for r in self.task.recordings if r.times != ()}
+
+    def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
+        """The setting of a run with seeds on a device."""
+        assert isinstance(self.task, Run)
+        run, dtype = self.task, getattr(torch, self.task.dtype)
+        return Setting(run.data, run.network, run.attack, rule_of(run), seeds, device, dtype)
+
+    def only(self, ids: frozenset[str]) -> "Job":
+        """The same with some of its recordings."""
+        if isinstance(self.task, Trial):
+            return self
+        return replace(self, task=filtered(self.task, lambda r: probe_id(r.probe) in ids))
+
+
+def probe_id(probe: Any) -> str:
+    """The digest under which a probe's rows are stored; its record times are not in it."""
+    return digest(configuration(probe), 16)
+
+
+def rule_of(run: Run) -> Rule:
+    """The training rule of a run."""
+    return Rule(
+        n=run.n,
+        steps=run.steps,
+        eta=run.eta,
+        risk=run.risk or Risk(),
+        optimiser=run.optimiser or GradientDescent(),
+    )
+
+
+def resolve(task: Task, recipe: Recipe | None = None) -> Job:
+    """The job of a task: which engine runs it, under which key, and why not the others."""
+    if isinstance(task, Trial):
+        return Job(task, None, run_key(task.dynamics, "trial", task.version), {}, recipe)
+    engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
+    key = run_key(task.dynamics, engine.name, engine.version)
+    return Job(task, engine, key, refused, recipe)
+
+
+def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:
+    """The key of a run's rows: its dynamics, its engine and the engine's version."""
+    return digest({"task": dynamics, "engine": engine, "version": version})
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Jobs of one shape with seeds of each: what is computed at once, wherever that is. Rows do
+    not depend on the place: the same jobs, seeds, device and threads give the same numbers."""
+
+    jobs: tuple[Job, ...]
+    seeds: tuple[tuple[int, ...], ...]  # of each job
+    device: str = "cpu"
+    threads: int = 1
+
+    @property
+    def replicas(self) -> int:
+        """How many replicas run side by side."""
+        return sum(len(seeds) for seeds in self.seeds)
+
+
+def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[Unit]:
+    """What is lacking as units: trials a seed at a time, a run alone in blocks of a fixed width,
+    runs of one shape side by side."""
+    kind = "cuda" if device.startswith("cuda") else "cpu"
+    threads = torch.get_num_threads()
+    made: list[Unit] = []
+    groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}
+    for job, seeds in lacking:
+        if job.engine is None:
+            made += [Unit((job,), ((seed,),), device, threads) for seed in seeds]
+        else:
+            shape = job.engine.name, job.engine.shape(job.setting((), device))
+            groups.setdefault(shape, []).append((job, seeds))
+    for group in groups.values():
+        engine = group[0][0].engine
+        assert engine is not None
+        if len(group) == 1:
+            job, seeds = group[0]
+            blocks = padded(seeds, engine.width[kind])
+            made += [Unit((job,), (block,), device, threads) for block in blocks]
+        else:
+            made += _packed(group, engine.wide[kind], device, threads)
+    return made
+
+
+def _packed(
+    group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str, threads: int
+) -> list[Unit]:
+    """Jobs of one shape in units of at most `wide` replicas."""
+    pieces = [
+        (job, seeds[i : i + wide]) for job, seeds in group for i in range(0, len(seeds), wide)
+    ]
+    made: list[Unit] = []
+    held: list[tuple[Job, tuple[int, ...]]] = []
+    for piece in (*pieces, None):
+        full = sum(len(seeds) for _, seeds in held) + (len(piece[1]) if piece else 0) > wide
+        if held and (piece is None or full):
+            jobs, seeds = zip(*held, strict=True)
+            made.append(Unit(tuple(jobs), tuple(seeds), device, threads))
+            held = []
+        if piece is not None:
+            held.append(piece)
+    return made
+
+
+def padded(seeds: Sequence[int], width: int) -> list[tuple[int, ...]]:
+    """Blocks of a fixed width; the last is filled up with its own last seed, whose rows are
+    dropped. A row then does not depend on how many seeds were asked for.
+
+    >>> padded((1, 2, 3), 2)
+    [(1, 2), (3, 3)]
+    """
+    blocks = [tuple(seeds[i : i + width]) for i in range(0, len(seeds), width)]
+    return [block + (block[-1],) * (width - len(block)) for block in blocks]

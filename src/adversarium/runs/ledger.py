@@ -1,0 +1,223 @@
+"""The ledger: every claim with its verdict, typed; written as JSON (the keys are a contract)."""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from adversarium.bounds import Gate
+from adversarium.plans.catalogue import Claim, claims
+from adversarium.plans.evidence import Summary, finite
+from adversarium.plans.verdict import Part, Verdict
+
+NOT_YET = "not yet implemented"
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the paper says, and the range that the rule asks for."""
+
+    text: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Where the evidence of an entry comes from."""
+
+    preset: str | None = None
+    seeds: int = 0
+    engine: str | None = None
+    seconds: float = 0.0
+    asked: str = ""  # --seeds as it was given
+    regime: tuple[Gate, ...] = ()
+    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim as the ledger has it."""
+
+    id: str
+    paper: str
+    source: str
+    statement: str
+    kind: str
+    verdict: str
+    measured: tuple[Summary, ...] = ()
+    expected: Expected | None = None
+    reason: str = ""
+    seeds: int = 0
+    preset: str | None = None
+    engine: str | None = None
+    seconds: float = 0.0
+    corrected: str | None = None
+    command: str | None = None
+    note: str = ""
+    parts: tuple[Part, ...] = ()
+    regime: tuple[Gate, ...] = ()
+    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    sharpness: tuple[str, ...] = ()
+    reading: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            **whole,
+            "measured": [_measured(m) for m in self.measured],
+            "expected": None if self.expected is None else asdict(self.expected),
+            "parts": [
+                {
+                    "name": part.name,
+                    "verdict": str(part.word),
+                    "measured": [_measured(m) for m in part.measured],
+                    "reason": part.reason,
+                    "sharpness": part.sharpness,
+                }
+                for part in self.parts
+            ],
+            "regime": [
+                {
+                    "text": gate.text,
+                    "factor": finite(gate.factor),
+                    "printed": gate.printed,
+                    "low": finite(gate.low),
+                    "high": finite(gate.high),
+                    "holds": gate.holds,
+                }
+                for gate in self.regime
+            ],
+            "spans": {letter: list(ends) for letter, ends in self.spans.items()},
+            "sharpness": list(self.sharpness),
+        }
+
+
+def _measured(summary: Summary) -> dict[str, Any]:
+    return {**asdict(summary), "values": list(summary.values)}
+
+
+def read(plain: Mapping[str, Any]) -> Entry:
+    """An entry out of JSON; one that was written before an entry had parts has none."""
+    known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
+    told = {
+        "measured": _summaries(plain["measured"]),
+        "expected": Expected(**plain["expected"]) if plain.get("expected") else None,
+        "parts": tuple(
+            Part(
+                p["name"], p["verdict"], _summaries(p["measured"]), p["reason"],
+                p.get("sharpness", ""),
+            )
+            for p in plain.get("parts", ())
+        ),
+        "regime": tuple(
+            Gate(
+                g["text"], _number(g["factor"], math.nan), _number(g.get("low"), -math.inf),
+                _number(g.get("high"), math.inf), g["printed"],
+            )
+            for g in plain.get("regime", ())
+        ),
+        "spans": {letter: tuple(ends) for letter, ends in plain.get("spans", {}).items()},
+        "sharpness": tuple(plain.get("sharpness", ())),
+    }  # fmt: skip
+    return Entry(**{**known, **told})
+
+
+def _summaries(plain: Sequence[Mapping[str, Any]]) -> tuple[Summary, ...]:
+    return tuple(Summary(**{**m, "values": tuple(m["values"])}) for m in plain)
+
+
+def _number(value: float | None, else_: float) -> float:
+    return else_ if value is None else value
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of an audit, the machine it ran on, and the seconds it took."""
+
+    claims: tuple[Entry, ...]
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        entries = [entry.plain() for entry in self.claims]
+        return {"claims": entries, "machine": dict(self.machine), "seconds": self.seconds}
+
+
+def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[str, Claim]) -> Entry:
+    """A claim with its verdict as the ledger has it; no verdict: not yet implemented."""
+    bare = Entry(claim.id, claim.paper, claim.source, claim.statement, claim.kind, NOT_YET)
+    corrected = f"{claim.id}.corrected"
+    bare = replace(
+        bare,
+        note=claim.note,
+        reading=claim.reading,
+        corrected=corrected if corrected in known else None,
+        expected=Expected(claim.value, None, None) if claim.value else None,
+    )
+    if verdict is None:
+        return bare
+    expected = None
+    if claim.value or verdict.low is not None or verdict.high is not None:
+        expected = Expected(claim.value, verdict.low, verdict.high)
+    return replace(
+        bare,
+        verdict=verdict.verdict,
+        measured=verdict.measured,
+        expected=expected,
+        reason=verdict.reason,
+        seeds=facts.seeds,
+        preset=facts.preset,
+        engine=facts.engine,
+        seconds=facts.seconds,
+        command=_command(known.get(claim.alias_of, claim), facts),
+        parts=verdict.parts,
+        regime=facts.regime,
+        spans=facts.spans,
+        sharpness=tuple(part.sharpness for part in verdict.parts if part.sharpness),
+    )
+
+
+def _command(claim: Claim, facts: Facts) -> str:
+    """The call that repeats the entry."""
+    what = claim.id if claim.id in claims() else claim.experiment
+    seeds = f" --seeds {facts.asked}" if facts.asked else ""
+    return f"adversarium verify {what} --preset {facts.preset}{seeds}"
+
+
+def committed() -> tuple[Entry, ...]:
+    """The ledger that ships with the code."""
+    path = files("adversarium") / "ledger.json"
+    if not path.is_file():
+        return ()
+    return tuple(read(e) for e in json.loads(path.read_text(encoding="utf-8"))["claims"])
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    """Writes the ledger; a partial audit replaces only its own entries."""
+    fresh = {e.id: e.plain() for e in ledger.claims}
+    entries = list(fresh.values())
+    if path.exists():
+        try:
+            old = json.loads(path.read_text(encoding="utf-8"))["claims"]
+            _ = [e["id"] for e in old]
+        except (ValueError, KeyError, TypeError) as fault:
+            raise ValueError(f"{path} is not a ledger ({fault}); it was left untouched.") from fault
+        kept = {e["id"]: fresh.get(e["id"], e) for e in old} | fresh
+        order = {id: i for i, id in enumerate(claims())}
+        entries = sorted(kept.values(), key=lambda e: order.get(e["id"], len(order)))
+    whole = {**ledger.plain(), "claims": entries}
+    text = json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError as fault:
+        raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault

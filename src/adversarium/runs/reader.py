@@ -1,0 +1,149 @@
+"""Rows of one experiment, from the user's store and the row files shipped with the code."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.evidence import Evidence, Rows, Series
+from adversarium.runs.blocks import Block
+from adversarium.runs.jobs import Job
+from adversarium.runs.results import shipped
+from adversarium.runs.store import Store
+
+
+# seeds in the order of the arrays; which of them have a probe; the series by probe and name
+Source = tuple[list[int], dict[str, set[int]], dict[str, dict[str, Series]]]
+
+
+class Reader:
+    """Rows of one experiment: the store's first, then the shipped ones."""
+
+    def __init__(self, store: Store, experiment: str) -> None:
+        self.store = store
+        self._shipped: dict[str, list[Block]] = {}
+        for block in shipped(experiment):
+            self._shipped.setdefault(block.key, []).append(block)
+
+    def _recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
+        """What is there of a run, wherever it is."""
+        there = {
+            (seed, probe): kept.times
+            for block in self._shipped.get(key, ())
+            for probe, kept in block.kept.items()
+            for seed in block.seeds
+        }
+        return {**there, **self.store.recorded(key)}
+
+    def lacking(self, job: Job, seeds: Sequence[int]) -> list[tuple[Job, tuple[int, ...]]]:
+        """What is still to be computed: the job with only the recordings that some seeds lack,
+        and those seeds."""
+        there = self._recorded(job.key)
+        groups: dict[frozenset[str], list[int]] = {}
+        for seed in seeds:
+            missing = frozenset(
+                probe for probe, times in job.asked.items() if not _has(there, seed, probe, times)
+            )
+            if missing:
+                groups.setdefault(missing, []).append(seed)
+        return [(job.only(ids), tuple(group)) for ids, group in groups.items()]
+
+    def rows(self, job: Job, seeds: Sequence[int]) -> Rows | None:
+        """The rows of a run, if all that is asked of every seed is there."""
+        return None if self.lacking(job, seeds) else self.partial(job, seeds)
+
+    def partial(self, job: Job, seeds: Sequence[int]) -> Rows | None:
+        """The rows of those recordings that are there for all seeds; None where nothing is."""
+        there = self._recorded(job.key)
+        whole = {
+            probe: times
+            for probe, times in job.asked.items()
+            if all(_has(there, seed, probe, times) for seed in seeds)
+        }
+        if not whole:
+            return None
+        sources = self._sources(job.key, seeds)
+        series = {
+            name: _at(one, times)
+            for probe, times in whole.items()
+            for name, one in _joined(sources, probe, seeds).items()
+        }
+        return Rows(job.task, tuple(seeds), series)
+
+    def _sources(self, key: str, seeds: Sequence[int]) -> list[Source]:
+        """Where the rows of a run lie: the store before the shipped files."""
+        stored = self.store.recorded(key)
+        here = [seed for seed in seeds if any(s == seed for s, _ in stored)]
+        sources: list[Source] = []
+        if here:
+            has = {p: {s for s, q in stored if q == p} for p in {p for _, p in stored}}
+            sources.append((here, has, self.store.arrays(key, here)))
+        for block in self._shipped.get(key, ()):
+            has = {probe: set(block.seeds) for probe in block.kept}
+            arrays = {probe: dict(kept.series) for probe, kept in block.kept.items()}
+            sources.append((list(block.seeds), has, arrays))
+        return sources
+
+    def provenance(self, job: Job, seeds: Sequence[int]) -> dict[str, Any]:
+        """Engine, refusals, seconds and machine of a run."""
+        if self.store.seeds(job.key) & set(seeds):
+            return self.store.provenance(job.key, seeds)
+        block = self._shipped[job.key][0]
+        own = {"engine": block.engine, "refused": block.refused}
+        return {**own, "seconds": block.seconds * len(seeds), **block.provenance}
+
+
+def _joined(sources: Sequence[Source], probe: str, seeds: Sequence[int]) -> dict[str, Series]:
+    """The series of a probe for the seeds, each from the first source that has it."""
+    made: dict[str, Series] = {}
+    left = set(seeds)
+    for order, has, arrays in sources:
+        mine = left & has.get(probe, set())
+        if not mine:
+            continue
+        left -= mine
+        rows = [order.index(seed) for seed in seeds if seed in mine]
+        places = [i for i, seed in enumerate(seeds) if seed in mine]
+        for name, one in arrays.get(probe, {}).items():
+            if places == list(range(len(seeds))):
+                made[name] = Series(one.t, one.values[rows], one.axes)
+                continue
+            shape = (len(seeds), *one.values.shape[1:])
+            whole = made.setdefault(name, Series(one.t, np.full(shape, np.nan), one.axes))
+            kept = np.isin(one.t, whole.t)
+            at = np.searchsorted(whole.t, one.t[kept])
+            for place, row in zip(places, rows, strict=True):
+                whole.values[place, at] = one.values[row, kept]
+    return made
+
+
+def _has(
+    there: dict[tuple[int, str], tuple[int, ...] | None],
+    seed: int,
+    probe: str,
+    times: tuple[int, ...] | None,
+) -> bool:
+    """Whether a recording of a seed is there at all of the times."""
+    if (seed, probe) not in there:
+        return False
+    return times is None or set(times) <= set(there[seed, probe] or ())
+
+
+def _at(series: Series, times: tuple[int, ...] | None) -> Series:
+    """A series at the times that were asked for, whatever else is stored."""
+    if times is None or tuple(series.t) == times:
+        return series
+    kept = np.isin(series.t, times)
+    return Series(series.t[kept], series.values[:, kept], series.axes)
+
+
+def evidence(reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]) -> Evidence | None:
+    """The rows of jobs, if all are there."""
+    runs = []
+    for job in jobs:
+        rows = reader.rows(job, seeds)
+        if rows is None:
+            return None
+        runs.append(rows)
+    return Evidence(tuple(runs))
+

@@ -1,0 +1,65 @@
+"""Read-only row files: gzipped JSON lines, nine digits, as `results/` ships them."""
+
+import gzip
+import io
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from adversarium.plans.evidence import Series
+from adversarium.runs.blocks import Block, Kept
+
+
+def write_rows(path: Path, blocks: Iterable[Block]) -> None:
+    """Writes blocks as a row file."""
+    with gzip.GzipFile(path, "wb", mtime=0) as raw, io.TextIOWrapper(raw, "utf-8") as file:
+        for block in blocks:
+            kept = {
+                probe: {
+                    "times": None if one.times is None else list(one.times),
+                    "series": {name: _plain(series) for name, series in one.series.items()},
+                }
+                for probe, one in block.kept.items()
+            }
+            line = {**vars(block), "kept": kept, "seeds": list(block.seeds)}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _plain(series: Series) -> dict[str, object]:
+    nine = [float(f"{v:.9g}") for v in series.values.ravel()]
+    return {"t": series.t.tolist(), "axes": {k: list(v) for k, v in series.axes.items()},
+            "values": nine}  # fmt: skip
+
+
+def read_rows(path: Path) -> list[Block]:
+    """The blocks of a row file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = [json.loads(text) for text in file]
+    return [
+        Block(**{**line, "seeds": tuple(line["seeds"]), "kept": _kept(line)}) for line in lines
+    ]
+
+
+def _kept(line: dict) -> dict[str, Kept]:
+    made = {}
+    for probe, one in line["kept"].items():
+        series = {}
+        for name, told in one["series"].items():
+            axes = {k: tuple(v) for k, v in told["axes"].items()}
+            shape = (len(line["seeds"]), len(told["t"]), *(len(v) for v in axes.values()))
+            values = np.array(told["values"], dtype=float).reshape(shape)
+            series[name] = Series(np.array(told["t"]), values, axes)
+        times = None if one["times"] is None else tuple(one["times"])
+        made[probe] = Kept(times, series)
+    return made
+
+
+@cache
+def shipped(experiment: str) -> tuple[Block, ...]:
+    """The row file that the package ships for an experiment, if any."""
+    path = Path(str(files("adversarium") / "results" / f"{experiment}.jsonl.gz"))
+    return tuple(read_rows(path)) if path.is_file() else ()

@@ -1,0 +1,377 @@
+"""The store: one sqlite file (WAL), an array a (run, seed, probe, name).
+
+A finished block of seeds is written in one transaction, so a killed process loses at most the
+block in flight. A file that is not a store is refused and never written to; a store of an older
+format is converted once, whole or not at all.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from adversarium.plans.evidence import Series
+from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.conversion import old_blocks
+
+APPLICATION_ID = 0x41445653  # "ADVS", in the file's header
+FORMAT = 2
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  id INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, experiment TEXT NOT NULL,
+  config TEXT NOT NULL, engine TEXT NOT NULL, refused TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS spent (
+  run INTEGER NOT NULL, seed INTEGER NOT NULL, seconds REAL NOT NULL, provenance TEXT NOT NULL,
+  PRIMARY KEY (run, seed)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS done (
+  run INTEGER NOT NULL, seed INTEGER NOT NULL, probe TEXT NOT NULL, times BLOB,
+  PRIMARY KEY (run, seed, probe)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS arrays (
+  run INTEGER NOT NULL, seed INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL,
+  t BLOB NOT NULL, axes TEXT NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY (run, seed, probe, name));
+CREATE TABLE IF NOT EXISTS failures (
+  key TEXT NOT NULL, experiment TEXT NOT NULL, config TEXT NOT NULL, seeds TEXT NOT NULL,
+  reason TEXT NOT NULL, time REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS verdicts (
+  claim TEXT PRIMARY KEY, entry TEXT NOT NULL, time REAL NOT NULL);
+"""
+
+
+class StoreError(ValueError):
+    """The file cannot serve as a store; the message says why and the way out."""
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is not a whole store of ours, without opening it for writing."""
+    if path.is_dir():
+        raise StoreError(f"the store {path} is a directory; name a file (--store FILE).")
+    if not path.exists():
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise StoreError(f"the store's directory {folder} does not exist; make it first.")
+        return
+    if path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
+        raise StoreError(f"{path} is not a store (no sqlite file); it was left untouched.")
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program; it was left untouched.")
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return  # sqlite finishes what a killed process left in its log
+    if path.stat().st_size < (65536 if page == 1 else page) * pages:
+        raise StoreError(
+            f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "
+            "untouched. Restore it from a copy, or name a new file (--store FILE)."
+        )
+
+
+class Store:
+    """An open store. `readonly` never creates or changes the file."""
+
+    def __init__(self, path: str | Path, readonly: bool = False) -> None:
+        self.path = Path(path)
+        check_file(self.path)
+        empty = not self.path.exists() or self.path.stat().st_size == 0
+        if readonly and empty:
+            self._db = sqlite3.connect(":memory:")
+            self._db.executescript(_SCHEMA)
+            return
+        self._db = self._view() if readonly else self._connect()
+        with self._reported():
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            if version > FORMAT:
+                raise StoreError(
+                    f"{self.path} was written by a newer adversarium (format {version}); update, "
+                    "or name a new file (--store FILE)."
+                )
+            if version < FORMAT:
+                if readonly:  # the file stays as it is, a copy in memory is converted
+                    copy = sqlite3.connect(":memory:")
+                    self._db.backup(copy)
+                    self._db = copy
+                self._convert()
+
+    def _view(self) -> sqlite3.Connection:
+        """A connection that writes nothing, also where nothing can be written."""
+        place = quote(str(self.path.absolute()))
+        with self._reported():
+            try:
+                db = sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=30)
+                db.execute("SELECT COUNT(*) FROM runs")
+            except sqlite3.OperationalError:
+                db = sqlite3.connect(f"file:{place}?immutable=1", uri=True)
+            return db
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._reported():
+            try:
+                db = sqlite3.connect(self.path, timeout=30)
+                _create(db)
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
+            except sqlite3.OperationalError as fault:
+                raise StoreError(
+                    f"the store {self.path} cannot be opened for writing ({fault}); name another "
+                    "place (--store FILE)."
+                ) from fault
+            return db
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as fault:
+            raise StoreError(
+                f"the store {self.path} cannot be read or written ({fault}); nothing was changed. "
+                "Restore it from a copy, or name a new file (--store FILE)."
+            ) from fault
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    def _convert(self) -> None:
+        """Turns the tables of format 1 into today's, in one transaction."""
+        blocks = list(old_blocks(self._db))
+        with self._db:
+            self._db.execute("BEGIN EXCLUSIVE")
+            if self._db.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
+                return  # another process was first
+            for table in ("rows", "done", "runs"):
+                self._db.execute(f"DROP TABLE {table}")
+            for statement in _SCHEMA.split(";"):
+                self._db.execute(statement)
+            for block in blocks:
+                self._add(block)
+            self._db.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def write(self, block: Block) -> None:
+        """Adds a finished block: all of it, or nothing."""
+        with self._reported(), self._db:
+            self._add(block)
+
+    def _add(self, block: Block) -> None:
+        self._db.execute(
+            "INSERT OR IGNORE INTO runs (key, experiment, config, engine, refused) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (
+                block.key,
+                block.experiment,
+                json.dumps(block.config, ensure_ascii=False, sort_keys=True),
+                block.engine,
+                json.dumps(block.refused),
+            ),
+        )
+        self._db.execute("DELETE FROM failures WHERE key = ?", (block.key,))
+        run = self._run(block.key)
+        for i, seed in enumerate(block.seeds):
+            self._db.execute(
+                "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT (run, seed) DO UPDATE SET "
+                "seconds = seconds + excluded.seconds, provenance = excluded.provenance",
+                (run, seed, block.seconds, json.dumps(block.provenance)),
+            )
+            for probe, kept in block.kept.items():
+                self._keep(run, seed, i, probe, kept)
+
+    def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: Kept) -> None:
+        """One seed's part of a recorded probe; what is there at other times stays beside it."""
+        before = self._db.execute(
+            "SELECT times FROM done WHERE run = ? AND seed = ? AND probe = ?", (run, seed, probe)
+        ).fetchone()
+        old: dict[str, Series] = {}
+        times = kept.times
+        if before is not None and before[0] is not None and times is not None:
+            had = tuple(_ints(before[0]).tolist())
+            if not set(had) <= set(times):
+                old = {n: s for n, s in self._arrays(run, [seed]).get(probe, {}).items()}
+                times = tuple(sorted({*had, *times}))
+        blob = None if times is None else np.array(times, dtype=np.int64).tobytes()
+        self._db.execute(
+            "INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?)", (run, seed, probe, blob)
+        )
+        for name, series in kept.series.items():
+            t, values = series.t.astype(np.int64), series.values[i]
+            if name in old:
+                t, values = _merged(old[name].t, old[name].values[0], t, values)
+            axes = json.dumps({k: list(v) for k, v in series.axes.items()}, ensure_ascii=False)
+            self._db.execute(
+                "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (run, seed, probe, name, t.tobytes(), axes, values.astype(np.float64).tobytes()),
+            )
+
+    def _run(self, key: str) -> int | None:
+        row = self._db.execute("SELECT id FROM runs WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
+        """What is there of a run: the times of every (seed, probe); None for folds and trials."""
+        with self._reported():
+            rows = self._db.execute(
+                "SELECT seed, probe, times FROM done WHERE run = ?", (self._run(key),)
+            ).fetchall()
+        return {
+            (seed, probe): None if times is None else tuple(_ints(times).tolist())
+            for seed, probe, times in rows
+        }
+
+    def seeds(self, key: str) -> set[int]:
+        """The seeds of which anything is there."""
+        with self._reported():
+            run = self._run(key)
+            return {s for (s,) in self._db.execute("SELECT seed FROM spent WHERE run = ?", (run,))}
+
+    def arrays(self, key: str, seeds: Sequence[int]) -> dict[str, dict[str, Series]]:
+        """The series of a run by probe and name; the seeds that lack one have NaN."""
+        with self._reported():
+            return self._arrays(self._run(key), seeds)
+
+    def _arrays(self, run: int | None, seeds: Sequence[int]) -> dict[str, dict[str, Series]]:
+        place = {seed: i for i, seed in enumerate(seeds)}
+        marks = ",".join("?" * len(place))
+        rows = self._db.execute(
+            "SELECT seed, probe, name, t, axes, value FROM arrays "
+            f"WHERE run = ? AND seed IN ({marks})",
+            (run, *place),
+        )
+        made: dict[str, dict[str, list[tuple[int, bytes, str, bytes]]]] = {}
+        for seed, probe, name, t, axes, value in rows:
+            made.setdefault(probe, {}).setdefault(name, []).append((place[seed], t, axes, value))
+        return {
+            probe: {name: _series(parts, len(place)) for name, parts in by_name.items()}
+            for probe, by_name in made.items()
+        }
+
+    def provenance(self, key: str, seeds: Sequence[int]) -> dict[str, Any]:
+        """Engine, refusals, seconds per seed and machine of a run."""
+        with self._reported():
+            run, engine, refused = self._db.execute(
+                "SELECT id, engine, refused FROM runs WHERE key = ?", (key,)
+            ).fetchone()
+            marks = ",".join("?" * len(seeds))
+            spent = self._db.execute(
+                f"SELECT seconds, provenance FROM spent WHERE run = ? AND seed IN ({marks})",
+                (run, *seeds),
+            ).fetchall()
+        return {
+            "engine": engine,
+            "refused": json.loads(refused),
+            "seconds": sum(seconds for seconds, _ in spent),
+            **(json.loads(spent[0][1]) if spent else {}),
+        }
+
+    def fail(self, key: str, experiment: str, config: Any, seeds: Sequence[int], why: str) -> None:
+        """Records a run that raised or diverged."""
+        with self._reported(), self._db:
+            self._db.execute(
+                "INSERT INTO failures VALUES (?, ?, ?, ?, ?, ?)",
+                (key, experiment, json.dumps(config), json.dumps(list(seeds)), why, time.time()),
+            )
+
+    def failures(self) -> list[dict[str, Any]]:
+        """The runs that failed."""
+        with self._reported():
+            found = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
+        return [{"experiment": e, "seeds": json.loads(s), "reason": r} for e, s, r in found]
+
+    def why(self, key: str) -> str:
+        """Why a run failed last; nothing if it never did."""
+        query = "SELECT reason FROM failures WHERE key = ? ORDER BY rowid DESC LIMIT 1"
+        with self._reported():
+            found = self._db.execute(query, (key,)).fetchone()
+        return found[0] if found else ""
+
+    def keep_verdicts(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Remembers the last verdicts, for `show` and `report`."""
+        with self._reported(), self._db:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)",
+                [(e["id"], json.dumps(e, ensure_ascii=False), time.time()) for e in entries],
+            )
+
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        """The last verdict of every claim that was audited here."""
+        with self._reported():
+            found = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
+        return {claim: json.loads(entry) for claim, entry in found}
+
+    def dump(self) -> Iterator[Block]:
+        """Every run with its seeds, as blocks: one for the seeds that have the same recordings."""
+        with self._reported():
+            runs = self._db.execute(
+                "SELECT key, experiment, config, engine, refused FROM runs ORDER BY id"
+            ).fetchall()
+        for key, experiment, config, engine, refused in runs:
+            alike: dict[tuple[Any, ...], list[int]] = {}
+            recorded = self.recorded(key)
+            for seed in sorted({seed for seed, _ in recorded}):
+                here = tuple(sorted((p, t) for (s, p), t in recorded.items() if s == seed))
+                alike.setdefault(here, []).append(seed)
+            for here, seeds in alike.items():
+                arrays = self.arrays(key, seeds)
+                origin = self.provenance(key, seeds)
+                seconds = origin.pop("seconds") / len(seeds)
+                origin.pop("engine"), origin.pop("refused")
+                kept = {probe: Kept(times, arrays.get(probe, {})) for probe, times in here}
+                yield Block(
+                    key,
+                    experiment,
+                    json.loads(config),
+                    engine,
+                    json.loads(refused),
+                    tuple(seeds),
+                    seconds,
+                    origin,
+                    kept,
+                )
+
+
+def _create(db: sqlite3.Connection) -> None:
+    """Makes the tables and signs the header in one transaction, before the log is switched on:
+    another process sees either nothing or a whole store."""
+    if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+        return
+    statements = "".join(
+        (f"PRAGMA application_id = {APPLICATION_ID};", f"PRAGMA user_version = {FORMAT};")
+    )
+    db.executescript(f"BEGIN EXCLUSIVE; {statements} {_SCHEMA} COMMIT;")
+
+
+def _ints(blob: bytes) -> np.ndarray:
+    return np.frombuffer(blob, dtype=np.int64)
+
+
+def _series(parts: Sequence[tuple[int, bytes, str, bytes]], count: int) -> Series:
+    """The arrays of several seeds as one series; NaN where a seed lacks a time."""
+    axes = {k: tuple(v) for k, v in json.loads(parts[0][2]).items()}
+    shape = tuple(len(v) for v in axes.values())
+    blobs = {t for _, t, _, _ in parts}
+    t = _ints(parts[0][1]) if len(blobs) == 1 else np.unique(np.concatenate([*map(_ints, blobs)]))
+    values = np.full((count, len(t), *shape), np.nan)
+    for i, own, _, value in parts:
+        row = np.frombuffer(value, dtype=np.float64).reshape(-1, *shape)
+        values[i, slice(None) if len(blobs) == 1 else np.searchsorted(t, _ints(own))] = row
+    return Series(t, values, axes)
+
+
+def _merged(
+    t: np.ndarray, values: np.ndarray, other_t: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two curves of one number as one; the second overrules the first."""
+    whole = np.unique(np.concatenate([t, other_t]))
+    merged = np.empty((len(whole), *values.shape[1:]))
+    merged[np.searchsorted(whole, t)] = values
+    merged[np.searchsorted(whole, other_t)] = other
+    return whole, merged

@@ -1,0 +1,120 @@
+"""Every attack × radius on the trained networks of a run, with the certified bracket."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from adversarium import attacks
+from adversarium.attacks import APGD, FGSM, PGD, PatchTransplant, strong_attacks
+from adversarium.plans.run import Run
+from adversarium.probes.bracket import bracket
+from adversarium.probes.errors import error, worst_margin
+from adversarium.probes.scene import Scene
+from adversarium.runs.jobs import resolve
+from adversarium.sockets import (
+    Attack,
+    Batch,
+    Bounded,
+    Certified,
+    Named,
+    PatchAdditive,
+    Region,
+    Structured,
+)
+from adversarium.training import train
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Errors by attack and radius: errors[attack] has one number per radius."""
+
+    p: float
+    radii: tuple[float, ...]
+    errors: dict[str, list[float]]
+    proven: list[float]  # the share that no certificate covers; empty where there is none
+    ceiling: tuple[float, ...] = ()  # the error that no classifier avoids; empty: not known
+
+
+def named(part: Named) -> Attack:
+    """The attack that a distribution named."""
+    attack: Attack = getattr(attacks, part.part)(**part.fields)
+    return attack
+
+
+def ball_of(run: Run) -> Region | None:
+    """The ball of the training attack, where it has one."""
+    return run.attack.ball if isinstance(run.attack, Bounded) else None
+
+
+def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tuple[Attack, ...]]:
+    """The named attacks at one radius: by gradient for every network, the run's own, over patches
+    for a network that adds them up, and those that the data name, which need no model."""
+    k, ball = run.data.k, ball_of(run)
+    box = ball.box if ball is not None else None
+    common = dict(p=p, radius=radius, box=box)
+    suite: dict[str, tuple[Attack, ...]] = {
+        "FGSM, logit difference": (FGSM(**common),),
+        "PGD-20, cross-entropy": (PGD(**common, loss="cross_entropy"),),
+        "PGD-20, −F_y": (PGD(**common, loss="minus_true_logit"),),
+        "PGD-20, raw gradient, step 10": (PGD(**common, step=10.0, normalised=False),),
+        "PGD-10, raw gradient of −F_y, step 1e3": (
+            PGD(**common, steps=10, step=1e3, normalised=False, loss="minus_true_logit"),
+        ),
+        "APGD, logit difference": (APGD(**common),),
+        "all strong attacks": strong_attacks(p, radius, k, box=box, targets=3),
+    }
+    if ball is not None:
+        suite["training attack"] = (replace(run.attack, radius=radius),)
+    if isinstance(run.network, PatchAdditive) and p == 2 and box is None:
+        suite["one patch's direction on another"] = (PatchTransplant(radius=radius),)
+    if isinstance(run.data, Structured):
+        model_free = run.data.model_free(batch, p, radius)
+        suite |= {name: (named(part),) for name, part in model_free.items()}
+    return suite
+
+
+def default_radii(run: Run) -> tuple[float, tuple[float, ...]]:
+    """The norm of the training attack and eight radii up to one and a half times its own; the
+    data's own budget where there is none."""
+    ball = ball_of(run)
+    p, top = 2.0, 1.0
+    if ball is not None:
+        p, top = ball.p, ball.radius
+    elif isinstance(run.data, Structured):
+        p, top = run.data.budget
+    return p, tuple(round(top * f, 6) for f in (0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5))
+
+
+def strengths(
+    run: Run, seed: int, radii: Sequence[float] = (), n: int = 200, device: str = "cpu"
+) -> Strengths:
+    """Trains one seed and attacks its final network on n fresh points with everything there is.
+
+    A stronger attack never reports less than a weaker one found at a smaller radius: the strong
+    row is the running maximum of all rows.
+    """
+    p, usual = default_radii(run)
+    chosen = tuple(sorted(radii)) or usual
+    job = resolve(run)
+    assert job.engine is not None
+    setting = job.setting((seed,), device)
+    *_, whole = train(job.engine, (setting,))
+    (state,), scene = job.engine.apart(whole), Scene(setting)
+    batch = scene.test(n)
+    errors: dict[str, list[float]] = {}
+    proven: list[float] = []
+    for i, radius in enumerate(chosen):
+        for name, suite in attacks_of(run, batch, p, radius).items():
+            row = errors.setdefault(name, [math.nan] * len(chosen))
+            row[i] = float(error(worst_margin(state, batch, suite)))
+        if isinstance(run.network, Certified):
+            _, open_ = bracket(state, scene, batch, p, radius, ())
+            proven.append(float(open_))
+    best = torch.tensor([list(row) for row in errors.values()]).nan_to_num(0).amax(0)
+    errors["all strong attacks"] = best.cummax(0).values.tolist()
+    ceiling: tuple[float, ...] = ()
+    if isinstance(run.data, Structured):
+        ceiling = tuple(1 - run.data.ceiling(p, radius) for radius in chosen)
+    return Strengths(p, chosen, errors, proven, ceiling)

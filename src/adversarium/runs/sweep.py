@@ -1,0 +1,304 @@
+"""Sweeps: a grid of changed runs, refined where the outcome changes, with the boundary between."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.boundary import Boundary, crossings, fit
+from adversarium.plans.evidence import Evidence, Quantity, Summary, summary
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.figures import Switch
+from adversarium.plans.run import Task
+from adversarium.plans.verdict import Why
+from adversarium.runs.audit import Ask, Report, judged, needed, run_missing
+from adversarium.runs.changes import parse_value, planned
+from adversarium.runs.jobs import Job, Recipe, resolve
+from adversarium.runs.reader import Reader, evidence
+
+_MOST = 10_000  # values of an axis, and cells of a grid
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One --over axis of a sweep."""
+
+    name: str
+    values: tuple[Any, ...]
+    log: bool = False
+
+    def between(self, a: Any, b: Any) -> Any:
+        """The middle of two values, in the axis's own scale; None where there is none."""
+        if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (a, b)):
+            return None
+        middle = math.sqrt(a * b) if self.log else (a + b) / 2
+        whole = all(isinstance(v, int) for v in self.values)
+        middle = round(middle) if whole else float(f"{middle:.6g}")
+        return None if middle in (a, b) else middle
+
+
+def refined(
+    axes: Sequence[Axis], points: Sequence[dict[str, Any]], words: Sequence[str]
+) -> list[dict[str, Any]]:
+    """New cells halfway between neighbours along an axis that have different words."""
+    known = {tuple(p.values()): word for p, word in zip(points, words, strict=True)}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for i, axis in enumerate(axes):
+        lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for point in known:
+            lines.setdefault(point[:i] + point[i + 1 :], []).append(point)
+        for line in lines.values():
+            if not all(isinstance(p[i], (int, float)) for p in line):
+                continue
+            ordered = sorted(line, key=lambda p: p[i])
+            for a, b in itertools.pairwise(ordered):
+                middle = axis.between(a[i], b[i]) if known[a] != known[b] else None
+                new = (*a[:i], middle, *a[i + 1 :])
+                if middle is not None and new not in known:
+                    found[new] = dict(zip((x.name for x in axes), new, strict=True))
+    return list(found.values())
+
+
+def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
+    """The axis with values rounded where its knob, or field n or steps, takes whole numbers."""
+    parameters = inspect.signature(experiment.plan).parameters
+    default = parameters[axis.name].default if axis.name in parameters else None
+    present = experiment.knobs(preset).get(axis.name, default)
+    sample = present[0] if isinstance(present, (tuple, list)) and present else present
+    counts = isinstance(sample, int) and not isinstance(sample, bool)
+    if not (counts or axis.name in ("n", "steps", "N", "d", "m", "P")):
+        return axis
+    if not axis.log:
+        return axis
+    return Axis(axis.name, tuple(dict.fromkeys(max(1, round(v)) for v in axis.values)), axis.log)
+
+
+def parse_axis(word: str) -> Axis:
+    """name=a:b:step, name=v1,v2,… or name=log:a:b:n."""
+    name, equals, text = word.partition("=")
+    if not equals or not text:
+        raise ValueError(f"--over needs name=a:b:step, name=v1,v2 or name=log:a:b:n, got {word!r}.")
+    parts = text.split(":")
+    try:
+        if parts[0] == "log" and len(parts) == 4:
+            low, high, count = float(parts[1]), float(parts[2]), int(parts[3])
+            if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
+                raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
+            ratio = (high / low) ** (1 / max(1, count - 1))
+            grid: list[Any] = [low * ratio**i for i in range(count)]
+        elif len(parts) == 3 and parts[0] != "log":
+            low, high, step = (float(p) for p in parts)
+            count = math.floor((high - low) / step + 1e-9) + 1
+            if count > _MOST:
+                raise ValueError(f"{count} values; at most {_MOST} an axis")
+            grid = [low + step * i for i in range(count)]
+        elif len(parts) > 1:
+            raise ValueError("a range is a:b:step or log:a:b:n")
+        else:
+            return Axis(name, tuple(parse_value(v) for v in _split(text)))
+    except (ValueError, ZeroDivisionError, OverflowError) as fault:
+        raise ValueError(f"--over {word}: {fault}.") from fault
+    if not grid:
+        raise ValueError(f"--over {word} has no values.")
+    whole = all(abs(v - round(v)) < 1e-9 for v in grid)
+    values = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
+    return Axis(name, values, parts[0] == "log")
+
+
+def _split(text: str) -> list[str]:
+    """Pieces between commas that stand outside brackets."""
+    pieces, depth = [""], 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += c
+    return pieces
+
+
+def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
+    """The changes of every cell: all combinations, or the axes walked together."""
+    names = [axis.name for axis in axes]
+    if not zipped and math.prod(len(a.values) for a in axes) > _MOST:
+        raise ValueError(f"a sweep has at most {_MOST} cells; take fewer values.")
+    if len(set(names)) < len(names):
+        raise ValueError(f"--over names an axis twice: {', '.join(names)}.")
+    if zipped and len({len(a.values) for a in axes}) > 1:
+        sizes = ", ".join(f"{a.name}: {len(a.values)}" for a in axes)
+        raise ValueError(f"--zip needs axes of one length, got {sizes}.")
+    walk = (
+        zip(*(a.values for a in axes), strict=True)
+        if zipped
+        else itertools.product(*(a.values for a in axes))
+    )
+    return [dict(zip((a.name for a in axes), point, strict=True)) for point in walk]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a sweep: what was set, what came out, and the tasks it ran."""
+
+    set: Mapping[str, Any]
+    verdict: str  # a word, a side of the switch, or "failed"
+    reason: str = ""
+    measured: Summary | None = None
+    tasks: tuple[Task, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep: its axes, what every cell was judged by, the cells, what failed, and the
+    fitted and predicted boundary where the experiment has a switch."""
+
+    experiment: Experiment
+    axes: tuple[Axis, ...]
+    zipped: bool
+    watched: str
+    cells: tuple[Cell, ...]
+    failures: tuple[str, ...] = ()
+    boundary: Boundary | None = None
+    theorem: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+
+    @property
+    def positive(self) -> bool:
+        """Whether all cells stand at positive numbers."""
+        places = (v for cell in self.cells for v in cell.set.values())
+        return all(isinstance(v, (int, float)) and v > 0 for v in places)
+
+
+def watched_by(experiment: Experiment, id: str, claim: str) -> str:
+    """What every cell is judged by: the claim that was named, or the experiment's switch, or its
+    first claim."""
+    if not claim and id not in experiment.checks and experiment.switch is not None:
+        return str(experiment.switch.probe)
+    if not experiment.checks:
+        raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
+    watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
+    if watched not in experiment.checks:
+        raise ValueError(
+            f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
+        )
+    return watched
+
+
+def sweep(
+    experiment: Experiment,
+    axes: Sequence[Axis],
+    watched: str,
+    reader: Reader,
+    fixed: Mapping[str, Any],
+    ask: Ask,
+    zipped: bool = False,
+    rounds: int = 0,
+    report: Report | None = None,
+) -> Sweep:
+    """Runs a grid, and `rounds` times the cells halfway between neighbours that differ. A cell
+    trains only the runs, and records only the numbers, that what it is judged by needs."""
+    seeds = ask.chosen(experiment)
+    new = cells(axes, zipped)
+    made: list[Cell] = []
+    failures: list[str] = []
+    for turn in range(rounds + 1):
+        plans = [_planned(experiment, ask.preset, {**fixed, **cell}, watched) for cell in new]
+        if all(fault for _, fault in plans) and not made:
+            raise ValueError(plans[0][1])
+        jobs = list({job.key: job for cell_jobs, _ in plans for job in cell_jobs}.values())
+        what = f"{len(new)} cells" + (f", round {turn} of {rounds}" if turn else "")
+        failures += run_missing(experiment, jobs, seeds, reader, ask, _titled(report, what))
+        for place, (cell_jobs, fault) in zip(new, plans, strict=True):
+            made.append(_judged(experiment, watched, place, reader, cell_jobs, seeds, fault))
+        failures += [fault for _, fault in plans if fault]
+        points, words = [dict(c.set) for c in made], [c.verdict for c in made]
+        new = refined(axes, points, words) if rounds else []
+        if not new:
+            break
+    whole = Sweep(experiment, tuple(axes), zipped, watched, tuple(made), tuple(failures))
+    if len(axes) == 2 and not zipped and whole.positive and watched not in experiment.checks:
+        boundary, theorem = _boundary(axes, experiment.switch, made)
+        return replace(whole, boundary=boundary, theorem=theorem)
+    return whole
+
+
+def _titled(report: Report | None, what: str) -> Report | None:
+    if report is None:
+        return None
+    told = report
+    return lambda w, done, whole: told(f"{what}: {w}", done, whole)
+
+
+def _planned(
+    experiment: Experiment, preset: str, changes: Mapping[str, Any], watched: str
+) -> tuple[list[Job], str]:
+    """The jobs of a cell, or why there are none."""
+    try:
+        tasks: Sequence[Task] = planned(experiment, preset, changes)
+    except ValueError as fault:
+        at = ", ".join(f"{k}={v}" for k, v in changes.items())
+        return [], f"{at}: {fault}"
+    if watched in experiment.checks:
+        tasks = needed(tasks, experiment.checks[watched].needs)
+    elif len(tasks) > 1:
+        raise ValueError(
+            f"a cell of this sweep holds {len(tasks)} runs ({tasks[0].label}; {tasks[1].label}; "
+            "…), and one is needed; fix what still varies with --set or --over."
+        )
+    recipe = Recipe(experiment.id, preset, tuple(changes.items()))
+    return [resolve(task, recipe) for task in tasks], ""
+
+
+def _judged(
+    experiment: Experiment,
+    watched: str,
+    place: Mapping[str, Any],
+    reader: Reader,
+    jobs: Sequence[Job],
+    seeds: Sequence[int],
+    fault: str,
+) -> Cell:
+    tasks = tuple(job.task for job in jobs)
+    rows = evidence(reader, jobs, seeds) if not fault else None
+    if rows is None:
+        reasons = [reader.store.why(job.key) for job in jobs]
+        why = fault or "; ".join(r for r in reasons if r) or "a run failed"
+        return Cell(place, "failed", why, None, tasks)
+    if watched not in experiment.checks:
+        return _side(experiment.switch, rows, place, tasks)
+    try:
+        verdict = judged(experiment.checks[watched], rows)
+    except KeyError as lacking:
+        return Cell(place, "undecided", f"{Why.REGIME}: {lacking}", None, tasks)
+    first = verdict.measured[0] if verdict.measured else None
+    return Cell(place, verdict.verdict, verdict.reason, first, tasks)
+
+
+def _side(switch: Switch, rows: Evidence, place: Mapping[str, Any], tasks: tuple[Task, ...]) -> Cell:
+    """On which side of the switch the run of a cell lies: its 99 % interval decides."""
+    values = next(run.last(switch.probe) for run in rows if switch.probe in run.series)
+    made = summary(Quantity(switch.name or switch.probe, lambda _: values), values)
+    word = "undecided"
+    if made.low is not None and made.high is not None:
+        above, below = made.low > switch.above, made.high < switch.above
+        word = "above" if above else "below" if below else "undecided"
+    reason = "" if word != "undecided" else f"the interval crosses {switch.above:g}"
+    return Cell(place, word, reason, made, tasks)
+
+
+def _boundary(
+    axes: Sequence[Axis], switch: Switch | None, made: Sequence[Cell]
+) -> tuple[Boundary | None, np.ndarray]:
+    """The fitted line between above and below, and the theorem's points, for a switch."""
+    none = np.empty((0, 2))
+    good = [cell for cell in made if cell.measured is not None]
+    if switch is None or not good:
+        return None, none
+    x, y = (np.array([float(cell.set[a.name]) for cell in good]) for a in axes)
+    values = [[np.nan if v is None else v for v in c.measured.values] for c in good if c.measured]
+    line = fit(x, y, np.array(values, dtype=float), switch.above)
+    if switch.predicted is None:
+        return line, none
+    margins = np.array([switch.predicted(cell.tasks[0]) for cell in good])
+    return line, crossings(x, y, margins)

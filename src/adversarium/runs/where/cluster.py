@@ -1,0 +1,66 @@
+"""A Dask cluster: a scheduler and workers that somebody started, here or on other machines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adversarium.runs.blocks import Outcome
+from adversarium.runs.jobs import Unit
+from adversarium.runs.where.here import Told
+from adversarium.runs.where.orders import carried_out, order
+
+PATIENCE = 15  # seconds to wait for a scheduler, and then for its first worker
+
+
+def distributed() -> Any:
+    """Dask distributed, or a sentence that says how to get it."""
+    try:
+        import distributed as module
+    except ImportError as fault:
+        raise ValueError(
+            "a cluster needs Dask distributed; install adversarium with its extra: "
+            "pip install 'adversarium[cluster]'."
+        ) from fault
+    return module
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The workers of a scheduler, by its address. A worker that dies loses nothing: its units go
+    to the others."""
+
+    address: str
+
+    def computed(
+        self, units: Sequence[Unit], experiment: str, told: Told
+    ) -> Iterator[tuple[Unit, Outcome]]:
+        """Every unit with what it made, as they finish."""
+        if not units:
+            return
+        dask = distributed()
+        orders = [order(unit, experiment) for unit in units]
+        with self._client(dask) as client:
+            futures = [client.submit(carried_out, one, pure=False, retries=3) for one in orders]
+            place = {future.key: i for i, future in enumerate(futures)}
+            told(0, 0, 0, len(units))
+            for done, future in enumerate(dask.as_completed(futures), start=1):
+                yield units[place[future.key]], future.result()
+                if done < len(units):
+                    told(done, done, done, len(units))
+
+    def _client(self, dask: Any) -> Any:
+        try:
+            client = dask.Client(self.address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, TimeoutError) as fault:
+            raise ValueError(
+                f"no scheduler answers at {self.address}; start one with `adversarium scheduler`."
+            ) from fault
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as fault:
+            client.close()
+            raise ValueError(
+                f"the scheduler {self.address} has no worker; start one with `adversarium worker "
+                f"{self.address}`."
+            ) from fault
+        return client

@@ -1,0 +1,37 @@
+"""This process."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from adversarium.runs.blocks import Outcome
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import Unit
+
+# units done, the unit that is told of, steps done, steps in all
+Told = Callable[[int, int, int, int], None]
+
+
+@runtime_checkable
+class Place(Protocol):
+    """Somewhere that units can be computed; whoever asked writes the blocks."""
+
+    def computed(
+        self, units: Sequence[Unit], experiment: str, told: Told
+    ) -> Iterator[tuple[Unit, Outcome]]: ...
+
+
+@dataclass(frozen=True)
+class Here:
+    """This process, one unit after the other."""
+
+    def computed(
+        self, units: Sequence[Unit], experiment: str, told: Told
+    ) -> Iterator[tuple[Unit, Outcome]]:
+        """Every unit with what it made, in order."""
+        for i, unit in enumerate(units):
+            told(i, i, 0, 1)
+            yield unit, compute(unit, experiment, lambda t, steps, i=i: told(i, i, t, steps))
+
+
+HERE = Here()

@@ -1,0 +1,86 @@
+"""A unit as words that another process can carry out: recipes, keys, probes and seeds. Nothing of
+a user's code travels; the worker plans the same tasks again and finds them by their keys."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from adversarium.plans.catalogue import load, name_directory, named_directories
+from adversarium.runs.blocks import Outcome
+from adversarium.runs.changes import planned
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import Job, Recipe, Unit, resolve
+
+@dataclass(frozen=True)
+class Line:
+    """One job of a unit: how it was planned, its key, what is recorded, and its seeds."""
+
+    recipe: Recipe
+    key: str
+    probes: frozenset[str]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A unit in words, with the directories of papers that its planner knew."""
+
+    lines: tuple[Line, ...]
+    experiment: str
+    device: str
+    threads: int
+    papers: tuple[str, ...] = ()
+
+
+def order(unit: Unit, experiment: str) -> Order:
+    """A unit as an order."""
+    lines = []
+    for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
+        if job.recipe is None:
+            raise ValueError(
+                "a Run or Trial made in Python runs here; give it a file (./FILE.py) to run it in "
+                "other processes."
+            )
+        lines.append(Line(job.recipe, job.key, frozenset(job.asked), seeds))
+    return Order(tuple(lines), experiment, unit.device, unit.threads, named_directories())
+
+
+def carried_out(given: Order) -> Outcome:
+    """An order, planned again and computed: what a worker does."""
+    for folder in given.papers:
+        name_directory(Path(folder))
+    jobs = []
+    for line in given.lines:
+        known = _jobs(line.recipe)
+        if line.key not in known:
+            raise ValueError(
+                f"this worker plans {line.recipe.experiment} differently: it has other code or "
+                "other files than whoever asked; bring both to one version."
+            )
+        jobs.append(known[line.key].only(line.probes))
+    seeds = tuple(line.seeds for line in given.lines)
+    return compute(Unit(tuple(jobs), seeds, given.device, given.threads), given.experiment)
+
+
+@lru_cache(maxsize=64)
+def _planned(words: str, recipe: "_Held") -> dict[str, Job]:
+    asked = recipe.recipe
+    tasks = planned(load(asked.experiment), asked.preset, dict(asked.changes))
+    return {job.key: job for job in (resolve(task) for task in tasks)}
+
+
+class _Held:
+    """A recipe beside its words, which alone are the key of the cache: parts need no hash."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held)
+
+
+def _jobs(recipe: Recipe) -> dict[str, Job]:
+    return _planned(repr(recipe), _Held(recipe))

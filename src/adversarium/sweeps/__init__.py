@@ -1,1 +1,0 @@
-"""Execution: plans → runs → rows → verdicts, resumable, seeds as an axis."""

@@ -1,0 +1,42 @@
+"""The engines, in order of preference: the first that does not refuse runs.
+
+All compute the same dynamics; they differ in coordinates, hence in speed. A version is raised
+when an engine's numbers change: it is part of every run's key.
+"""
+
+from typing import Any
+
+from adversarium.training.engines.full import Full
+from adversarium.training.engines.gram import Gram
+from adversarium.training.engines.linear import Linear, linear_step
+from adversarium.training.engines.sgd import Stochastic
+from adversarium.training.engines.signal_noise import SignalNoise
+from adversarium.training.rules import Rule
+
+AnyEngine = Gram | SignalNoise | Linear | Full | Stochastic
+
+ENGINES: dict[str, AnyEngine] = {
+    engine.name: engine for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic())
+}
+
+__all__ = ["ENGINES", "AnyEngine", "choose", "linear_step"]
+
+
+def choose(
+    data: Any, network: Any, attack: Any, rule: Rule, name: str | None = None
+) -> tuple[AnyEngine, dict[str, str]]:
+    """The engine that runs these parts, and why those before it do not.
+
+    A name asks for one engine; its refusal is then an error.
+    """
+    if name is not None and name not in ENGINES:
+        raise ValueError(f"no engine {name!r}; there are {', '.join(ENGINES)}.")
+    refused: dict[str, str] = {}
+    for engine in ENGINES.values() if name is None else (ENGINES[name],):
+        reason = engine.refuses(data, network, attack, rule)
+        if not reason:
+            return engine, refused
+        refused[engine.name] = reason
+    raise ValueError(
+        "no engine runs these parts: " + "; ".join(f"{n}: {why}" for n, why in refused.items())
+    )

@@ -1,0 +1,65 @@
+"""Full-batch gradient descent in full space: the plain engine, and the reference for all others."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from adversarium.sockets import Batched
+from adversarium.training.rules import GradientDescent, Rule, Tree
+from adversarium.training.setting import AnySetting, side_by_side
+from adversarium.training.states import WeightState, trainable
+
+
+def alike(setting: AnySetting) -> Hashable:
+    """What must agree for settings to share one stack of weights: all but the distribution, of
+    which only the shapes (a part without a repr of its own agrees with nothing)."""
+    data, parts = setting.data, (setting.network, setting.attack, setting.rule)
+    return repr(parts), tuple(data.shape), data.k, setting.device, setting.dtype
+
+
+def remembered(network: object, W: Tree, memory: dict[str, Tensor], heard: Tree) -> Tree:
+    """The weights after a step with the network's memory beside them."""
+    return {**memory, **heard, **W} if isinstance(network, Batched) else W
+
+
+@dataclass(frozen=True)
+class Full:
+    """W⁽ᵗ⁺¹⁾ = W⁽ᵗ⁾ − η ∇L(W⁽ᵗ⁾), eq. (T) of CGRO."""
+
+    name: str = "full"
+    version: int = 1
+    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
+    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 20, "cuda": 160})
+
+    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+        """Why this engine cannot run the four parts, or nothing."""
+        if not isinstance(rule.optimiser, GradientDescent):
+            return "full runs full-batch gradient descent; minibatches are sgd's"
+        return ""
+
+    def shape(self, setting: AnySetting) -> Hashable:
+        """What must agree for settings to run side by side."""
+        return alike(setting)
+
+    def init(self, settings: Sequence[AnySetting]) -> WeightState[Any]:
+        """The state at t = 0."""
+        whole = side_by_side(settings)
+        return WeightState(whole, 0, whole.W0)
+
+    def step(self, state: WeightState[Any]) -> WeightState[Any]:
+        """The next state."""
+        setting = state.setting
+        eta = setting.rule.eta
+        gradient, heard = state.descent
+        moving, memory = trainable(setting.network, state.W)
+        moved = tree_map(lambda w, g: w - eta * g, moving, gradient)
+        W = remembered(setting.network, moved, memory, heard)
+        return WeightState(setting, state.t + 1, W)
+
+    def apart(self, state: WeightState[Any]) -> list[WeightState[Any]]:
+        """The states of the settings that run side by side."""
+        return state.apart()
+

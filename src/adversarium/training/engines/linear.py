@@ -1,0 +1,98 @@
+"""A linear classifier under l2 attacks: the worst perturbation is −δ y w/‖w‖, in closed form."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.gradient import FGSM
+from adversarium.networks.mixed import MixedLearner
+from adversarium.training.rules import GradientDescent, Rule
+from adversarium.training.setting import AnySetting, side_by_side
+from adversarium.training.states import WeightState
+
+
+def linear_step(
+    w: Tensor, Z: Tensor, delta: float | Tensor, eta: float | Tensor, log: bool
+) -> Tensor:
+    """w + η Σ_i p_i (Z_i − δ w/‖w‖), Z_i = y_i x_i, p_i = exp(−margin_i)/n (literal), or divided by
+    their sum (log risk), §4 of CGRM; no perturbation at w = 0. δ and η may differ by replica, as
+    (S, 1)."""
+    length = w.norm(dim=-1, keepdim=True)
+    margins = torch.einsum("...nd,...d->...n", Z, w) - delta * length
+    p = torch.softmax(-margins, -1) if log else torch.exp(-margins) / Z.shape[-2]
+    pull = torch.einsum("...n,...nd->...d", p, Z)
+    push = delta * p.sum(-1, keepdim=True) * w / length.clamp_min(1e-300)
+    return w + eta * (pull - push)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """FGSM training of a linear classifier, §4 of CGRM."""
+
+    name: str = "linear"
+    version: int = 1
+    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
+    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
+
+    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+        """Why this engine cannot run the four parts, or nothing."""
+        if type(network) is not MixedLearner or network.m:
+            return "linear needs a MixedLearner without threshold units (m = 0)"
+        if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "exponential":
+            return "linear needs full-batch descent on the exponential loss"
+        if rule.risk.lam != 1:
+            return "linear needs risk.lam = 1"
+        plain = type(attack) is FGSM and attack.p == 2 and attack.box is None
+        if attack is not None and not (plain and attack.loss == "logit_difference"):
+            return (
+                "linear needs FGSM in l2 on the logit difference without a box, which is exact "
+                f"there, or none, got {attack}"
+            )
+        return ""
+
+    def shape(self, setting: AnySetting) -> Hashable:
+        """What must agree for settings to run side by side."""
+        rule, place = setting.rule, (setting.device, setting.dtype)
+        return rule.n, rule.steps, rule.risk, tuple(setting.data.shape), place
+
+    def init(self, settings: Sequence[AnySetting]) -> "Descent":
+        """The state at t = 0."""
+        whole = side_by_side(settings)
+        state = WeightState(whole, 0, whole.W0)
+        Z = whole.train.y[..., None] * whole.train.x
+        radii = [0.0 if s.attack is None else s.attack.radius for s in settings]
+        return Descent(
+            state,
+            Z,
+            _each(settings, radii, Z),
+            _each(settings, [s.rule.eta for s in settings], Z),
+        )
+
+    def step(self, at: "Descent") -> "Descent":
+        """The next state."""
+        setting, w = at.state.setting, at.state.W["w_0"]
+        w = linear_step(w, at.Z, at.delta, at.eta, setting.rule.risk.log)
+        return replace(at, state=WeightState(setting, at.state.t + 1, {"w_0": w}))
+
+    def apart(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
+        """The states of the settings that run side by side."""
+        return at.state.apart()
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The state of all settings, and what does not change: Z_i = y_i x_i, δ and η (S, 1)."""
+
+    state: WeightState[dict[str, Tensor]]
+    Z: Tensor
+    delta: Tensor
+    eta: Tensor
+
+
+def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:
+    """One number a setting as one a replica, (S, 1)."""
+    column = [n for s, n in zip(settings, numbers, strict=True) for _ in s.seeds]
+    return torch.tensor(column, dtype=like.dtype, device=like.device)[:, None]

@@ -1,0 +1,221 @@
+"""CGRO's dynamics in exact coordinates: (u, v) and the Gram matrix of the noise patches.
+
+With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for signed noise patches G_a = y_i X_i[j], gradient
+descent closes in u, v and K = G Gᵀ: no d after set-up. W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G is rebuilt
+on demand.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.transfer import GTA
+from adversarium.data.patches import PatchBatch, PatchData
+from adversarium.networks.cubic_cnn import CubicCNN
+from adversarium.shapes import Float
+from adversarium.sockets import Attack, Batch
+from adversarium.training.rules import GradientDescent, Rule
+from adversarium.training.setting import AnySetting, Setting
+from adversarium.training.states import WeightState
+
+PatchSetting = Setting[PatchData, CubicCNN, GTA | None, PatchBatch]
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What does not change during training; replicas may differ in all of it."""
+
+    G: Float[Tensor, "S a d"] | None  # signed noise patches y_i X_i[j]; not kept for many cells
+    K: Float[Tensor, "S a a"]  # their Gram matrix
+    a3: Float[Tensor, "S 1"]  # α³
+    g3: Float[Tensor, "S 1"]  # (1 − γ)³
+    lam: Float[Tensor, "S 1"]  # λ, 0 without an attack
+    eta: Float[Tensor, "S 1"]  # η
+
+    @cached_property
+    def signal_rate(self) -> Float[Tensor, "S 1"]:
+        """3ηα³."""
+        return 3 * self.eta * self.a3
+
+    @cached_property
+    def noise_rate(self) -> Float[Tensor, "S 1 1"]:
+        """3η, before the mean over points."""
+        return 3 * self.eta[..., None]
+
+
+@dataclass
+class SignalNoiseState:
+    """u (S, m), v (S, a, m) and the expansion coefficients C (S, a, m) of the weights."""
+
+    setting: PatchSetting
+    at: Coordinates
+    t: int
+    u: Float[Tensor, "S m"]
+    v: Float[Tensor, "S a m"]
+    C: Float[Tensor, "S a m"]
+    _fresh: tuple[Batch, Tensor] | None = None  # the last fresh points and their margins
+
+    @cached_property
+    def U(self) -> Float[Tensor, " S"]:
+        """U = Σ_r u_r³, §4.1 of CGRO."""
+        return self.u.pow(3).sum(-1)
+
+    @cached_property
+    def V(self) -> Float[Tensor, "S n"]:
+        """V_i = Σ_r Σ_j v_{i,j,r}³, §4.1 of CGRO."""
+        return self.v.pow(3).view(len(self.v), self.setting.rule.n, -1).sum(-1)
+
+    @cached_property
+    def clean_margin(self) -> Float[Tensor, "S n"]:
+        """y f(X) = α³U + V, §4.1 of CGRO."""
+        return self.at.a3 * self.U[:, None] + self.V
+
+    @cached_property
+    def robust_margin(self) -> Float[Tensor, "S n"]:
+        """y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO."""
+        return self.at.a3 * self.at.g3 * self.U[:, None] + self.V
+
+    @cached_property
+    def full(self) -> WeightState[Tensor]:
+        """The same state with its weights rebuilt."""
+        setting = self.setting
+        assert self.at.G is not None
+        W = setting.W0 + torch.einsum("sam,sad->smd", self.C, self.at.G)
+        W[..., 0] += self.u - setting.W0[..., 0]
+        return WeightState(setting, self.t, W)
+
+    @property
+    def W(self) -> Tensor:
+        """The weights, rebuilt."""
+        return self.full.W
+
+    def f(self, x: Tensor) -> Tensor:
+        """The network's output."""
+        return self.full.f(x)
+
+    def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
+        """Margins; on the training set straight from the coordinates, and under GTA from the clean
+        ones: the attack takes α³(1 − (1 − γ)³)U from every point of D."""
+        if type(attack) is GTA:
+            return self.margin(batch) - self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U[:, None]
+        if attack is not None:
+            return self.full.margin(batch, attack)
+        if batch is self.setting.train:
+            return self.clean_margin
+        if self._fresh is None or self._fresh[0] is not batch:
+            self._fresh = batch, self.full.margin(batch)
+        return self._fresh[1].clone()
+
+    def inner(self, v: Tensor) -> Tensor:
+        """⟨w_r, v⟩."""
+        return self.full.inner(v)
+
+    def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Sound bounds of the outputs over B_p(x, radius)."""
+        return self.full.interval(batch, p, radius)
+
+    def risk(self) -> Tensor:
+        """The training objective (O)."""
+        loss = torch.nn.functional.softplus
+        clean, robust = loss(-self.clean_margin), loss(-self.robust_margin)
+        return ((1 - self.at.lam) * clean + self.at.lam * robust).mean(-1)
+
+    @property
+    def gradient_norm(self) -> Tensor:
+        """‖∇L‖_F, one number a replica, from the coordinates alone."""
+        after, eta = self.step(), self.at.eta
+        along, D = (after.u - self.u) / eta, (after.C - self.C) / eta[..., None]
+        return (along.square().sum(-1) + (D * (self.at.K @ D)).sum((1, 2))).clamp_min(0).sqrt()
+
+    def step(self) -> "SignalNoiseState":
+        """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
+        at, n = self.at, self.setting.rule.n
+        clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
+        robust = at.lam * torch.sigmoid(-self.robust_margin)
+        pull = (clean + at.g3 * robust).mean(-1, keepdim=True)
+        u = self.u + at.signal_rate * self.u.square() * pull
+        psi = at.noise_rate / n * (clean + robust)[..., None]
+        S, a, m = self.v.shape
+        D = (psi[..., None] * self.v.square().view(S, n, -1, m)).view(S, a, m)
+        return SignalNoiseState(self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
+
+
+def start(setting: PatchSetting) -> SignalNoiseState:
+    """The state at t = 0."""
+    data, batch = setting.data, setting.train
+    S, n, P, d = batch.x.shape
+    patch = torch.arange(P, device=batch.x.device).expand(S, n, P)
+    noise = patch != batch.signal[..., None]
+    G = (batch.y[..., None, None] * batch.x)[noise].view(S, n * (P - 1), d)
+    gamma = setting.attack.gamma if setting.attack is not None else 0.0
+    lam = setting.rule.risk.lam if setting.attack is not None else 0.0
+    numbers = (data.alpha**3, (1 - gamma) ** 3, lam, setting.rule.eta)
+    at = Coordinates(G, G @ G.mT, *(G.new_full((S, 1), number) for number in numbers))
+    v = G @ setting.W0.mT
+    return SignalNoiseState(setting, at, 0, setting.W0[..., 0], v, torch.zeros_like(v))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Several settings side by side on the replica axis: the coordinates of all, and the states at
+    t = 0, which keep what does not change."""
+
+    state: SignalNoiseState
+    starts: tuple[SignalNoiseState, ...]
+
+
+@dataclass(frozen=True)
+class SignalNoise:
+    """Gradient descent in (u, v, K), §4.1 of CGRO."""
+
+    name: str = "signal_noise"
+    version: int = 1
+    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
+    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 256, "cuda": 4096})
+
+    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+        """Why this engine cannot run the four parts, or nothing."""
+        if type(data) is not PatchData or type(network) is not CubicCNN:
+            return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
+        if attack is not None and type(attack) is not GTA:
+            return (
+                f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
+            )
+        if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "cross_entropy":
+            return "signal_noise needs full-batch descent on the logistic loss"
+        return ""
+
+    def shape(self, setting: AnySetting) -> Hashable:
+        """What must agree for settings to run side by side; d, α, σ, γ, λ and η need not."""
+        rule, place = setting.rule, (setting.device, setting.dtype)
+        return rule.n, setting.data.P, setting.network.m, rule.steps, place
+
+    def init(self, settings: Sequence[AnySetting]) -> Cells:
+        """The state at t = 0."""
+        starts = tuple(start(setting) for setting in settings)
+        if len(starts) == 1:
+            return Cells(starts[0], starts)
+        names = ("K", "a3", "g3", "lam", "eta")
+        whole = Coordinates(
+            None, *(torch.cat([getattr(part.at, name) for part in starts]) for name in names)
+        )
+        joined = (torch.cat([getattr(part, name) for part in starts]) for name in ("u", "v", "C"))
+        return Cells(SignalNoiseState(starts[0].setting, whole, 0, *joined), starts)
+
+    def step(self, cells: Cells) -> Cells:
+        """The next state."""
+        return replace(cells, state=cells.state.step())
+
+    def apart(self, cells: Cells) -> list[SignalNoiseState]:
+        """The states of the settings that run side by side."""
+        if len(cells.starts) == 1:
+            return [cells.state]
+        sizes, state = [len(part.u) for part in cells.starts], cells.state
+        moved = zip(*(x.split(sizes) for x in (state.u, state.v, state.C)), strict=True)
+        return [
+            SignalNoiseState(part.setting, part.at, state.t, *uvC)
+            for part, uvC in zip(cells.starts, moved, strict=True)
+        ]

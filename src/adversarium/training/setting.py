@@ -1,0 +1,95 @@
+"""The setting of a training: four parts with seeds, data, first weights and device."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from adversarium.data.batches import moved, stack
+from adversarium.rng import Streams, stream, streams
+from adversarium.sockets import Attack, Batch, Distribution
+from adversarium.training.rules import Rule, Tree
+
+D = TypeVar("D", bound=Distribution[Any])
+L = TypeVar("L")
+A = TypeVar("A", bound=Attack | None)
+B = TypeVar("B", bound=Batch)
+
+
+@dataclass(frozen=True)
+class Setting(Generic[D, L, A, B]):
+    """Data, network, attack and rule with the seeds, the device and the precision: what every
+    state of a training shares. The four types are those of its data, network, attack and batch."""
+
+    data: D
+    network: L
+    attack: A
+    rule: Rule
+    seeds: tuple[int, ...]
+    device: str = "cpu"
+    dtype: torch.dtype = torch.float64
+    beside: tuple["Setting[D, L, A, B]", ...] = ()  # the settings that this one holds side by side
+
+    @cached_property
+    def train(self) -> B:
+        """The training set of every seed."""
+        if self.beside:
+            return _side_by_side([part.train for part in self.beside])
+        return self.draw(self.data, self.rule.n, "train")
+
+    def draw(self, data: Distribution[Any], n: int, use: str) -> B:
+        """n points of every seed, from the stream of that use."""
+        batches = [data.sample(n, stream(seed, use)) for seed in self.seeds]
+        return cast(B, moved(stack(batches), self.device, self.dtype))
+
+    @cached_property
+    def W0(self) -> Tree:
+        """The initial weights of every seed."""
+        if self.beside:
+            return tree_map(lambda *w: torch.cat(w), *(part.W0 for part in self.beside))
+        network = cast(Any, self.network)
+        init = [
+            network.init(stream(seed, "init"), self.data.shape, self.data.k) for seed in self.seeds
+        ]
+        return tree_map(lambda *w: self._placed(torch.stack(w)), *init)
+
+    def _placed(self, w: Tensor) -> Tensor:
+        """On the device; floating-point weights in the setting's precision, counts as they are."""
+        return w.to(self.device, self.dtype if w.is_floating_point() else None)
+
+    @cached_property
+    def attack_streams(self) -> Streams:
+        """One stream a seed for the training attack."""
+        if self.beside:
+            return tuple(g for part in self.beside for g in cast(Any, part.attack_streams))
+        return streams(self.seeds, "attack")
+
+    def slices(self) -> list[slice]:
+        """Where the settings that this one holds stand on the replica axis."""
+        ends = [0]
+        for part in self.beside:
+            ends.append(ends[-1] + len(part.seeds))
+        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+
+
+AnySetting = Setting[Any, Any, Any, Any]
+
+
+def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
+    """One setting out of several with the same network, attack, rule and shape of data."""
+    if len(settings) == 1:
+        return settings[0]
+    seeds = tuple(seed for setting in settings for seed in setting.seeds)
+    return replace(settings[0], seeds=seeds, beside=tuple(settings))
+
+
+def _side_by_side(batches: Sequence[B]) -> B:
+    """One batch out of several, one after the other on the replica axis."""
+    first = cast(Any, batches[0])
+    names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), Tensor)]
+    joined = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in names}
+    return cast(B, replace(first, **joined))

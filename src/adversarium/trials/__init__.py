@@ -1,0 +1,77 @@
+"""Trials: functions of a random stream and parameters that return named numbers."""
+
+from adversarium.trials.cells import Classifier, broken, broken_in_l2
+from adversarium.trials.counting import SHATTERING, sauer, shattering, vc_orders
+from adversarium.trials.cubic import cubic_form, cubic_identities
+from adversarium.trials.densities import density_powers
+from adversarium.trials.explicit import classifiers, closeness, memorising, ray
+from adversarium.trials.feature_networks import explicit_networks, masking, separated_networks
+from adversarium.trials.flatness import first_order, flatness_factors, flatness_gaps, taylor
+from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
+from adversarium.trials.margins import cauchy, max_margin_directions, tilted_errors
+from adversarium.trials.modified import generic_training, modified_training
+from adversarium.trials.parts import distances, gates
+from adversarium.trials.planes import boundary, regions
+from adversarium.trials.powers import power
+from adversarium.trials.regret import one_step
+from adversarium.trials.sequences import growth_and_decay, tensor_power
+from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts
+from adversarium.trials.smooth import GRID, Features, ball, label_of, random_features, worst
+from adversarium.trials.two_features import (
+    activation_slope,
+    feature_assumptions,
+    feature_axes,
+    impossibility,
+)
+
+__all__ = [
+    "GRID",
+    "SHATTERING",
+    "Classifier",
+    "Features",
+    "activation_slope",
+    "ball",
+    "ball_counts",
+    "boundary",
+    "broken",
+    "broken_in_l2",
+    "cauchy",
+    "classifiers",
+    "closeness",
+    "complexity_order",
+    "cubic_form",
+    "cubic_identities",
+    "density_powers",
+    "distances",
+    "explicit_networks",
+    "feature_assumptions",
+    "feature_axes",
+    "first_order",
+    "flatness_factors",
+    "flatness_gaps",
+    "gates",
+    "gaussian_maxima",
+    "gaussian_tails",
+    "generic_training",
+    "growth_and_decay",
+    "impossibility",
+    "label_of",
+    "masking",
+    "max_margin_directions",
+    "memorising",
+    "memorising_counts",
+    "modified_training",
+    "one_step",
+    "power",
+    "random_features",
+    "ray",
+    "regions",
+    "sauer",
+    "separated_networks",
+    "shattering",
+    "taylor",
+    "tensor_power",
+    "tilted_errors",
+    "vc_orders",
+    "worst",
+]

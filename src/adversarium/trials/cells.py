@@ -1,0 +1,50 @@
+"""Robust errors of plain functions: what the trials of explicit classifiers have in common."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Generator, Tensor
+
+from adversarium.attacks import APGD, PGD, Corners
+from adversarium.shapes import Bool, Float
+
+Classifier = Callable[[Tensor], Tensor]  # x ↦ f(x), one number per point; its sign is the label
+
+
+@dataclass(frozen=True)
+class _Points:
+    x: Tensor
+
+
+def broken(
+    f: Classifier, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], delta: float, rng: Generator
+) -> Bool[Tensor, " n"]:
+    """min_{‖ξ‖_∞≤δ} y f(x + ξ) ≤ 0: which points are wrong somewhere in their l_inf cell, at a
+    corner or where a gradient attack leads."""
+    ascent = APGD(p=math.inf, radius=delta, steps=20, restarts=2)
+    return _under(f, x, y, (Corners(radius=delta), ascent), rng)
+
+
+def broken_in_l2(
+    f: Classifier, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], delta: float, rng: Generator
+) -> Bool[Tensor, " n"]:
+    """min_{‖ξ‖₂≤δ} y f(x + ξ) ≤ 0: which points are wrong somewhere in their l2 ball, by two
+    attacks."""
+    plain = PGD(p=2, radius=delta, steps=60, step=delta / 8, start="uniform", restarts=2)
+    return _under(f, x, y, (APGD(p=2, radius=delta, steps=40, restarts=2), plain), rng)
+
+
+def _under(
+    f: Classifier,
+    x: Float[Tensor, "n D"],
+    y: Float[Tensor, " n"],
+    attacks: Sequence[APGD | PGD | Corners],
+    rng: Generator,
+) -> Bool[Tensor, " n"]:
+    """Which points are wrong as they are or under one of the attacks."""
+    wrong = y * f(x) <= 0
+    for attack in attacks:
+        moved = attack(lambda z: -y * f(z), _Points(x), 0, rng)
+        wrong = wrong | (y * f(moved) <= 0)
+    return wrong

@@ -1,0 +1,202 @@
+"""Explicit classifiers that memorise, on points above and below a hyperplane: errors, closeness."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Generator, Tensor, nn
+
+from adversarium.constructions import Balls, linear_clean
+from adversarium.data import CellBatch, HyperplaneCells
+from adversarium.rng import integers, uniform
+from adversarium.shapes import Int
+from adversarium.sockets import Along, Numbers
+from adversarium.trials.cells import Classifier, broken, broken_in_l2
+
+_RAY = tuple(round(0.02 * i, 2) for i in range(36))
+
+
+def _scalar(net: nn.Sequential) -> Classifier:
+    """The one output of a network as a number per point."""
+
+    def f(z: Tensor) -> Tensor:
+        values: Tensor = net(z)[..., 0]
+        return values
+
+    return f
+
+
+def _share(wrong: Tensor) -> float:
+    return float(wrong.double().mean())
+
+
+def classifiers(
+    rng: Generator,
+    D: int,
+    memorised: int = 16,
+    looked: int = 16,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+) -> Numbers:
+    """f_S of eq. (C) of CGRO, the two networks of Theorem 5.2 and the clean classifier on the cells
+    with a random labelling: clean errors on all of them, robust ones on memorised points ("train")
+    and others ("test"); for D ≤ 8 also in l2, and what Theorem 5.3's argument needs."""
+    number = int(integers(2**31, (), rng))
+    data = HyperplaneCells(D=D, eps0=eps0, labelling=number, each=True)
+    points = data.sample(data.cells, rng)
+    order = torch.randperm(data.cells, generator=rng)
+    seen, fresh = order[:memorised], order[memorised:]
+    chosen = {"train": seen[:looked], "test": fresh[:looked]}
+    clean = linear_clean(D, eps0)
+    balls = Balls(x=points.x[seen], y=points.y[seen], delta=delta, R=data.R)
+
+    def f_S(z: Tensor) -> Tensor:
+        return balls.f_S(clean, z)
+
+    functions: dict[str, Classifier] = {
+        "product": _scalar(balls.cgro(clean, "product")),
+        "exact": _scalar(balls.cgro(clean, "exact")),
+        "f_S": f_S,
+        "clean": _scalar(clean),
+    }
+    errors: dict[str, float] = {}
+    for name, f in functions.items():
+        errors[f"{name}.clean_test"] = _share(points.y * f(points.x) <= 0)
+        for kind, which in chosen.items():
+            wrong = broken(f, points.x[which], points.y[which], delta, rng)
+            errors[f"{name}.robust_{kind}"] = _share(wrong)
+    if D <= 8:
+        errors |= _errors_in_l2(rng, data, points, chosen, seen, delta)
+        separable = errors["clean.clean_test"] == 0 and errors["clean.robust_test"] == 1
+        errors["lower_bound"] = float(separable and _realised(data, points, clean, delta))
+    return errors
+
+
+def _errors_in_l2(
+    rng: Generator,
+    data: HyperplaneCells,
+    points: CellBatch,
+    chosen: Mapping[str, Int[Tensor, " looked"]],
+    seen: Int[Tensor, " memorised"],
+    delta: float,
+) -> dict[str, float]:
+    """Errors of the network of Theorem 5.2 of CGRO for l2 balls."""
+    balls = Balls(x=points.x[seen], y=points.y[seen], delta=delta, R=data.R, p=2, s=8)
+    f = _scalar(balls.cgro(linear_clean(data.D, data.eps0), "product"))
+    errors = {"l2.clean_test": _share(points.y * f(points.x) <= 0)}
+    for kind, which in chosen.items():
+        x, y = points.x[which], points.y[which]
+        across = x.clone()
+        across[:, -1] -= delta * y  # clip is flat at these heights: ascents may not see the way
+        wrong = broken_in_l2(f, x, y, delta, rng) | (y * f(across) <= 0)
+        errors[f"l2.robust_{kind}"] = _share(wrong)
+    return errors
+
+
+def _realised(data: HyperplaneCells, points: CellBatch, clean: nn.Sequential, delta: float) -> bool:
+    """Is S_φ 2δ-separated, and does a robust network (all cells memorised) realise φ on the
+    hyperplane? Proof of Theorem 5.3 of CGRO."""
+    apart = torch.cdist(points.x, points.x, p=math.inf)[points.y[:, None] != points.y].min()
+    whole = Balls(x=points.x, y=points.y, delta=delta, R=data.R).cgro(clean, "exact")
+    flat = torch.cat([points.x[:, :-1], torch.full_like(points.x[:, -1:], 0.5)], dim=1)
+    right = torch.sign(whole(flat)[:, 0]) == points.y
+    return float(apart) > 2 * delta and bool(right.all())
+
+
+def ray(
+    rng: Generator,
+    D: int = 6,
+    memorised: int = 16,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+    distances: tuple[float, ...] = _RAY,
+) -> Numbers:
+    """y f along the ray from a memorised point to the other side of the hyperplane: f_S of eq. (C)
+    of CGRO, the clean classifier, and the two networks of Theorem 5.2 of CGRO."""
+    data = HyperplaneCells(D=D, eps0=eps0, each=True)
+    points = data.sample(data.cells, rng)
+    balls = Balls(x=points.x[:memorised], y=points.y[:memorised], delta=delta, R=data.R)
+    clean, y = linear_clean(D, eps0), points.y[0]
+    line = points.x[0].repeat(len(distances), 1)
+    line[:, -1] -= y * torch.tensor(distances).double()
+    values: dict[str, Tensor] = {
+        "f_S": balls.f_S(clean, line),
+        "clean": clean(line)[:, 0],
+        "product": balls.cgro(clean, "product")(line)[:, 0],
+        "exact": balls.cgro(clean, "exact")(line)[:, 0],
+    }
+    return {
+        name: Along("distance", distances, tuple(float(y * v) for v in f))
+        for name, f in values.items()
+    }
+
+
+def memorising(
+    rng: Generator,
+    D: int,
+    n: int,
+    network: bool = True,
+    looked: int = 24,
+    mu: float = 0.2,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+) -> Numbers:
+    """f_adv(x) = Σ_i y_i 1[x in ball i] + f_clean(x) 1[x in none], Proposition 3.2 of CGRM, and its
+    network, Corollary 3.4 of CGRM: errors on n training points of the mixture and on fresh ones,
+    robust test over μ from equally many small and large margins."""
+    number = int(integers(2**31, (), rng))
+
+    def cells(share: float) -> HyperplaneCells:
+        return HyperplaneCells(D=D, eps0=eps0, rho=0.05, mu=share, labelling=number)
+
+    data, clean = cells(mu), linear_clean(D, eps0)
+    train = data.sample(n, rng)
+    small = train.is_small
+    balls = Balls(x=train.x[small], y=train.y[small], delta=delta, R=data.R)
+    fresh = {"small": cells(1.0).sample(looked, rng), "large": cells(0.0).sample(looked, rng)}
+
+    def f_adv(z: Tensor) -> Tensor:
+        return balls.f_adv(clean, z)
+
+    functions: dict[str, Classifier] = {"f_adv": f_adv}
+    if network and small.any():
+        functions["network"] = _scalar(balls.cgrm(clean))
+    errors: dict[str, float] = {}
+    seen = slice(0, min(n, 40))
+    for name, f in functions.items():
+        wrong = {k: _share(broken(f, b.x, b.y, delta, rng)) for k, b in fresh.items()}
+        attacked = broken(f, train.x[seen], train.y[seen], delta, rng)
+        test = data.sample(2000, rng)
+        errors[f"{name}.robust_train"] = _share(attacked)
+        errors[f"{name}.clean_test"] = _share(test.y * f(test.x) <= 0)
+        errors |= {f"{name}.robust_{k}": share for k, share in wrong.items()}
+        errors[f"{name}.robust_test/mu"] = wrong["small"] + (1 - mu) / mu * wrong["large"]
+    return errors
+
+
+def closeness(
+    rng: Generator,
+    D: int,
+    n: int,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+    accuracy: float = 1e-4,
+) -> Numbers:
+    """|f̂(x) − f_adv(x)| < ε, Theorem 3.3 of CGRM: is it so everywhere, and off the ramp shells? And
+    the largest difference, the same off the shells, the share of points in them."""
+    number = int(integers(2**31, (), rng))
+    data = HyperplaneCells(D=D, eps0=eps0, rho=0.05, labelling=number)
+    train, clean = data.sample(n, rng), linear_clean(D, eps0)
+    balls = Balls(x=train.x, y=train.y, delta=delta, R=data.R)
+    net = balls.cgrm(clean)
+    near = train.x[integers(n, (4000,), rng)] + 0.6 * (2 * uniform((4000, D), rng) - 1)
+    x = torch.cat([train.x, data.sample(500, rng).x, uniform((4000, D), rng), near.clamp(0, 1)])
+    gap = (net(x)[:, 0] - balls.f_adv(clean, x)).abs()
+    shell = balls.on_ramp(x)
+    return {
+        "everywhere": float(gap.max() < accuracy),
+        "off_shells": float(gap[~shell].max() < accuracy and bool((~shell).sum() > 500)),
+        "gap": float(gap.max()),
+        "gap_off": float(gap[~shell].max()),
+        "shell": _share(shell),
+    }

@@ -1,0 +1,125 @@
+"""Explicit networks on robust and on non-robust features, and what attacks see of them (RNRF)."""
+
+import math
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.attacks import PGD, FeatureCollision, FeatureReplacement, UniversalFeature
+from adversarium.data import TwoFeatureBatch, TwoFeaturePatches
+from adversarium.data.batches import moved
+from adversarium.networks import SmoothedCNN, smoothed_relu
+from adversarium.shapes import Float
+from adversarium.sockets import Numbers
+from adversarium.training.objectives import LOSSES, Risk, loss_map, margin
+
+FeatureAttack = PGD | FeatureCollision | FeatureReplacement | UniversalFeature
+
+
+def accuracy(
+    network: SmoothedCNN,
+    W: Float[Tensor, "k m d"],
+    batch: TwoFeatureBatch,
+    x: Float[Tensor, "n P d"] | None = None,
+) -> float:
+    """P(F_y > max_{j≠y} F_j) on the batch, or at points x in place of its own."""
+    F = network.f(W, batch.x if x is None else x)
+    return float((margin(F, batch.y) > 0).double().mean())
+
+
+def attacked(
+    network: SmoothedCNN,
+    W: Float[Tensor, "k m d"],
+    batch: TwoFeatureBatch,
+    attack: FeatureAttack,
+    rng: Generator,
+) -> Float[Tensor, "n P d"]:
+    """x' = attack(loss, batch, 0, rng), the loss the one that the attack names."""
+
+    def F(x: Tensor) -> Tensor:
+        return network.f(W, x)
+
+    return attack(loss_map(attack.loss, F, batch.x, batch.y, Risk()), batch, 0, rng)
+
+
+def explicit_networks(rng: Generator, data: TwoFeaturePatches, n: int, eps: float) -> Numbers:
+    """w_i = γv_i and w_i = γu_i, Propositions 3.1 and 3.2 of RNRF: does the cross-entropy fall at
+    γ = 1, 10, 100, with every point right? And the accuracies at γ = 10 under the explicit attacks
+    (no numbers where ε < β, for then the model-free one is not admissible)."""
+    network, batch = SmoothedCNN(m=1), data.sample(n, rng)
+    rows: dict[str, float] = {}
+    for name, direction in (("v", data.V), ("u", data.U)):
+        weights = [gamma * direction[:, None] for gamma in (1.0, 10.0, 100.0)]
+        losses = [
+            float(LOSSES["cross_entropy"](network.f(W, batch.x), batch.y).mean()) for W in weights
+        ]
+        falls = losses[0] > losses[1] >= losses[2] and losses[2] < 1e-6
+        rows[f"{name}_loss"] = losses[-1]
+        rows[f"{name}_fits"] = float(falls and accuracy(network, weights[-1], batch) == 1)
+    return {**rows, **_accuracies(rng, data, network, batch, eps)}
+
+
+def _accuracies(
+    rng: Generator,
+    data: TwoFeaturePatches,
+    network: SmoothedCNN,
+    batch: TwoFeatureBatch,
+    eps: float,
+) -> dict[str, float]:
+    """The v-network under the model-free attack, the u-network under that, the universal one and
+    ascent on −F_y, Propositions 3.1 and 3.2 of RNRF."""
+    if eps < data.beta:
+        names = ("v_broken", "u_universal", "u_replaced", "u_lowered", "u_robust")
+        return dict.fromkeys(names, math.nan)
+    V, U = 10.0 * data.V[:, None], 10.0 * data.U[:, None]
+    swapped = FeatureReplacement(radius=eps, k=2)
+    x = attacked(network, V, batch, swapped, rng)
+    towards = network.f(V, x).argmax(-1) == 1 - batch.y
+    broken = accuracy(network, V, batch, x) == 0 and bool(towards.all())
+    attacks: dict[str, FeatureAttack] = {
+        "u_universal": UniversalFeature(radius=eps, k=2),
+        "u_replaced": swapped,
+        "u_lowered": PGD(radius=eps, steps=20, loss="minus_true_logit"),
+    }
+    kept = {
+        name: accuracy(network, U, batch, attacked(network, U, batch, attack, rng))
+        for name, attack in attacks.items()
+    }
+    return {"v_broken": float(broken), **kept, "u_robust": float(kept["u_universal"] == 1)}
+
+
+def separated_networks(rng: Generator, eps: float, n: int = 200) -> Numbers:
+    """|J_R| s(γ(α − ε)) − P s(γε) > 0, Proposition 3.2 of RNRF with density dropped and
+    |J_R|(α − ε) > Pε: is this worst-case margin without noise positive, and does the u-network keep
+    every point under that worst case?"""
+    kept = []
+    for P, alpha in ((4, 10.0), (16, 25.0)):
+        data = TwoFeaturePatches(P=P, alpha=alpha, sigma_n=0.01)
+        network, W, batch = SmoothedCNN(m=1), 10.0 * data.U[:, None], data.sample(n, rng)
+        x = attacked(network, W, batch, UniversalFeature(radius=eps, k=2), rng)
+        exact = _s(10 * (alpha - eps)) - P * _s(10 * eps)
+        kept.append(accuracy(network, W, batch, x) == 1 and exact > 0)
+    return {"robust": float(all(kept))}
+
+
+def _s(z: float) -> float:
+    """s(z) at q = 3, ϱ = 1, §2.3 of RNRF."""
+    return float(smoothed_relu(torch.tensor(z).double(), 3, 1.0))
+
+
+def masking(rng: Generator, data: TwoFeaturePatches, n: int, eps: float) -> Numbers:
+    """w_i = γv_i at γ = 10 under cross-entropy ascent (ours, to Proposition 3.1 of RNRF): in
+    float32 saturated gradients make a broken network look perfect, in float64 half of it; the logit
+    difference hides nothing. The accuracies by loss and precision, and whether all this is so."""
+    network, batch = SmoothedCNN(m=1), data.sample(n, rng)
+    W = 10.0 * data.V[:, None]
+    rows: dict[str, float] = {}
+    for dtype, suffix in ((torch.float32, ""), (torch.float64, " (float64)")):
+        points, by = moved(batch, "cpu", dtype), W.to(dtype)
+        for loss in ("cross_entropy", "logit_difference", "minus_true_logit"):
+            x = attacked(network, by, points, PGD(radius=eps, steps=20, loss=loss), rng)
+            rows[f"{loss}{suffix}"] = accuracy(network, by, points, x)
+    masked = rows["cross_entropy"] >= 0.95 and rows["cross_entropy (float64)"] >= 0.2
+    honest = rows["logit_difference"] == 0 == rows["logit_difference (float64)"]
+    lowered = max(rows["minus_true_logit"], rows["minus_true_logit (float64)"]) <= 0.02
+    return {**rows, "masked": float(masked and honest and lowered)}

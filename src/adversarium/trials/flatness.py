@@ -1,0 +1,189 @@
+"""Flatness and the robust gap on smooth random networks (App. E and F of CGRO; §6 of CGRM).
+
+Reading: l_inf balls of radius δ = N^{−1/(D+2)} (the proof fixes it), l1 gradient norms, Gaussian
+inputs, the logistic loss; C(D, L) = 1.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+from torch.nn.functional import softplus
+
+from adversarium.bounds import flatness_factor
+from adversarium.rng import normal
+from adversarium.shapes import Float
+from adversarium.sockets import Along, Numbers
+from adversarium.trials.powers import power
+from adversarium.trials.smooth import (
+    GRID,
+    Features,
+    Field,
+    ball,
+    label_of,
+    random_features,
+    worst,
+)
+
+
+class _Fresh(NamedTuple):
+    """A network on fresh points: L_adv, E max ‖∇L‖₁ (the global flatness), L_adv − L_clean."""
+
+    adversarial: float
+    flatness: float
+    rise: float
+
+
+def flatness_gaps(
+    rng: Generator,
+    D: int,
+    sets: int,
+    fresh: int,
+    sizes: tuple[int, ...] = (32, 64, 128, 256, 512),
+    confidence: float = 0.05,
+) -> Numbers:
+    """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, over many training sets
+    S: the 95 % quantile of c(N), the gap over N^{−1/(D+2)}(global flatness + C/√Δ), Δ the
+    `confidence`, for fixed networks and for ones fitted to S, and its slope in N; L_adv − L_clean
+    at δ = N^{−1/(D+2)} and its slope."""
+    fixed = [random_features(rng, D) for _ in range(4)]
+    quantiles: dict[str, list[float]] = {"fixed": [], "fitted": []}
+    rises = []
+    for N in sizes:
+        shares, rise = _gap_shares(rng, N, D, fixed, sets, fresh, confidence)
+        for name, values in shares.items():
+            quantiles[name].append(float(torch.tensor(values).quantile(0.95)))
+        rises.append(rise)
+    return {
+        **{name: Along("N", sizes, tuple(values)) for name, values in quantiles.items()},
+        "rise": Along("N", sizes, tuple(rises)),
+        "fixed_slope": power(sizes, [max(v, 1e-6) for v in quantiles["fixed"]]),
+        "fitted_slope": power(sizes, [max(v, 1e-6) for v in quantiles["fitted"]]),
+        "rise_slope": power(sizes, rises),
+        "claimed_slope": -1 / (D + 2),
+    }
+
+
+def _gap_shares(
+    rng: Generator,
+    N: int,
+    D: int,
+    fixed: Sequence[Features],
+    sets: int,
+    fresh: int,
+    confidence: float,
+) -> tuple[dict[str, list[float]], float]:
+    """The gap over its bound for every training set of N points, fixed networks in turn and fitted
+    ones; and the mean L_adv − L_clean of the fixed ones."""
+    grid, radius = ball(D, GRID[D]), flatness_factor(N, D)
+    test = normal((fresh, D), rng)
+    known = [_on_fresh(net, test, grid, radius) for net in fixed]
+
+    def share(net: Features, outside: _Fresh, x: Tensor) -> float:
+        bound = radius * (outside.flatness + 1 / math.sqrt(confidence))
+        return (outside.adversarial - float(worst(net.loss, x, grid, radius).mean())) / bound
+
+    shares: dict[str, list[float]] = {"fixed": [], "fitted": []}
+    for k in range(sets):
+        x = normal((N, D), rng)
+        net = random_features(rng, D).fitted(x, label_of(x))
+        shares["fixed"].append(share(fixed[k % len(fixed)], known[k % len(fixed)], x))
+        shares["fitted"].append(share(net, _on_fresh(net, test, grid, radius), x))
+    return shares, sum(outside.rise for outside in known) / len(known)
+
+
+def _on_fresh(
+    net: Features, test: Float[Tensor, "n D"], grid: Float[Tensor, "places D"], radius: float
+) -> _Fresh:
+    adversarial = float(worst(net.loss, test, grid, radius).mean())
+    flatness = float(worst(net.slope, test, grid, radius).mean())
+    clean = float(net.loss(test, label_of(test)).mean())
+    return _Fresh(adversarial, flatness, adversarial - clean)
+
+
+def taylor(rng: Generator, nets: int = 8, points: int = 200) -> Numbers:
+    """L_adv − L_clean ≤ δ max_ball ‖∇L‖₁, the Taylor step of Theorem F.1 of CGRO: the largest of
+    left over right of any point in D = 1, 2, 3, the gradient's maximum over the grid and the
+    segment to the worst point, on which the mean-value theorem finds it."""
+    largest = 0.0
+    for D in (1, 2, 3):
+        for _ in range(nets):
+            x, net = normal((points, D), rng), random_features(rng, D)
+            for radius in (0.05, 0.2, 0.5):
+                largest = max(largest, float(_rise_over_slope(net, x, radius).max()))
+    return {"ratio": largest}
+
+
+def _rise_over_slope(net: Features, x: Float[Tensor, "n D"], radius: float) -> Float[Tensor, " n"]:
+    """(L_adv − L_clean)/(δ max_ball ‖∇L‖₁) of every point, proof of Theorem F.1 of CGRO."""
+    y, grid = label_of(x), ball(x.shape[-1], GRID[x.shape[-1]])
+    along = torch.linspace(0, 1, 101).double()[:, None]
+    places, labels = x[:, None] + radius * grid, y[:, None].expand(-1, len(grid))
+    values = net.loss(places, labels)
+    end = radius * grid[values.argmax(1)]
+    path = x[:, None] + along * end[:, None]
+    steep = torch.maximum(
+        net.slope(places, labels).amax(1),
+        net.slope(path, y[:, None].expand(-1, len(along))).amax(1),
+    )
+    return (values.amax(1) - net.loss(x, y)) / (radius * steep)
+
+
+def first_order(
+    rng: Generator,
+    points: int = 2000,
+    radii: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
+) -> Numbers:
+    """(L_adv − L_clean)/(δ E‖∇L‖₁) ≥ Ω(1), Proposition E.2 of CGRO, in D = 2: at each radius for a
+    smooth random network, a linear one (its loss is convex in x) and a fast oscillation; and how
+    far it is short of 1 at the smallest radius, or at any radius where the loss is convex."""
+    x = normal((points, 2), rng)
+    linear, net = normal((2,), rng), random_features(rng, 2)
+
+    def affine(z: Tensor, y: Tensor) -> Tensor:
+        return softplus(-y * (z @ linear))
+
+    def affine_slope(z: Tensor, y: Tensor) -> Tensor:
+        return torch.sigmoid(-y * (z @ linear)) * linear.abs().sum()
+
+    smooth = _first_order_ratios(net.loss, net.slope, x, radii)
+    convex = _first_order_ratios(affine, affine_slope, x, radii)
+    oscillating = _first_order_ratios(_wave, _wave_slope, x, radii)
+    return {
+        "smooth": Along("radius", radii, smooth),
+        "convex": Along("radius", radii, convex),
+        "oscillating": Along("radius", radii, oscillating),
+        "short_at_0": 1 - smooth[0],
+        "convex_short": 1 - min(convex),
+    }
+
+
+def _first_order_ratios(
+    loss: Field, slope: Field, x: Float[Tensor, "n 2"], radii: Sequence[float]
+) -> tuple[float, ...]:
+    """(L_adv − L_clean)/(δ E‖∇L‖₁) at every radius, Proposition E.2 of CGRO."""
+    y, grid = label_of(x), ball(2, 9)
+    ratios = []
+    for radius in radii:
+        rise = worst(loss, x, grid, radius).mean() - loss(x, y).mean()
+        ratios.append(float(rise / (radius * slope(x, y).mean())))
+    return tuple(ratios)
+
+
+def _wave(z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
+    """The logistic loss of f(x) = sin(25(x_1 + x_2))."""
+    return softplus(-y * torch.sin(25 * z.sum(-1)))
+
+
+def _wave_slope(z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
+    """‖∇_x loss‖₁ of the wave."""
+    outer = torch.sigmoid(-y * torch.sin(25 * z.sum(-1)))
+    return outer * 50 * torch.cos(25 * z.sum(-1)).abs()
+
+
+def flatness_factors(rng: Generator) -> Numbers:
+    """N^{−1/(D+2)}, Theorem E.1 of CGRO, at the size of image data sets."""
+    sizes = {"MNIST": (6e4, 784), "CIFAR-10": (5e4, 3072), "D = 2, N = 512": (512, 2)}
+    return {name: flatness_factor(N, D) for name, (N, D) in sizes.items()}

@@ -1,0 +1,44 @@
+"""The largest of many normal numbers: its mean and its tail (RNRF)."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from torch import Generator
+
+from adversarium.rng import normal
+from adversarium.sockets import Numbers
+
+_WIDTHS = (10, 100, 1_000, 10_000)
+
+
+def gaussian_maxima(
+    rng: Generator, widths: tuple[int, ...] = _WIDTHS, numbers: int = 2_000_000
+) -> Numbers:
+    """E max_{r≤m} N(0, 1) = Θ(log m), Lemma D.3 of RNRF: the power of log m in the measured mean,
+    its least and largest ratio to √(2 log m), and whether that rises with m."""
+    mean = [float(normal((numbers // m, m), rng).amax(-1).mean()) for m in widths]
+    ratios = [e / math.sqrt(2 * math.log(m)) for e, m in zip(mean, widths, strict=True)]
+    x = np.log([math.log(m) for m in widths])
+    return {
+        "slope": float(np.polyfit(x, np.log(mean), 1)[0]),
+        "least_ratio": min(ratios),
+        "largest_ratio": max(ratios),
+        "rising": float(all(b > a for a, b in pairwise(ratios))),
+    }
+
+
+def gaussian_tails(
+    rng: Generator,
+    widths: tuple[int, ...] = _WIDTHS,
+    excess: tuple[float, ...] = (0.25, 1.0, 2.0),
+    draws: int = 2_000,
+) -> Numbers:
+    """P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2}, Lemma B.1 of RNRF: how often it is so, of
+    `draws`, for every width n and every `excess` t."""
+    counts = {}
+    for n in widths:
+        top = normal((draws, n), rng).abs().amax(-1)
+        for t in excess:
+            counts[f"n={n}, t={t}"] = float((top < math.sqrt(2 * math.log(2 * n)) + t).sum())
+    return counts

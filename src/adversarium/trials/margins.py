@@ -1,0 +1,99 @@
+"""Large margins about a linear classifier: the max-margin direction, attacks, angles (CGRM)."""
+
+import math
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.attacks import FGSM
+from adversarium.bounds import few_points_error, not_exact, tilted_log_error
+from adversarium.data import MarginBatch, MarginMixture
+from adversarium.rng import normal
+from adversarium.shapes import Float
+from adversarium.sockets import Along, Numbers
+from adversarium.solvers import max_margin
+
+
+def max_margin_directions(
+    rng: Generator,
+    d: int,
+    alpha: float,
+    counts: tuple[int, ...] = (20, 50, 100, 200, 300, 360, 400, 440, 460, 480),
+) -> Numbers:
+    """tan θ = max(M, 0)/α and ‖u − w*‖ ≤ ‖mean y ξ‖/α, Theorem 4.1 of CGRM corrected (ours), u the
+    max-margin direction of N' large-margin points and θ its angle to w*: ‖u − w*‖, the bound, the
+    errors of tan θ and of the margin √(α² + M²), the prediction at N' ≪ d, whether u ≠ w*, and
+    Wendel's probability of that."""
+    rows = [_direction(rng, d, alpha, n) for n in counts]
+    return {name: Along("N", counts, tuple(row[name] for row in rows)) for name in rows[0]}
+
+
+def _direction(rng: Generator, d: int, alpha: float, n: int) -> dict[str, float]:
+    """The numbers of one N' = n, from y_i x_i = (α, ζ_i) with ζ_i = y_i ξ_i ~ N(0, I)."""
+    zeta = normal((n, d - 1), rng)
+    Z = torch.cat([torch.full((n, 1), alpha).double(), zeta], dim=1)
+    u, margin = max_margin(Z)
+    M = max_margin(zeta)[1]
+    error = float((u - torch.eye(d, 1)[:, 0].double()).norm())
+    tangent = float(u[1:].norm() / u[0])
+    return {
+        "error": error,
+        "bound": float(zeta.mean(0).norm()) / alpha,
+        "tangent_error": abs(tangent - max(M, 0.0) / alpha),
+        "margin_error": abs(margin - math.hypot(alpha, max(M, 0.0))),
+        "predicted": few_points_error(d, n, alpha),
+        "not_exact": float(error > 1e-6),
+        "wendel": not_exact(d, n),
+    }
+
+
+def cauchy(rng: Generator, d: int, alpha: float, n: int = 60, beta: float = 0.5) -> Numbers:
+    """min_i min_{‖δ_i‖≤δ} y_i⟨w, x_i + δ_i⟩ = min_i y_i⟨w, x_i⟩ − δ, proof of Theorem B.1 of CGRM:
+    the largest error for random unit w, u among them, the inner minimum by the attack. Both sides
+    then share a maximiser."""
+    batch = MarginMixture(d=d, alpha=alpha, beta=min(beta, alpha)).sample(n, rng)
+    u, margin = max_margin(batch.y[:, None] * batch.x)
+    return {
+        "error": max(
+            _cauchy_error(rng, batch, w / w.norm(), share * margin)
+            for w in (u, *normal((20, d), rng))
+            for share in (0.1, 0.5, 0.9)
+        )
+    }
+
+
+def _cauchy_error(
+    rng: Generator, batch: MarginBatch, w: Float[Tensor, " d"], radius: float
+) -> float:
+    """|min_i y_i⟨w, x_i'⟩ − (min_i y_i⟨w, x_i⟩ − δ)|, x' = FGSM(x) in the l2 ball of radius δ."""
+    attack = FGSM(p=2, radius=radius)
+    moved = attack(lambda z: -batch.y * (z @ w), batch, 0, rng)
+    attacked = float((batch.y * (moved @ w)).min())
+    clean = float(((batch.y[:, None] * batch.x) @ w).min())
+    return abs(attacked - (clean - radius))
+
+
+def tilted_errors(
+    rng: Generator,
+    draws: int = 200_000,
+    alpha: float = 5.0,
+    beta: float = 0.5,
+    angles: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+) -> Numbers:
+    """Φ(−β cot θ)/Φ(−α cot θ), what Assumption 6.1 of CGRM bounds: clean errors of a linear
+    classifier at the angle θ to w*, small margins over large ones; and how far counts of fresh
+    noise lie from Φ(−c cot θ), in standard errors."""
+    noise = normal((draws,), rng)
+    ratios, off = [], 0.0
+    for angle in angles:
+        logs = {c: tilted_log_error(c, angle) for c in (alpha, beta)}
+        for c, log in logs.items():
+            seen = float((c * math.cos(angle) + math.sin(angle) * noise <= 0).double().mean())
+            if math.exp(log) * draws > 20:
+                off = max(off, abs(seen - math.exp(log)) / math.sqrt(math.exp(log) / draws))
+        ratios.append((logs[beta] - logs[alpha]) / math.log(10))
+    return {
+        "log10_ratio": Along("angle", angles, tuple(ratios)),
+        "largest_log10_ratio": max(ratios),
+        "standard_errors": off,
+    }

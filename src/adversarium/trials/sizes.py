@@ -1,0 +1,78 @@
+"""How many parameters the explicit networks have."""
+
+import math
+from typing import Literal
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.constructions import Balls, linear_clean, parameters, product
+from adversarium.data import HyperplaneCells
+from adversarium.rng import coins, uniform
+from adversarium.shapes import Float
+from adversarium.sockets import Numbers
+
+
+def memorising_counts(
+    rng: Generator,
+    norm: Literal["linf", "l2"],
+    gate: Literal["product", "exact"],
+    n: int,
+    D: int,
+    accuracy: float = 1e-3,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+) -> Numbers:
+    """poly(D) + Õ(ND) parameters, Theorem 5.2 of CGRO: those of a network that memorises n random
+    cells of {0.1, 0.9}^{D−1}, not zero and all, over N D log₂(D/ε) and over N D."""
+    bits = _random_cells(rng, n, D)
+    y = coins((n,), rng)
+    x = torch.cat([0.5 + 0.4 * bits, (0.5 + eps0 * y)[:, None]], dim=1)
+    s = math.ceil(math.log2(D / accuracy) / 2)
+    balls = Balls(x=x, y=y, delta=delta, R=0.8, p=2 if norm == "l2" else math.inf, s=s)
+    used, whole = parameters(balls.cgro(linear_clean(D, eps0), gate))
+    share = used / (n * D * math.log2(D / accuracy))
+    return {"parameters": used, "all_parameters": whole, "share": share, "per N·D": used / (n * D)}
+
+
+def _random_cells(rng: Generator, n: int, D: int) -> Float[Tensor, "n bits"]:
+    """n different cells, each D − 1 signs."""
+    bits = torch.zeros(0, D - 1)
+    while len(bits) < n:
+        bits = torch.unique(torch.cat([bits, coins((1, D - 1), rng)]), dim=0)
+    return bits
+
+
+def ball_counts(rng: Generator, n: int, D: int, delta: float = 0.2, eps0: float = 0.05) -> Numbers:
+    """Õ(μNd + poly d) parameters, Theorem 3.3 of CGRM: those of the network with n balls in
+    dimension D, and those of its balls, without the clean classifier and the one product gate."""
+    x, y = uniform((n, D), rng), torch.ones(n).double()
+    balls, clean = Balls(x=x, y=y, delta=delta, R=0.7), linear_clean(D, eps0)
+    used = parameters(balls.cgrm(clean))[0]
+    memory = used - parameters(clean)[0] - parameters(product(1.0, balls.s))[0]
+    return {"parameters": used, "memory": memory, "per ball and dimension": memory / (n * D)}
+
+
+def complexity_order(
+    rng: Generator,
+    sizes: tuple[int, ...] = (6, 8),
+    n: int = 40,
+    mu: float = 0.2,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+) -> Numbers:
+    """clean < CGRM < robust, the inequality displayed in §3.2 of CGRM: parameters of the clean
+    network, of one that memorises μN balls, of one that memorises every cell; and the standard
+    bound √(Complexity/N) of §6 of CGRM, N the number of cells."""
+    rows: dict[str, float] = {}
+    for D in sizes:
+        data, clean = HyperplaneCells(D=D, eps0=eps0, each=True), linear_clean(D, eps0)
+        points, some = data.sample(data.cells, rng), round(mu * n)
+        few = Balls(x=points.x[:some], y=points.y[:some], delta=delta, R=data.R)
+        whole = Balls(x=points.x, y=points.y, delta=delta, R=data.R)
+        robust = parameters(whole.cgrm(clean))[0]
+        rows[f"clean, D = {D}"] = parameters(clean)[0]
+        rows[f"CGRM, D = {D}"] = parameters(few.cgrm(clean))[0]
+        rows[f"robust, D = {D}"] = robust
+        rows[f"bound, D = {D}"] = math.sqrt(robust / data.cells)
+    return rows

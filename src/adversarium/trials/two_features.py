@@ -1,0 +1,121 @@
+"""RNRF's setting: its features, its assumptions, its activation, and what no classifier can do."""
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.attacks import FeatureCollision, midpoint
+from adversarium.data import TwoFeatureBatch, TwoFeaturePatches
+from adversarium.networks import SmoothedCNN, smoothed_relu
+from adversarium.networks.smoothed_cnn import smoothed_slope
+from adversarium.rng import coins, integers, uniform
+from adversarium.shapes import Float, Int
+from adversarium.sockets import Numbers
+from adversarium.trials.feature_networks import accuracy, attacked
+
+
+def feature_axes(rng: Generator, k: int, d: int) -> Numbers:
+    """⟨f, f'⟩ = 1[f = f'] and ‖f‖_∞ = 1, Definition 2.1 of RNRF: the largest error among the 2k
+    features."""
+    data = TwoFeaturePatches(k=k, d=d)
+    F = torch.cat([data.U, data.V])
+    gram = (F @ F.mT - torch.eye(2 * k, dtype=F.dtype)).abs().max()
+    return {"error": float(torch.maximum(gram, (F.abs().amax(-1) - 1).abs().max()))}
+
+
+def feature_assumptions(
+    rng: Generator, data: TwoFeaturePatches, eps: float, tau: int = 3
+) -> Numbers:
+    """α_p ≫ β_p' and Σ_R α^τ ≪ Σ_NR β^τ, Assumption 2.3 of RNRF: both ratios, a search for a
+    configuration with both ≥ c at P < c^{τ+1} and with more patches; and the separation of §2.5 of
+    RNRF, the least ‖X − X'‖_∞/2ε of different labels and the share at most 1."""
+    batch = data.sample(100, rng)
+    robust, other = batch.strength[batch.is_robust], batch.strength[~batch.is_robust]
+    powers = batch.strength**tau
+    density = (powers * ~batch.is_robust).sum(-1) / (powers * batch.is_robust).sum(-1)
+    distance = (batch.x[:, None] - batch.x[None]).abs().flatten(2).amax(-1)
+    apart = distance[batch.y[:, None] != batch.y[None]]
+    return {
+        "alpha/beta": float(robust.min() / other.max()),
+        "density": float(density.min()),
+        "both_possible": float(any(_both(rng, c, tau) for c in (2.0, 3.0, 5.0))),
+        "both_with_more": float(all(_both(rng, c, tau, 2.0) for c in (2.0, 3.0, 5.0))),
+        "distance/2eps": float(apart.min()) / (2 * eps),
+        "collide": float((apart <= 2 * eps).double().mean()),
+    }
+
+
+def _both(rng: Generator, c: float, tau: int, more: float = 1.0) -> bool:
+    """Is there α/β ≥ c with Σ_NR β^τ ≥ c Σ_R α^τ, Assumption 2.3 of RNRF, among 20,000 draws with
+    P < c^{τ+1}, or with P up to `more` times as large?"""
+    top = c ** (tau + 1) if more == 1 else more * c ** (tau + 1) + more
+    # half of the draws with one robust patch, ratios crowded at c: where both are easiest to have
+    P = 2 + integers(math.ceil(top) - 2, (20_000,), rng)
+    R = 1 + (uniform((20_000,), rng) * (P - 1)).long().where(coins((20_000,), rng) > 0, 0)
+    ratio = c * 10 ** (2 * uniform((20_000,), rng).pow(4))
+    density = (P - R) / (R * ratio**tau)
+    return bool(((ratio >= c) & (density >= c) & (top > P)).any())
+
+
+def activation_slope(rng: Generator, q: int = 3, rho: float = 0.8) -> Numbers:
+    """s'(z) = (clip(z, 0, ϱ)/ϱ)^{q−1}, continuous, and z s'(z) ≤ q s(z), §2.3 of RNRF: the largest
+    error on a grid with 0 and ϱ, the slope by autograd."""
+    z = torch.cat([torch.linspace(-1, 3, 4001), torch.tensor([0.0, rho])]).double()
+    z.requires_grad_(True)
+    s = smoothed_relu(z, q, rho)
+    (slope,) = torch.autograd.grad(s.sum(), z)
+    formula = smoothed_slope(z, q, rho)
+    jump = (smoothed_slope(z + 1e-9, q, rho) - smoothed_slope(z - 1e-9, q, rho)).abs().max()
+    excess = (z * formula - q * s).max()
+    errors = torch.stack([(slope - formula).abs().max(), jump - 1e-8, excess])
+    return {"error": float(errors.max().detach())}
+
+
+def impossibility(
+    rng: Generator, data: TwoFeaturePatches, eps: float, n: int = 200, nets: int = 50
+) -> Numbers:
+    """All strengths ≤ 2ε ⇒ robust accuracy ≤ 1/k (ours, against Proposition 3.2 of RNRF): do
+    equal-noise draws of two classes share a point of both balls, do the colliding pairs of a
+    balanced sample match perfectly, and does an explicit list break a class of every patch-additive
+    network?"""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    one, two = data.sample(n, rng), data.sample(n, rng)
+    zero = _noiseless(data, one, torch.zeros(n).long())
+    other = _noiseless(data, two, torch.ones(n).long())
+    a, b = zero + one.noise, other + one.noise
+    middle = midpoint(a, b)
+    both = torch.maximum((middle - a).abs().amax((1, 2)), (middle - b).abs().amax((1, 2)))
+    z = other + two.noise
+    hit = (a[:, None] - z[None]).abs().amax((2, 3)) <= 2 * eps
+    matched = maximum_bipartite_matching(csr_matrix(hit.numpy()))
+    return {
+        "midpoints": float((both <= eps + 1e-12).all()),
+        "matching": float((matched >= 0).all()),
+        "list": float(all(_list_breaks(rng, data, eps) for _ in range(nets))),
+    }
+
+
+def _noiseless(
+    data: TwoFeaturePatches, batch: TwoFeatureBatch, y: Int[Tensor, " n"]
+) -> Float[Tensor, "n P d"]:
+    """α_p u_y and β_p v_y, Definition 2.1 of RNRF, of a draw with other labels."""
+    feature = torch.where(batch.is_robust, y[:, None], data.k + y[:, None])
+    clean = torch.zeros_like(batch.x)
+    return clean.scatter_add_(-1, feature[..., None], batch.strength[..., None])
+
+
+def _list_breaks(rng: Generator, data: TwoFeaturePatches, eps: float) -> bool:
+    """A random patch-additive network is wrong on some reachable point of one of the two classes:
+    robust patches → (α − ε)u_y; the others → 0, (α − ε)u_y or (α − ε)u_j."""
+    network = SmoothedCNN(m=8, sigma0=1.0)
+    W = network.init(rng, data.shape, data.k) * (1 + 3 * float(uniform((), rng)))
+    if float(coins((), rng)) > 0:  # half of them are diagonal u-networks
+        W = torch.zeros_like(W)
+        W[:, :, : data.k] = torch.eye(2).double()[:, None] * uniform((2, 8, 1), rng) * 5
+    silent = replace(data, sigma_n=0.0, balanced=True).sample(2, rng)
+    attack = FeatureCollision(radius=eps, alpha=data.alpha, k=2)
+    return accuracy(network, W, silent, attacked(network, W, silent, attack, rng)) < 1

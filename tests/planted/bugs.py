@@ -1,0 +1,138 @@
+"""What a planted bug is, ways to plant one, and the verdicts with and without it.
+
+The audit is itself audited: with the bug in place the claims no longer have their verdict. `knobs`
+and `seeds` shrink (or enlarge) the experiment where the healthy verdict stays the same.
+"""
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from adversarium.plans.catalogue import claims, load
+from adversarium.runs.audit import Ask, judged, needed, run_missing
+from adversarium.runs.jobs import resolve
+from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.store import Store
+from adversarium.training import ENGINES, AnyEngine
+from adversarium.training.setting import AnySetting
+
+Plant = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A bug, and the claims of one experiment that it must turn."""
+
+    name: str
+    plant: Plant
+    turns: tuple[str, ...]
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int = 0  # 0: as many as the quick preset has
+
+    @property
+    def home(self) -> str:
+        """The experiment that its claims belong to."""
+        (home,) = {claims()[id].experiment for id in self.turns}
+        return home
+
+
+def swapped(owner: Any, name: str, change: Callable[..., Any]) -> Plant:
+    """A function of a module, or a method of a class, replaced by change(original, …)."""
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def changed(*arguments: Any, **named: Any) -> Any:
+        return change(original, *arguments, **named)
+
+    return lambda: patch.object(owner, name, changed)
+
+
+def scaled(owner: Any, name: str, factor: float) -> Plant:
+    """What a function returns, times a factor."""
+    return swapped(owner, name, lambda original, *a, **k: factor * original(*a, **k))
+
+
+def derived(owner: type, name: str, value: Callable[[Any], Any]) -> Plant:
+    """A property of a class replaced."""
+    return lambda: patch.object(owner, name, property(value))
+
+
+def defaults(function: Any, **values: Any) -> Plant:
+    """A function with other values where nobody gives one."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    own = names[len(names) - len(function.__defaults__) :]
+    assert set(values) <= set(own), (function.__name__, own)
+    changed = tuple({**dict(zip(own, function.__defaults__, strict=True)), **values}.values())
+    return lambda: patch.object(function, "__defaults__", changed)
+
+
+def together(*plants: Plant) -> Plant:
+    """Several bugs at once."""
+
+    def plant() -> ExitStack:
+        stack = ExitStack()
+        for one in plants:
+            stack.enter_context(one())
+        return stack
+
+    return plant
+
+
+@dataclass(frozen=True)
+class Misled:
+    """An engine that is told of other settings than it was given."""
+
+    engine: AnyEngine
+    change: Callable[[AnySetting], AnySetting]
+
+    def init(self, settings: Sequence[AnySetting]) -> Any:
+        """The state at t = 0 of the changed settings."""
+        return self.engine.init([self.change(setting) for setting in settings])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+
+def misled(name: str, change: Callable[[AnySetting], AnySetting]) -> Plant:
+    """An engine, by name, that runs a changed setting; whoever measures knows the right one."""
+    return lambda: patch.dict(ENGINES, {name: Misled(ENGINES[name], change)})  # type: ignore
+
+
+def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
+    """The verdicts of claims at the bug's knobs, from what they need and nothing else: computed
+    (`fresh`), or with the help of the rows that come with the code."""
+    experiment = load(bug.home)
+    checks = {id: experiment.checks[id] for id in wanted}
+    needs = [need for check in checks.values() for need in check.needs]
+    jobs = [resolve(task) for task in needed(experiment.tasks("quick", **bug.knobs), needs)]
+    seeds = range(bug.seeds or experiment.seeds("quick"))
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Reader(Store(Path(folder) / "s.sqlite"), experiment.id)
+        failures = run_missing(experiment, jobs, seeds, reader, Ask(fresh=fresh))
+        rows = evidence(reader, jobs, seeds)
+    if failures or rows is None:
+        return dict.fromkeys(checks, f"failed: {failures}")
+    return {id: judged(check, rows).verdict for id, check in checks.items()}
+
+
+def planted(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:
+    """Every bug: its name, its claims' verdicts without it (where knobs or seeds are changed; else
+    they are the ledger's) and with it. One healthy run serves all bugs that run the same."""
+    bugs = tuple(bugs)
+    healthy: dict[str, dict[str, str]] = {}
+    for bug in bugs:
+        size = repr((bug.home, bug.knobs, bug.seeds))
+        if size not in healthy and (bug.knobs or bug.seeds):
+            alike = [
+                b for b in bugs if (b.home, b.knobs, b.seeds) == (bug.home, bug.knobs, bug.seeds)
+            ]
+            healthy[size] = verdicts(bug, dict.fromkeys(c for b in alike for c in b.turns), False)
+        with bug.plant():
+            found = verdicts(bug, bug.turns, fresh=True)
+        before = {id: healthy[size][id] for id in found} if size in healthy else {}
+        yield {"bug": bug.name, "healthy": before, "found": found}

@@ -1,0 +1,162 @@
+"""Bugs that CGRO's claims must notice."""
+
+from dataclasses import replace
+from unittest.mock import patch
+
+import torch
+
+from adversarium.constructions import parts
+from adversarium.data import PatchData
+from adversarium.networks import CubicCNN
+from adversarium.probes.measuring import Measured
+from adversarium.probes.memorisation import attacked_doubt
+from adversarium.rng import uniform
+from adversarium.trials import cubic, densities
+from adversarium.trials.smooth import Features
+from tests.planted.bugs import Bug, misled, scaled, swapped
+from tests.planted.parts import HALF_BALLS, misstepping
+
+
+def _unlabelled(original, self, n, rng):
+    batch = original(self, n, rng)
+    x = batch.x.clone()
+    x[torch.arange(n), batch.signal, 0] = self.alpha
+    return type(batch)(x=x, y=batch.y, signal=batch.signal)
+
+
+def _one_label(original, self, n, rng):
+    batch = _unlabelled(original, self, n, rng)
+    return replace(batch, y=torch.ones_like(batch.y))
+
+
+def _half_attack(setting):
+    if setting.attack is None:
+        return setting
+    return replace(setting, attack=replace(setting.attack, gamma=setting.attack.gamma / 2))
+
+
+def _half_attacked(setting):
+    return replace(setting, rule=replace(setting.rule, risk=replace(setting.rule.risk, lam=0.5)))
+
+
+def _half_gamma(original, x, signal, gamma):
+    return original(x, signal, gamma / 2)
+
+
+def _over_points(original, self, state, scene):
+    value = original(self, state, scene)
+    return value / scene.setting.rule.n if self is attacked_doubt else value
+
+
+def _half_ball(original, D, side):
+    return (original(D, side) + 1) / 2
+
+
+def _mostly_zero(original, shape, rng):
+    return original(shape, rng) * (uniform((shape[0], *[1] * (len(shape) - 1)), rng) < 0.2)
+
+
+_UNLABELLED = swapped(PatchData, "sample", _unlabelled)
+_HALF_ATTACK = misled("signal_noise", _half_attack)
+
+BUGS = (
+    Bug("signal patch without its label", _UNLABELLED, turns=("cgro.thm4.1",)),
+    Bug(
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=("cgro.thm4.1",),
+    ),
+    Bug(
+        "transfer attack half as strong",
+        swapped(cubic, "gta", _half_gamma),
+        turns=("cgro.eq.gta", "cgro.eq.decomp"),
+    ),
+    Bug("all labels are +1", swapped(PatchData, "sample", _one_label), turns=("cgro.eq.grad",)),
+    Bug(
+        "reduced steps twice as long as the rule says",
+        misstepping("signal_noise", 2.0),
+        turns=("cgro.eq.grad.corrected",),
+    ),
+    Bug(
+        "reduced steps half as long as the rule says",
+        misstepping("signal_noise", 0.5),
+        turns=("cgro.lem4.2",),
+        knobs={"steps": 1500},
+    ),
+    Bug(
+        "initial weights twenty times as large",
+        scaled(CubicCNN, "init", 20.0),
+        turns=("cgro.lemC.11",),
+        knobs={"steps": 300},
+    ),
+    Bug(
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=(
+            "cgro.lem4.3",
+            "cgro.lemC.8",
+            "cgro.lemC.9",
+            "cgro.stages",
+            "cgro.lem4.4.corrected",
+        ),
+    ),
+    Bug(
+        "signal patch without its label",
+        _UNLABELLED,
+        turns=("cgro.thmC.12.clean", "cgro.thmC.12.robust"),
+    ),
+    Bug(
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=("cgro.thm4.1.phase-gamma",),
+    ),
+    Bug(
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=("cgro.thm4.1.N-critical",),
+        knobs={"ratios": (0.25, 4.0)},
+    ),
+    Bug(
+        "clean training is half against the attack",
+        misled("signal_noise", _half_attacked),
+        turns=("cgro.thm4.1.control-lam0",),
+        seeds=30,
+    ),
+    Bug(
+        "a mean over points is divided by their number once more",
+        swapped(Measured, "__call__", _over_points),
+        turns=("cgro.lemC.10",),
+    ),
+    Bug(
+        "units without a kink",
+        swapped(torch, "relu", lambda original, x: torch.nn.functional.softplus(x)),
+        turns=("cgro.propD.5",),
+    ),
+    Bug(
+        "the kernel sees half of the ball",
+        swapped(densities, "ball", _half_ball),
+        turns=("cgro.thmF.1.I",),
+        knobs={"draws": 800, "repeats": (10, 2)},
+    ),
+    Bug(
+        "noise mostly zero",
+        swapped(cubic, "normal", _mostly_zero),
+        turns=("cgro.lemA.4.corrected",),
+    ),
+    Bug(
+        "teeth a tenth too low",
+        lambda: patch.object(parts, "_TOOTH", 0.9 * parts._TOOTH),
+        turns=("cgro.lemD.2", "cgro.lemD.3"),
+    ),
+    Bug("balls of half the radius", HALF_BALLS, turns=("cgro.eq.C",)),
+    Bug(
+        "gradients a fifth too small",
+        scaled(Features, "slope", 0.8),
+        turns=("cgro.thmF.1.taylor",),
+    ),
+    Bug(
+        "gradients a fifth too large",
+        scaled(Features, "slope", 1.2),
+        turns=("cgro.propE.2",),
+    ),
+)

@@ -1,0 +1,88 @@
+"""What every trial promises: named numbers, the same for the same stream."""
+
+import inspect
+
+import pytest
+
+import adversarium.trials as room
+from adversarium.data import MarginMixture, PatchData, TwoFeaturePatches
+from adversarium.rng import stream, uniform
+from adversarium.sockets import Along, Numbers
+from adversarium.trials import explicit, modified
+
+PATCHES, FEATURES = PatchData(d=6, P=2, alpha=2.0, sigma=0.3), TwoFeaturePatches(d=4, P=3)
+TOY = {
+    "activation_slope": {},
+    "ball_counts": dict(n=2, D=3),
+    "boundary": dict(grid=31),
+    "cauchy": dict(d=4, alpha=5.0, n=5),
+    "classifiers": dict(D=3, memorised=1, looked=1),
+    "closeness": dict(D=3, n=2),
+    "complexity_order": dict(sizes=(4,)),
+    "cubic_form": dict(d=4, P=2, m=2, draws=2000),
+    "cubic_identities": dict(data=PATCHES, n=3, m=2, gamma=0.5),
+    "density_powers": dict(D=1, draws=40, repeats=1),
+    "distances": {},
+    "explicit_networks": dict(data=FEATURES, n=5, eps=1.2),
+    "feature_assumptions": dict(data=FEATURES, eps=1.2),
+    "feature_axes": dict(k=2, d=4),
+    "first_order": dict(points=10),
+    "flatness_factors": {},
+    "flatness_gaps": dict(D=1, sets=2, fresh=10, sizes=(8, 16)),
+    "gates": dict(stages=1),
+    "gaussian_maxima": dict(numbers=20_000),
+    "gaussian_tails": dict(draws=10),
+    "generic_training": dict(N=20, d=4, fresh=10),
+    "growth_and_decay": dict(draws=1),
+    "impossibility": dict(data=FEATURES, eps=1.2, n=5, nets=2),
+    "masking": dict(data=FEATURES, n=3, eps=1.2),
+    "max_margin_directions": dict(d=4, alpha=5.0, counts=(2, 20)),
+    "memorising": dict(D=3, n=8, looked=2),
+    "memorising_counts": dict(norm="l2", gate="product", n=2, D=3),
+    "modified_training": dict(
+        data=MarginMixture(d=20, alpha=5.0, mu=0.3), N=20, delta=1.0, b=10.0, steps=5, fresh=3
+    ),
+    "one_step": dict(m=4, b=2.0, draws=1),
+    "ray": dict(D=3, memorised=2),
+    "regions": dict(nets=1),
+    "sauer": dict(largest=10),
+    "separated_networks": dict(eps=1.2, n=3),
+    "shattering": {},
+    "taylor": dict(nets=1, points=5),
+    "tensor_power": dict(eta=1e-2),
+    "tilted_errors": dict(draws=100),
+    "vc_orders": {},
+}
+
+
+def _is_trial(thing):
+    return inspect.isfunction(thing) and inspect.signature(thing).return_annotation == Numbers
+
+
+def test_every_trial_of_the_room_has_a_toy_size():
+    assert {name for name in room.__all__ if _is_trial(getattr(room, name))} == set(TOY)
+
+
+def _at_a_random_point(f, x, y, delta, rng):
+    return y * f(x + delta * (2 * uniform(x.shape, rng) - 1)) <= 0
+
+
+@pytest.fixture
+def short_attacks(monkeypatch):
+    """Ascents are slow, and test_cells.py is about them."""
+    for module, name in (
+        (explicit, "broken"),
+        (explicit, "broken_in_l2"),
+        (modified, "broken_in_l2"),
+    ):
+        monkeypatch.setattr(module, name, _at_a_random_point)
+
+
+@pytest.mark.usefixtures("short_attacks")
+@pytest.mark.parametrize("name", TOY)
+def test_a_trial_repeats_itself_for_the_same_stream(name):
+    trial = getattr(room, name)
+    assert next(iter(inspect.signature(trial).parameters)) == "rng"
+    one, two = (trial(stream(0, "trial"), **TOY[name]) for _ in range(2))
+    assert repr(one) == repr(two)  # nan equals nan there
+    assert one and all(isinstance(value, (int, float, Along)) for value in one.values())

@@ -1,0 +1,51 @@
+"""The modified trainings: nothing of the training set is left to attack, fresh points are."""
+
+from dataclasses import replace
+
+from adversarium.constructions import Balls
+from adversarium.data import MarginMixture
+from adversarium.rng import stream
+from adversarium.solvers import max_margin
+from adversarium.trials import modified
+
+PARTS = dict(data=MarginMixture(d=100, alpha=5.0, beta=0.5, mu=0.2), N=60, delta=2.0)
+
+
+def test_threshold_units_protect_the_small_margins_that_were_seen():
+    rows = modified.modified_training(stream(0, "trial"), **PARTS, b=50.0, fresh=20)
+    assert rows["clean_train"] == rows["robust_train"] == 0 < rows["least_margin"]
+    assert rows["robust_small"] == 1 and rows["robust_test"] == 0.2 + 0.8 * rows["robust_large"]
+    assert rows["margin_error"] < 3
+
+
+def test_a_threshold_above_every_unit_protects_nothing():
+    rows = modified.modified_training(stream(0, "trial"), **PARTS, b=150.0, fresh=20)
+    assert rows["robust_train"] > 0.1 and rows["inside"] == 0 > rows["least_margin"]
+
+
+def test_the_linear_part_turns_to_the_max_margin_direction_and_uphill_away_from_it():
+    batch = MarginMixture(d=10, alpha=5.0).sample(40, stream(0, "trial"))
+    Z = batch.y[:, None] * batch.x
+    u, _ = max_margin(Z)
+    assert (modified._linear_part(Z, 2.0, 400, 0.05) - u).norm() < 0.1
+    assert (modified._linear_part(Z, 2.0, 400, -0.05) - u).norm() > 1
+
+
+def test_indicators_on_attackable_points_leave_no_training_error():
+    rows = modified.generic_training(stream(0, "trial"), N=200, fresh=2000)
+    assert rows["adversarial_train"] == 0 < rows["memorised"] < 0.5
+    assert rows["clean_error"] < 0.1 and rows["turned"] > 0.1
+
+
+def test_indicators_of_half_the_radius_leave_some(monkeypatch):
+    whole = Balls.inside
+    half = lambda self, x: whole(replace(self, delta=self.delta / 2), x)
+    monkeypatch.setattr(Balls, "inside", half)
+    rows = modified.generic_training(stream(0, "trial"), N=200, fresh=2000)
+    assert rows["adversarial_train"] > 0
+
+
+def test_without_attackable_points_nothing_is_memorised_and_nothing_turns():
+    rows = modified.generic_training(stream(0, "trial"), N=20, fresh=2000)
+    assert rows["memorised"] == rows["turned"] == 0
+    assert rows["clean_error"] == rows["clean_error_before"]
