@@ -292,13 +292,18 @@ class Engine(Protocol[S]):
 
     `refuses` gives the reason why it cannot run four parts, or nothing. `shape` is what must agree
     for settings to run together. `init` is the state at t = 0 of all of them, `step` the next one,
-    `apart` the states of the single settings. Raise `version` when the numbers change.
+    `apart` the states of the single settings. A run alone has blocks of `width` replicas, runs
+    side by side at most `wide`, by kind of device. Raise `version` when the numbers change.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def version(self) -> int: ...
+    @property
+    def width(self) -> Mapping[str, int]: ...
+    @property
+    def wide(self) -> Mapping[str, int]: ...
 
     def refuses(self, data: Any, network: Any, attack: Any, rule: Any) -> str: ...
     def shape(self, setting: Any) -> Hashable: ...

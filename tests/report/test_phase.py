@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from adversarium.experiments.boundary import crossings, fit
-from adversarium.experiments.evidence import Rows
-from adversarium.experiments.spec import Phase, Switch
+from adversarium.plans import Evidence, Phase, Rows, Switch, Trial, where
+from adversarium.plans.boundary import crossings, fit
+from adversarium.plans.evidence import Series
 from adversarium.report.figures import draw
 
 
@@ -48,20 +48,28 @@ def test_a_prediction_crosses_zero_between_cells():
     assert crossings(x, y, np.ones(10)).shape == (0, 2)
 
 
+def outcome(rng):
+    """Stands for what was run: its rows are given."""
+
+
+def side(task):
+    """The logarithm of how far a cell lies below y = x^(−1/2)."""
+    return -np.log(task.coordinates["y"] * task.coordinates["x"] ** 0.5)
+
+
 def test_a_phase_diagram_is_drawn_with_both_boundaries(tmp_path):
-    x, y, values = plane()
-    cells = {f"{i}": (a, b) for i, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True))}
-    rows = {
-        label: Rows(tuple(range(6)), {"share": (np.array([1]), v[:, None])})
-        for label, v in zip(cells, values, strict=True)
-    }
-    switch = Switch(probe="share", above=0.5)
-    above = {label: -np.log(b * a**0.5) for label, (a, b) in cells.items()}
+    cells = []
+    for x, y, values in zip(*plane(), strict=True):
+        task = Trial(function=outcome, family="plane", at={"x": float(x), "y": float(y)})
+        cells.append(Rows(task, tuple(range(6)), {"share": Series(np.array([1]), values[:, None])}))
+    other = Trial(function=outcome, family="ladder", at={"x": 1.0})  # not of the plane
+    ladder = Rows(other, tuple(range(6)), cells[0].series)
     figure = Phase(
-        name="phase", cells=cells, switch=switch, predicted=above, x_label="x", y_label="y",
-        point=("here", 10.0, 0.3),
+        name="phase", run=where("plane"), x="x", y_along="y", x_label="x", y_label="y",
+        switch=Switch(probe="share", above=0.5, predicted=side), point=("here", 10.0, 0.3),
     )  # fmt: skip
-    (file,) = draw(figure, rows, tmp_path)
+    (file,) = draw(figure, Evidence((*cells, ladder)), tmp_path)
     numbers = file.with_suffix(".csv").read_text()
     assert "fitted boundary" in numbers and "predicted boundary" in numbers
     assert numbers.count("\n") == 1 + 81 + 9 + 9
+    assert draw(figure, Evidence((ladder,)), tmp_path) == []

@@ -2,28 +2,47 @@
 
 import numpy as np
 
-from adversarium.experiments.evidence import Rows
-from adversarium.experiments.spec import Powers
+from adversarium.plans import Evidence, Powers, Reading, Rows, Trial, where
+from adversarium.plans.evidence import Series
 from adversarium.report.figures import draw
 
 
+def stopped(rng):
+    """Stands for what was run: its rows are given."""
+
+
+def time(rows):
+    """T, one a seed."""
+    return rows.last("T")
+
+
+def swept(family, *sizes):
+    """T = 5 x^(−3/2) up to a factor a seed; the last seed never came there."""
+    seeds = np.array([1.0, 1.5, 0.8, np.nan])
+    return tuple(
+        Rows(
+            Trial(function=stopped, family=family, at={"x": x}),
+            (0, 1, 2, 3),
+            {"T": Series(np.array([1]), 5 * seeds[:, None] * x**-1.5)},
+        )
+        for x in sizes
+    )
+
+
 def test_a_power_is_fitted_a_seed_and_drawn_beside_the_claimed_one(tmp_path):
-    sizes = {f"x = {x:g}": x for x in (1.0, 2.0, 4.0, 8.0)}
-    seeds = np.array([1.0, 1.5, 0.8, np.nan])  # the last never came about
-    rows = {
-        label: Rows((0, 1, 2, 3), {"T": (np.array([1]), 5 * seeds[:, None] * x**-1.5)})
-        for label, x in sizes.items()
-    }
     figure = Powers(
-        name="T", probe="T", number=lambda run: run.last("T"),
-        sweeps={"x": sizes, "z": {"no": 1.0}},
+        name="T",
+        number=Reading("T", time, ("T",)),
+        sweeps={"x": where("far"), "z": where("one")},
+        along={"z": "x"},
         claimed={"x": -1.0, "z": 1.0},
-    )  # fmt: skip
+    )
+    rows = Evidence((*swept("far", 1.0, 2.0, 4.0, 8.0), *swept("one", 1.0)))
     svg, pdf = draw(figure, rows, tmp_path, formats=("svg", "pdf"))
     assert svg.stat().st_size > 1000 and pdf.exists()
     lines = svg.with_suffix(".csv").read_text().splitlines()
-    assert len(lines) == 1 + 4 + 1
+    assert len(lines) == 1 + 4 + 1  # one size is no sweep
     name, what, mean, low, high = lines[-1].split(",")
     assert (name, what) == ("x", "power; claimed -1")
     assert np.allclose([float(mean), float(low), float(high)], -1.5)
-    assert draw(figure, {}, tmp_path) == []
+    assert draw(figure, Evidence(), tmp_path) == []

@@ -1,4 +1,5 @@
-"""The report in a real browser: no console error, no request to any host."""
+"""The report: its pages and links, in a real browser without console error or request to any host,
+rebuilt from rows alone."""
 
 import json
 import re
@@ -8,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.experiments.catalogue import load, selected_claims
+from adversarium.plans.catalogue import selected_claims
+from adversarium.plans.evidence import Summary
+from adversarium.report import site as pages
 from adversarium.report.site import write_site
-from adversarium.sweeps.audit import Reader, audit, run_missing
-from adversarium.sweeps.store import Store
+from adversarium.runs import compute
+from adversarium.runs.audit import audit
+from adversarium.runs.ledger import Entry
+from adversarium.runs.store import Store
+from adversarium.runs.where import here
+
+# drawn in the report of these tests: a training, trials, and one without rows
+SHOWN = ("boat.thm3.1.train_error", "cgro.setting", "conv.eq16")
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -21,41 +30,77 @@ FLAGS = (
 )  # fmt: skip
 
 
+def trained(*arguments, **words):
+    pytest.fail("the report trained something")
+
+
 @pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    store = Store(folder / "s.sqlite")
-    _, failures = audit(selected_claims(("conv.eq16", "boat.thm3.1.train_error")), store)
+def store(tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("store") / "s.sqlite")
+    chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.thm3.1.train_error"))
+    _, failures = audit(chosen, store)
     assert failures == []
-    write_site(store, folder / "report")
-    return folder / "report"
+    return store
+
+
+@pytest.fixture
+def reading(monkeypatch):
+    """Few experiments are drawn, and nothing may train."""
+    monkeypatch.setattr(pages, "experiments", lambda: SHOWN)
+    monkeypatch.setattr(compute, "train", trained)
+    monkeypatch.setattr(here, "compute", trained)
+
+
+@pytest.fixture(scope="module")
+def site(store, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "report"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "experiments", lambda: SHOWN)
+        write_site(store, folder)
+    return folder
 
 
 def test_the_site_has_ledger_figures_data_errata_and_provenance(site):
     index = (site / "index.html").read_text()
-    for word in ("conv.eq16", "holds", "adversarium verify conv.eq16 --preset quick", "99 %"):
+    command = "adversarium verify boat.thm3.1.train_error --preset quick"
+    for word in ("boat.thm3.1.train_error", "holds", command, "99 %"):
         assert word in index
-    assert (site / "errata.html").exists()
+    errata = (site / "errata.html").read_text()
+    for word in ("cgro.eq.grad", "adversarium verify cgro.eq.grad", "Corrected"):
+        assert word in errata
     provenance = (site / "provenance.html").read_text()
     assert "gram" in provenance and "torch" in provenance
     for svg in site.rglob("*.svg"):
         assert svg.with_suffix(".csv").exists(), svg
-    page = (site / "experiments" / "conv.eq16.html").read_text()
-    assert page.count("<img") == 2 and page.count(".csv") == 2
+    page = (site / "experiments" / "boat.thm3.1.train_error.html").read_text()
+    assert page.count("<img") == 1 and page.count(".csv") == 1
+    table = (site / "experiments" / "cgro.setting.html").read_text()
+    assert "gradient with y_i" in table and table.count(".csv") == 1
+
+
+def test_what_has_no_rows_has_no_verdict_and_no_page(site):
+    ledger = json.loads((site / "ledger.json").read_text())
+    words = {c["id"]: c["verdict"] for c in ledger["claims"]}
+    assert words["conv.eq16"] == "not run" and words["conv.eq17"] == "not yet implemented"
+    assert words["cgro.eq.grad"] == "fails" and words["cgro.eq.gta"] == "holds"
+    index = (site / "index.html").read_text()
+    waiting = sum(word == "not run" for word in words.values())
+    assert f"{waiting} claims have an experiment but no rows in this store" in index
+    assert not (site / "experiments" / "conv.eq16.html").exists()
 
 
 def test_every_link_of_the_site_leads_somewhere(site):
     for page in site.rglob("*.html"):
         text = page.read_text()
         for target in re.findall(r'(?:href|src)="([^"]+)"', text):
-            if target.startswith(("data:", "#")):
+            if target.startswith("data:"):
                 continue
             assert "://" not in target, f"{page} asks {target}"
             path, _, mark = target.partition("#")
-            file = (page.parent / path).resolve()
+            file = (page.parent / path).resolve() if path else page
             assert file.exists(), f"{page} → {target}"
             if mark:
-                assert f'id="{mark}"' in file.read_text()
+                assert f'id="{mark}"' in file.read_text(), f"{page} → {target}"
 
 
 def visited(page: Path, folder: Path) -> tuple[str, str, set[str]]:
@@ -77,7 +122,7 @@ def visited(page: Path, folder: Path) -> tuple[str, str, set[str]]:
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed here")
 def test_the_site_loads_in_chromium_without_errors_or_requests(site, tmp_path):
-    for page in ("index.html", "errata.html", "provenance.html", "experiments/conv.eq16.html"):
+    for page in ("index.html", "errata.html", "provenance.html", "experiments/cgro.setting.html"):
         document, console, hosts = visited(site / page, tmp_path)
         assert "</html>" in document
         assert not console and not hosts, (console, hosts)
@@ -88,37 +133,24 @@ def test_the_site_loads_in_chromium_without_errors_or_requests(site, tmp_path):
     assert console and any("host.invalid" in h for h in hosts)
 
 
-def test_errata_show_the_counterexample_and_the_correction(tmp_path):
-    from adversarium.report import site as module
-
-    entry = {
-        "id": "cgro.eq.grad", "paper": "cgro", "source": "Thm C.2", "statement": "printed",
-        "kind": "identity", "verdict": "fails", "expected": None, "reason": "worst error 3",
-        "measured": [{"name": "error", "mean": 3.0, "low": 2.0, "high": 4.0, "values": [3.0]}],
-        "seeds": 5, "preset": "quick", "engine": "trial", "seconds": 1.0,
-        "corrected": "cgro.eq.grad.corrected", "command": "adversarium verify cgro.eq.grad",
-        "note": "",
-    }  # fmt: skip
-    right = {**entry, "id": "cgro.eq.grad.corrected", "verdict": "holds", "statement": "mended"}
-    page = module._errata([entry, right])
+def test_errata_show_the_counterexample_and_the_correction():
+    measured = (Summary("error", 3.0, 2.0, 4.0, (3.0,)),)
+    entry = Entry(
+        "cgro.eq.grad", "cgro", "Thm C.2", "printed", "identity", "fails", measured,
+        reason="worst error 3", seeds=5, preset="quick", engine="trial", seconds=1.0,
+        corrected="cgro.eq.grad.corrected", command="adversarium verify cgro.eq.grad",
+    )  # fmt: skip
+    right = Entry(
+        "cgro.eq.grad.corrected", "cgro", "Thm C.2", "mended", "identity", "holds", measured
+    )
+    page = pages._errata([entry, right])
     for word in ("printed", "3 [2, 4]", "adversarium verify cgro.eq.grad", "mended", "holds"):
         assert word in page
+    assert "No printed statement" in pages._errata([right])
 
 
-def test_a_report_is_rebuilt_from_rows_alone(tmp_path, monkeypatch):
-    store = Store(tmp_path / "s.sqlite")
-    experiment = load("boat.thm3.1.train_error")
-    tasks = experiment.runs("quick")
-    assert (
-        run_missing(experiment, tasks, range(10), Reader(store, experiment.id), "cpu", None) == []
-    )
-    from adversarium.report import site as page
-    from adversarium.sweeps import run as module
-
-    monkeypatch.setattr(module, "run_block", lambda *a, **k: pytest.fail("trained"))
-    monkeypatch.setattr(page, "experiments", lambda: (experiment.id,))
-    first = write_site(store, tmp_path / "one")
-    again = write_site(store, tmp_path / "two")
-    assert first.read_text() == again.read_text()
+def test_a_report_is_rebuilt_from_rows_alone(store, site, tmp_path, reading):
+    again = write_site(store, tmp_path / "again")
+    assert again.read_text() == (site / "index.html").read_text()
     svg = "figures/boat.thm3.1.train_error/training.svg"
-    assert (tmp_path / "one" / svg).read_bytes() == (tmp_path / "two" / svg).read_bytes()
+    assert (tmp_path / "again" / svg).read_bytes() == (site / svg).read_bytes()

@@ -3,10 +3,13 @@ device where no test runner is installed."""
 
 import sys
 
+import torch
+from torch import nn
+
 from adversarium.attacks import FGSM, GTA, PGD, MarginStep
 from adversarium.data import Clusters, Digits, MarginMixture, PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, MixedLearner, Module, SmoothedCNN, TwoLayer, small_cnn
-from adversarium.training import ENGINES, SGD, Risk, Rule, Setting
+from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, train
 
 
 def parts(name: str):
@@ -50,30 +53,64 @@ def parts(name: str):
             )
 
 
+def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
+    """A small network with batch normalisation: it has a memory beside its weights."""
+    return nn.Sequential(
+        nn.Conv2d(shape[0], width, 3, padding=1, bias=False),
+        nn.BatchNorm2d(width),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(4 * width, k),
+    )
+
+
+def finals(name, settings):
+    """The last states of settings that run side by side."""
+    engine = ENGINES[name]
+    *_, joined = train(engine, settings)
+    return engine.apart(joined)
+
+
 def final(name, setting):
-    engine = next(e for e in ENGINES if e.name == name)
-    *_, state = engine.states(setting)
+    """The last state of one setting."""
+    (state,) = finals(name, (setting,))
     return state
 
 
 def weights(state):
+    """The weights as tensors by name."""
     return state.W if isinstance(state.W, dict) else {"W": state.W}
 
 
-def largest_difference(name: str, device: str) -> tuple[float, float]:
-    """Ten seeds against ten single runs on a device, and against the CPU: largest differences."""
-    together = weights(final(name, Setting(*parts(name), tuple(range(10)), device)))
+def length(state):
+    """‖W‖_F of all weights, one number a replica."""
+    squares = [w.double().flatten(1).square().sum(-1) for w in weights(state).values()]
+    return torch.stack(squares).sum(0).sqrt()
+
+
+def gap(state, other):
+    """The largest difference between the weights of two states; buffers are among them."""
+    pairs = zip(weights(state).values(), weights(other).values(), strict=True)
+    return max(
+        float((a.double().cpu() - b.double().cpu()).abs().max()) for a, b in pairs if a.numel()
+    )
+
+
+def largest_difference(given, name: str, device: str, seeds: int = 10) -> tuple[float, float]:
+    """Seeds together against single runs on a device, and against the CPU: largest differences."""
+    together = final(name, Setting(*given, tuple(range(seeds)), device))
     apart = across = 0.0
-    for seed in range(10):
-        alone = weights(final(name, Setting(*parts(name), (seed,), device)))
-        on_cpu = weights(final(name, Setting(*parts(name), (seed,))))
-        for key in together:
-            apart = max(apart, float((together[key][seed] - alone[key][0]).abs().max()))
-            across = max(across, float((together[key][seed].cpu() - on_cpu[key][0]).abs().max()))
+    for seed in range(seeds):
+        mine = together.full.replica(seed)
+        alone = final(name, Setting(*given, (seed,), device))
+        apart = max(apart, gap(mine, alone))
+        on_cpu = alone if device == "cpu" else final(name, Setting(*given, (seed,)))
+        across = max(across, gap(mine, on_cpu))
     return apart, across
 
 
 if __name__ == "__main__":
     for engine in ENGINES:
-        apart, across = largest_difference(engine.name, sys.argv[1])
-        print(f"{engine.name}: ten seeds against single ones {apart:.1e}, CPU {across:.1e}")
+        apart, across = largest_difference(parts(engine), engine, sys.argv[1])
+        print(f"{engine}: ten seeds against single ones {apart:.1e}, CPU {across:.1e}")

@@ -1,4 +1,4 @@
-"""Engines: exact coordinates equal the plain computation; ten seeds equal ten single runs."""
+"""Engines: exact coordinates equal the plain computation; side by side equals alone."""
 
 import json
 import math
@@ -10,22 +10,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adversarium.attacks import APGD, GTA, PGD, FiniteAttack
-from adversarium.data import PatchData, SpherePoints
-from adversarium.networks import CubicCNN, SmoothedLeakyReLU, SmoothedReLU, TwoLayer
-from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, choose
-from adversarium.training.signal_noise import signal_noise_cells, signal_noise_descent
-from tests.training.cases import final, largest_difference, parts
+from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack
+from adversarium.data import Clusters, PatchData, SpherePoints
+from adversarium.networks import CubicCNN, Module, SmoothedLeakyReLU, SmoothedReLU, TwoLayer
+from adversarium.training import ENGINES, SGD, Adam, Risk, Rule, Setting, choose, train
+from tests.training.cases import final, finals, gap, largest_difference, length, normalised, parts
 
 GOLDEN = Path(__file__).with_name("golden.json")
 
 
-@pytest.mark.parametrize("name", [e.name for e in ENGINES])
+@pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("device", ("cpu", "cuda"))
-def test_ten_seeds_equal_ten_single_runs(name, device):
+def test_seeds_together_equal_single_runs(name, device):
     if device == "cuda" and not torch.cuda.is_available():
         pytest.skip("no CUDA device here")
-    apart, across = largest_difference(name, device)
+    apart, across = largest_difference(parts(name), name, device, seeds=4)
     assert apart < 1e-11 and across < 1e-9
 
 
@@ -45,6 +44,7 @@ def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
     cheap, plain = final("signal_noise", setting), final("full", setting)
     assert torch.allclose(cheap.W, plain.W, atol=1e-12)
     assert torch.allclose(cheap.risk(), plain.risk(), atol=1e-12)
+    assert torch.allclose(cheap.gradient_norm, plain.gradient_norm, atol=1e-10)
     for attack in (None, given_parts[2]):
         margins = cheap.margin(setting.train, attack), plain.margin(setting.train, attack)
         assert torch.allclose(*margins, atol=1e-12)
@@ -83,24 +83,156 @@ def test_the_linear_closed_form_is_exact(log):
         assert torch.allclose(cheap.W["w_0"], plain.W["w_0"], atol=1e-12)
 
 
-def test_cells_side_by_side_equal_single_runs():
-    data, network, _, rule = parts("signal_noise")
-    settings_ = [
-        Setting(replace(data, alpha=a, d=d), network, GTA(gamma=g), replace(rule, eta=e), (0, 3))
-        for a, g, e, d in ((2.0, 0.9, 0.05, 20), (1.5, 0.3, 0.02, 31), (3.0, 0.99, 0.01, 9))
-    ]
-    for together in signal_noise_cells(settings_, (0, 17, rule.steps)):
-        for setting, state in zip(settings_, together, strict=True):
-            alone = next(s for s in signal_noise_descent(setting) if s.t == state.t)
-            assert torch.allclose(alone.v, state.v, atol=1e-14)
-            assert torch.allclose(alone.W, state.W, atol=1e-14)
-            assert torch.allclose(alone.risk(), state.risk(), atol=1e-14)
-
-
 def test_gram_without_an_attack_is_plain_descent():
     data, network, _, rule = parts("gram")
     setting = Setting(data, network, None, rule, (0, 1))
     assert torch.allclose(final("gram", setting).W, final("full", setting).W, atol=1e-12)
+
+
+def beside(name):
+    """Settings that differ in everything that an engine's shape permits, seeds among it."""
+    data, network, attack, rule = parts(name)
+    match name:
+        case "signal_noise":
+            return [
+                Setting(
+                    PatchData(d=d, P=3, alpha=alpha, sigma=sigma),
+                    replace(network, sigma0=sigma0),
+                    by,
+                    replace(rule, eta=eta, risk=Risk(lam=lam)),
+                    seeds,
+                )
+                for d, alpha, sigma, sigma0, by, eta, lam, seeds in (
+                    (20, 2.0, 0.2, 0.2, GTA(gamma=0.9), 0.05, 0.4, (0, 3)),
+                    (31, 1.5, 0.1, 0.3, GTA(gamma=0.3), 0.02, 1.0, (3,)),
+                    (9, 3.0, 0.3, 0.1, None, 0.01, 0.0, (0, 1, 2)),
+                )
+            ]
+        case "gram":
+            return [
+                Setting(
+                    Clusters(d=d, mu=mu, beta=beta),
+                    replace(network, omega=omega),
+                    replace(attack, radius=radius, step=step, loss=loss),
+                    replace(rule, eta=eta),
+                    seeds,
+                )
+                for d, mu, beta, omega, radius, step, loss, eta, seeds in (
+                    (60, 4.0, 0.1, 0.01, 0.6, None, "logit_difference", 0.05, (0, 1)),
+                    (25, 3.0, 0.0, 0.05, 0.2, 0.11, "cross_entropy", 0.1, (1,)),
+                    (90, 2.0, 0.2, 0.01, 1.1, 0.4, "exponential", 0.02, (5, 0, 2)),
+                )
+            ]
+        case "linear":
+            return [
+                Setting(replace(data, alpha=alpha), network, by, replace(rule, eta=eta), seeds)
+                for alpha, by, eta, seeds in (
+                    (2.0, attack, 0.1, (0, 1)),
+                    (3.0, replace(attack, radius=0.05), 0.02, (1,)),
+                    (2.5, None, 0.2, (0, 4)),
+                )
+            ]
+        case "full":
+            others = (data, replace(data, alpha=3.0), replace(data, sigma_n=0.3))
+            return [
+                Setting(own, network, attack, rule, seeds)
+                for own, seeds in zip(others, ((0, 1), (1,), (2, 0)), strict=True)
+            ]
+        case "sgd":
+            return [Setting(data, network, attack, rule, seeds) for seeds in ((0, 1), (3,), (1, 2))]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
+    engine, settings_ = ENGINES[name], beside(name)
+    assert len({engine.shape(setting) for setting in settings_}) == 1
+    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in beside(name)]
+    for t, joined in enumerate(train(engine, settings_)):
+        if t in (0, 1, 7, settings_[0].rule.steps):
+            for state, states in zip(engine.apart(joined), alone, strict=True):
+                own, batch = states[t], states[t].setting.train
+                assert state.t == t and state.setting.seeds == own.setting.seeds
+                assert gap(state, own) < 1e-12
+                assert torch.allclose(state.risk(), own.risk(), rtol=0, atol=1e-12)
+                for by in (None, own.setting.attack):
+                    margins = state.margin(state.setting.train, by), own.margin(batch, by)
+                    assert torch.allclose(*margins, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_what_changes_the_course_of_a_run_is_in_its_engines_shape(name):
+    data, network, attack, rule = parts(name)
+    shape = ENGINES[name].shape
+    first = shape(Setting(data, network, attack, rule, (0,)))
+    assert first == shape(Setting(data, network, attack, rule, (5, 6)))
+    others = [
+        Setting(data, network, attack, replace(rule, n=rule.n + 1), (0,)),
+        Setting(data, network, attack, replace(rule, steps=rule.steps + 1), (0,)),
+        Setting(data, network, attack, rule, (0,), dtype=torch.float32),
+        Setting(data, network, attack, rule, (0,), device="cuda"),
+    ]
+    if hasattr(network, "m") and name != "linear":
+        others.append(Setting(data, replace(network, m=network.m + 2), attack, rule, (0,)))
+    if name == "gram":
+        others += [
+            Setting(data, network, by, rule, (0,))
+            for by in (None, replace(attack, steps=9), replace(attack, best=not attack.best))
+        ]
+    if name in ("full", "sgd"):
+        others += [
+            Setting(data, network, None, rule, (0,)),
+            Setting(data, network, attack, replace(rule, eta=1.0), (0,)),
+        ]
+    if name == "linear":
+        others.append(Setting(replace(data, d=16), network, attack, rule, (0,)))
+        plain = replace(rule, risk=replace(rule.risk, log=False))
+        others.append(Setting(data, network, attack, plain, (0,)))
+    assert first not in {shape(other) for other in others}
+
+
+def test_the_state_at_the_last_step_is_the_last_one_and_the_first_one_is_the_start():
+    for name, engine in ENGINES.items():
+        given_parts = parts(name)
+        setting = Setting(*given_parts, (0,))
+        times = [engine.apart(joined)[0].t for joined in train(engine, (setting,))]
+        assert times == list(range(given_parts[3].steps + 1))
+
+
+@pytest.mark.parametrize("optimiser", (SGD(batch=20), Adam(batch=20)))
+def test_a_network_with_a_memory_trains_with_replicas_as_single_runs(optimiser):
+    data, _, attack, rule = parts("sgd")
+    network = Module(build=normalised)
+    rule = replace(rule, eta=0.01, steps=9, optimiser=optimiser)
+    apart, _ = largest_difference((data, network, attack, rule), "sgd", "cpu", seeds=3)
+    assert apart < 1e-11
+    setting = Setting(data, network, attack, rule, (0, 1))
+    state = final("sgd", setting)
+    mean, count = state.W["1.running_mean"], state.W["1.num_batches_tracked"]
+    assert not torch.equal(mean, setting.W0["1.running_mean"]) and count.tolist() == [9, 9]
+    assert count.dtype == torch.int64
+
+
+def test_a_network_with_a_memory_trains_on_the_whole_set_too():
+    data, _, _, rule = parts("sgd")
+    rule = Rule(n=30, steps=6, eta=0.1)
+    network = Module(build=normalised)
+    apart, _ = largest_difference((data, network, FGSM(radius=0.05), rule), "full", "cpu", seeds=3)
+    assert apart < 1e-11
+    two = [Setting(data, network, None, rule, seeds) for seeds in ((0, 2), (1,))]
+    for setting, state in zip(two, finals("full", two), strict=True):
+        assert gap(state, final("full", setting)) < 1e-12
+
+
+def test_measuring_draws_from_streams_of_its_own():
+    given_parts = parts("sgd")
+    short = (*given_parts[:3], replace(given_parts[3], steps=5))
+    setting, engine = Setting(*short, (0, 1)), ENGINES["sgd"]
+    for joined in train(engine, (setting,)):
+        (watched,) = engine.apart(joined)
+        watched.risk(), watched.margin(setting.train, setting.attack)
+    unseen = final("sgd", Setting(*short, (0, 1)))
+    assert gap(watched, unseen) == 0
+    assert torch.equal(watched.risk(), unseen.risk())
 
 
 def test_the_first_engine_that_does_not_refuse_runs_and_the_others_say_why():
@@ -146,24 +278,23 @@ def test_an_attack_that_leaves_its_ball_is_caught():
         final("full", setting)
 
 
-@pytest.mark.parametrize("name", [e.name for e in ENGINES])
+def golden_row(name):
+    """What a change of an engine would move: its risk, and the length of its weights."""
+    state = final(name, Setting(*parts(name), (0, 1)))
+    version = ENGINES[name].version
+    return {"version": version, "risk": state.risk().tolist(), "weights": length(state).tolist()}
+
+
+@pytest.mark.parametrize("name", ENGINES)
 def test_golden_rows_change_only_with_the_version(name):
-    golden = json.loads(GOLDEN.read_text())[name]
-    engine = next(e for e in ENGINES if e.name == name)
-    assert engine.version == golden["version"], (
+    golden, found = json.loads(GOLDEN.read_text())[name], golden_row(name)
+    assert found["version"] == golden["version"], (
         "write the golden rows anew: python -m tests.training.test_engines"
     )
-    state = final(name, Setting(*parts(name), (0, 1)))
-    found = state.risk().tolist()
-    assert found == pytest.approx(golden["risk"], rel=1e-9), "raise the engine's version"
+    for number in ("risk", "weights"):
+        expected = pytest.approx(golden[number], rel=1e-9)
+        assert found[number] == expected, "raise the engine's version"
 
 
 if __name__ == "__main__":
-    rows = {
-        e.name: {
-            "version": e.version,
-            "risk": final(e.name, Setting(*parts(e.name), (0, 1))).risk().tolist(),
-        }
-        for e in ENGINES
-    }
-    GOLDEN.write_text(json.dumps(rows, indent=1) + "\n")
+    GOLDEN.write_text(json.dumps({name: golden_row(name) for name in ENGINES}, indent=1) + "\n")

@@ -60,6 +60,6 @@ def two_feature_assumptions(
         asked += [
             Gate("B.3: c₀ = log η̃/log d", math.log(step) / log_d, 0.0, 1.0),
             Gate("growth not choked: 1/(η̃ d σ0²)/max_r⟨w⁽⁰⁾, f⟩",
-                       1 / (step * d * sigma0**2 * start) if sigma0 else math.inf, much, printed=False),
+                 1 / (step * d * sigma0**2 * start) if sigma0 else math.inf, much, printed=False),
         ]  # fmt: skip
     return tuple(asked)

@@ -2,7 +2,8 @@
 addresses are named."""
 
 import asyncio
-from typing import Annotated
+from collections.abc import Coroutine
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -22,7 +23,10 @@ def scheduler(
     dask = distributed()
 
     async def serve() -> None:
-        async with dask.Scheduler(host=host, port=port, dashboard=False) as started:
+        options: dict[str, Any] = dict(
+            host=host, port=port, dashboard=False, dashboard_address=f"{host}:0"
+        )
+        async with dask.Scheduler(**options) as started:
             print(f"scheduler at {started.address}", flush=True)
             await started.finished()
 
@@ -42,7 +46,8 @@ def worker(
     dask = distributed()
 
     async def serve() -> None:
-        options = dict(nthreads=1, memory_limit=0, dashboard=False, name=name or None)
+        options: dict[str, Any] = dict(nthreads=1, memory_limit=0, dashboard=False)
+        options["name"] = name or None
         if LOOPBACK in address or "localhost" in address:
             options["host"] = LOOPBACK
         async with dask.Worker(address, **options) as started:
@@ -52,9 +57,9 @@ def worker(
     return _until_stopped(serve())
 
 
-def _until_stopped(server: object) -> int:
+def _until_stopped(server: Coroutine[Any, Any, None]) -> int:
     try:
-        asyncio.run(server)  # type: ignore[arg-type]
+        asyncio.run(server)
     except OSError as fault:
         raise ValueError(f"the address cannot be used: {fault}.") from fault
     return 0

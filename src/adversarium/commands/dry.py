@@ -25,9 +25,7 @@ def dry(
     json: bool,
 ) -> int:
     """Tells what would run; runs nothing."""
-    lines = [
-        _line(experiment, job, ask, store) for experiment, jobs, _ in plans for job in jobs
-    ]
+    lines = [_line(experiment, job, ask, store) for experiment, jobs, _ in plans for job in jobs]
     if json:
         print(json_text({"runs": lines}))
         return 0
@@ -50,7 +48,9 @@ def dry(
 
 def _line(experiment: Experiment, job: Job, ask: Ask, store: Store) -> dict[str, Any]:
     seeds, task = ask.chosen(experiment), job.task
-    lacking = {s for _, missing in Reader(store, experiment.id).lacking(job, seeds) for s in missing}
+    lacking = {
+        s for _, missing in Reader(store, experiment.id).lacking(job, seeds) for s in missing
+    }
     done = sorted(store.seeds(job.key))
     spent = store.provenance(job.key, done)["seconds"] / len(done) if done else None
     gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
@@ -86,4 +86,4 @@ def data_bytes(job: Job, device: str = "cpu") -> int:
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4
     width = engine.width["cuda" if device.startswith("cuda") else "cpu"]
-    return width * size * (run.n * math.prod(run.data.shape) + weights)
+    return int(width * size * (run.n * math.prod(run.data.shape) + weights))

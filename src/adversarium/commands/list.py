@@ -6,6 +6,7 @@ from typing import Literal
 from adversarium.commands.options import Json
 from adversarium.plans.catalogue import claims, experiments, papers
 from adversarium.plans.names import PublicName, public_names
+from adversarium.report.mathematics import plain
 
 What = Literal["papers", "experiments", "claims", "probes", "networks", "datasets", "attacks"]
 
@@ -49,4 +50,4 @@ def _lines(what: What) -> dict[str, str]:
 
 
 def _told(name: PublicName) -> str:
-    return f"{name.symbol}  {name.sentence}" if name.symbol else name.sentence
+    return f"{plain(name.symbol)}  {name.sentence}" if name.symbol else name.sentence

@@ -90,7 +90,7 @@ def sweep(
 def _cell(cell: Any) -> dict[str, Any]:
     """A cell as JSON has it."""
     measured = cell.measured
-    numbers = {"name": "", "mean": None, "low": None, "high": None, "values": []}
+    numbers: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
     if measured is not None:
         numbers = {name: getattr(measured, name) for name in numbers}
     return {"set": dict(cell.set), "verdict": cell.verdict, "reason": cell.reason, **numbers}

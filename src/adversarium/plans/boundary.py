@@ -26,21 +26,29 @@ class Boundary:
 
     def slope(self) -> tuple[float, float, float]:
         """The power of x in y along the line, and its 99 % interval."""
-        of = lambda c: -c[..., 1] / c[..., 2]
-        low, high = np.percentile(of(self.draws), _TAILS)
-        return float(of(self.line)), float(low), float(high)
+        low, high = np.percentile(_power(self.draws), _TAILS)
+        return float(_power(self.line)), float(low), float(high)
 
     def factor(self, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
         """How far points (x, y) of another boundary are from the line along y: the geometric mean
         of the larger over the smaller, and its 99 % interval."""
-        of = lambda c: 10 ** np.abs(_log_y(c, x) - np.log10(y)).mean(-1)
-        low, high = np.percentile(of(self.draws), _TAILS)
-        return float(of(self.line)), float(low), float(high)
+        low, high = np.percentile(_apart(self.draws, x, y), _TAILS)
+        return float(_apart(self.line, x, y)), float(low), float(high)
+
+
+def _power(c: np.ndarray) -> np.ndarray:
+    """The power of x in y along lines c (…, 3)."""
+    return np.asarray(-c[..., 1] / c[..., 2])
+
+
+def _apart(c: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The geometric mean factor between lines c and points, along y."""
+    return np.asarray(10 ** np.abs(_log_y(c, x) - np.log10(y)).mean(-1))
 
 
 def _log_y(c: np.ndarray, x: np.ndarray) -> np.ndarray:
     """log₁₀ y of lines c (…, 3) at x."""
-    return -(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:]
+    return np.asarray(-(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:])
 
 
 def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Boundary | None:

@@ -127,10 +127,10 @@ def _homes() -> Iterator[tuple[Path, str]]:
         for place in (spec.submodule_search_locations or ()) if spec else ():
             yield Path(place), package
     listed = os.environ.get("ADVERSARIUM_PAPERS", "")
-    for place in (*(Path(p) for p in listed.split(os.pathsep) if p), *_named):
-        if not place.is_dir():
-            raise ValueError(f"ADVERSARIUM_PAPERS names {place}, which is no directory.")
-        yield place, ""
+    for folder in (*(Path(p) for p in listed.split(os.pathsep) if p), *_named):
+        if not folder.is_dir():
+            raise ValueError(f"ADVERSARIUM_PAPERS names {folder}, which is no directory.")
+        yield folder, ""
 
 
 def _paper(folder: Path, package: str) -> Paper:

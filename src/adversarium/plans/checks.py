@@ -493,7 +493,9 @@ def _unseen(values: np.ndarray) -> tuple[Why, str] | None:
     if len(values) < SEEDS:
         return Why.FEW_SEEDS, _few(values)
     lost = int((~np.isfinite(values)).sum())
-    return (Why.REGIME, f"no value in {lost} of {len(values)} seeds within the run") if lost else None
+    return (
+        (Why.REGIME, f"no value in {lost} of {len(values)} seeds within the run") if lost else None
+    )
 
 
 def _more_seeds(values: np.ndarray, low: float, high: float) -> str:
@@ -520,7 +522,7 @@ def identity(error: Quantity, tolerance: float) -> Check:
 
 
 def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Check:
-    """holds: no value exceeds the bound in any seed; with a certificate, only that makes it hold."""
+    """holds: no value exceeds the bound in any seed; with a proof, only that makes it hold."""
     return AtMost(worst, bound, proof)
 
 
@@ -585,7 +587,7 @@ def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Whe
     def one_a_seed(rows: Evidence) -> np.ndarray:
         run = rows.one(meant)
         assert isinstance(run.task, Run)
-        return np.full(len(run.seeds), number(run.task))
+        return np.full(len(run.seeds), float(number(run.task)))
 
     told = f"{name} ({meant.told})" if meant.told else name
     return InRegime(Quantity(told, one_a_seed), at_least)

@@ -44,8 +44,10 @@ def _name(thing: Any) -> str:
     with the digest of its file."""
     if thing.__module__.startswith("adversarium."):
         home = thing.__module__.rpartition(".")[2]
-        return f"{home}.{thing.__qualname__}" if isinstance(thing, FunctionType) else str(
-            thing.__qualname__
+        return (
+            f"{home}.{thing.__qualname__}"
+            if isinstance(thing, FunctionType)
+            else str(thing.__qualname__)
         )
     if "<lambda>" in thing.__qualname__:
         raise ValueError("a lambda has no name to store rows under; write it as a function.")

@@ -49,7 +49,7 @@ class Where:
         if families is not None and task.family not in families:
             return False
         place = task.coordinates
-        return all(name in place and place[name] == value for name, value in self.at.items())
+        return all(name in place and _same(place[name], v) for name, v in self.at.items())
 
     @property
     def told(self) -> str:
@@ -58,6 +58,13 @@ class Where:
         places = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}"
                   for k, v in self.at.items())  # fmt: skip
         return ", ".join(part for part in (family, *places) if part)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal, or equal but for rounding: a coordinate may be computed (1 − γ)."""
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return bool(one == other)
 
 
 def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
@@ -214,9 +221,7 @@ class Reading:
         """The number of the run that is meant."""
         told = f" ({meant.told})" if meant.told else ""
         needs = (Need(meant, self.names),)
-        return Quantity(
-            f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points
-        )
+        return Quantity(f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points)
 
 
 def last(

@@ -1,7 +1,7 @@
 """An experiment as data: a plan with presets, its checks, figures, gates. No torch at import."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +65,29 @@ def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
 
 
 def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
-    """The tasks after a change, one a place: of runs that the change brought together, the longest
-    is kept (the others end sooner on the same way)."""
-    places: dict[str, Task] = {}
+    """The tasks after a change. Of runs that it brought to one place and that differ in their
+    length alone, the longest is kept (the others end sooner on the same way); runs that differ in
+    more keep apart, numbered."""
+    places: dict[str, list[Task]] = {}
     for task in tasks:
-        before = places.get(task.label)
-        longer = isinstance(task, Run) and isinstance(before, Run) and task.steps > before.steps
-        if before is None or longer:
-            places[task.label] = task
-    return tuple(places.values())
+        here = places.setdefault(task.label, [])
+        for i, before in enumerate(here):
+            if _way(before) == _way(task):
+                here[i] = max(before, task, key=_length)
+                break
+        else:
+            here.append(task)
+    return tuple(
+        task if i == 0 else replace(task, at={**task.at, "copy": i + 1})
+        for here in places.values()
+        for i, task in enumerate(here)
+    )
+
+
+def _way(task: Task) -> str:
+    """What a task runs, whatever its length."""
+    return digest({k: v for k, v in task.dynamics.items() if k != "steps"})
+
+
+def _length(task: Task) -> int:
+    return task.steps if isinstance(task, Run) else 0

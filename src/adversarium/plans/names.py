@@ -27,9 +27,7 @@ def public_names(room: str) -> dict[str, PublicName]:
         if isinstance(node, ast.ImportFrom) and node.module:
             file = f"{node.module.rpartition('.')[2]}.py"
             defined = ast.parse((folder / file).read_text(encoding="utf-8")).body
-            told = {
-                d.name: d for d in defined if isinstance(d, (ast.ClassDef, ast.FunctionDef))
-            }
+            told = {d.name: d for d in defined if isinstance(d, (ast.ClassDef, ast.FunctionDef))}
             for alias in node.names:
                 known[alias.name] = _public(alias.name, told.get(alias.name))
     return dict(sorted(known.items()))

@@ -170,12 +170,12 @@ def log_times(steps: int, count: int = 40) -> tuple[int, ...]:
 
 def filtered(run: Run, wanted: Callable[[Recording], bool]) -> Run:
     """The run with only those recordings that are wanted."""
-    kept = {
-        "probes": [p for p in run.probes if wanted(_timed(p, run.times, run.steps))],
-        "final": [p for p in run.final if wanted(Recording(p, (run.steps,)))],
-        "folds": [f for f in run.folds if wanted(Recording(f, None))],
-    }
-    return replace(run, **kept)
+    return replace(
+        run,
+        probes=[p for p in run.probes if wanted(_timed(p, run.times, run.steps))],
+        final=[p for p in run.final if wanted(Recording(p, (run.steps,)))],
+        folds=[f for f in run.folds if wanted(Recording(f, None))],
+    )
 
 
 def narrowed(task: Task, names: frozenset[str]) -> Task:

@@ -1,4 +1,4 @@
-"""What a check says: a word, its parts, the numbers it rests on, why it is open, how sharp it is."""
+"""What a check says: a word, its parts, its numbers, why it is open, how sharp it is."""
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

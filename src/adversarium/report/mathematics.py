@@ -25,7 +25,9 @@ def plain(text: str) -> str:
 
 
 def _plain(tex: str) -> str:
-    tex = re.sub(r"\\([A-Za-z]+|\|)", lambda m: _LETTERS.get(m[1], m[1]), tex)
-    tex = re.sub(r"\^\{?([0-9+\-n]+)\}?", lambda m: m[1].translate(_UP), tex)
-    tex = re.sub(r"_\{?([0-9+\-]+)\}?", lambda m: m[1].translate(_DOWN), tex)
-    return re.sub(r"[{}]", "", tex).replace("\\,", " ").replace("\\", "").strip()
+    tex = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", tex)
+    tex = re.sub(r"\\([A-Za-z]+|\|)", lambda m: _LETTERS.get(m[1], m[1]), tex).replace("⟨ ", "⟨")
+    tex = re.sub(r"\^(?:\{([0-9+\-n]+)\}|([0-9n]))", lambda m: (m[1] or m[2]).translate(_UP), tex)
+    tex = re.sub(r"_(?:\{([0-9+\-]+)\}|([0-9]))", lambda m: (m[1] or m[2]).translate(_DOWN), tex)
+    tex = re.sub(r"\^\{([^{}()]{2,})\}", r"^(\1)", tex)
+    return re.sub(r"(?<!\\)[{}]", "", tex).replace("\\,", " ").replace("\\", "").strip()

@@ -4,7 +4,6 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from adversarium.plans.catalogue import experiments, load, papers, selected_claims
 from adversarium.plans.evidence import Evidence
@@ -139,10 +138,11 @@ _COLUMNS = ("claim", "statement", "paper's value", "measured [99 %]", "verdict",
 
 
 def _index(entries: Sequence[Entry], homes: Mapping[str, str]) -> str:
+    keys = {paper.key for paper in papers().values()}
     lines = [
-        [_cell(f'<a href="#{line[0]}">{line[0]}</a>'), _cell(html.escape(line[1]))]
-        + [_cell(count, "n") for count in line[2:]]
-        for line in summary(entries)
+        [_cell(f'<a href="#{key if key in keys else "own"}">{key}</a>'), _cell(html.escape(title))]
+        + [_cell(count, "n") for count in counts]
+        for key, title, *counts in summary(entries)
     ]
     parts = [_table(("paper", "title", *WORDS), lines)]
     idle = sum(e.verdict == NOT_RUN for e in entries)
@@ -157,9 +157,7 @@ def _index(entries: Sequence[Entry], homes: Mapping[str, str]) -> str:
     return _page("Ledger", "\n".join(parts))
 
 
-def _section(
-    key: str, about: str, entries: Sequence[Entry], homes: Mapping[str, str]
-) -> list[str]:
+def _section(key: str, about: str, entries: Sequence[Entry], homes: Mapping[str, str]) -> list[str]:
     """A paper's part of the ledger: what was judged, and what waits."""
     if not entries:
         return []
@@ -172,7 +170,8 @@ def _section(
     waiting = [e for e in entries if e not in done]
     if waiting:
         rows = [
-            [_cell(html.escape(text)) for text in (e.id, e.statement, e.source, e.verdict)]
+            [_cell(f'<span id="{html.escape(e.id)}">{html.escape(e.id)}</span>')]
+            + [_cell(html.escape(text)) for text in (e.statement, e.source, e.verdict)]
             for e in waiting
         ]
         table = _table(("claim", "statement", "source", "state"), rows)
@@ -231,9 +230,7 @@ def _shown_table(figure: Table, rows: Evidence) -> str:
                 cells.append(_cell("–"))
                 continue
             m, a, b = mean_and_interval(values)
-            cells.append(
-                _cell(f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>")
-            )
+            cells.append(_cell(f"{number(m)} <span class='soft'>[{number(a)}, {number(b)}]</span>"))
         lines.append(cells)
     return _table(("", *(plain(name) for _, name, _ in columns)), lines)
 

@@ -63,8 +63,8 @@ def _print_rows(run: Rows, published: Rows | None) -> None:
                 gap = values - beside[place]
                 low, high = interval(gap)
                 ends = f"[{tables.number(low)}, {tables.number(high)}]"
-                mean = tables.number(float(gap.mean()))
-                print(f"    {'  minus published':<34} {mean:>10}  {ends}")
+                less = tables.number(float(gap.mean()))
+                print(f"    {'  minus published':<34} {less:>10}  {ends}")
 
 
 def print_ledger(ledger: Ledger, named: bool) -> None:

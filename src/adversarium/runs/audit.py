@@ -10,9 +10,9 @@ from adversarium.plans.checks import Check
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Read, Run, Task, narrowed
-from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Verdict, Why, undecided
 from adversarium.runs.jobs import Job, Recipe, resolve, units
-from adversarium.runs.ledger import Entry, Facts, Ledger, entry
+from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
@@ -152,7 +152,8 @@ def _audited(
     reader = Reader(store, experiment.id)
     made: dict[str, tuple[Verdict, Facts]] = {}
     if ask.preset == "quick" and not ask.seeds and not ask.fresh:
-        made |= stored_verdicts(experiment, ids, reader, "paper")
+        rested = [id for id in ids if experiment.checks[id].needs]  # on rows, not on a citation
+        made |= stored_verdicts(experiment, rested, reader, "paper")
     left = [id for id in ids if id not in made]
     if not left:
         return made, []
@@ -241,11 +242,17 @@ def spans(experiment: Experiment, tasks: Sequence[Task]) -> dict[str, tuple[floa
     letters = dict(paper.letters) if paper and experiment.file is None else {}
     values: dict[str, list[float]] = {}
     for task in tasks:
-        places = {**_lettered(task, letters), **task.coordinates}
-        for letter, value in places.items():
+        named = {k: v for k, v in task.at.items() if _path(v) not in letters.values()}
+        places = {k: v for k, v in task.coordinates.items() if k in named}
+        for letter, value in {**_lettered(task, letters), **places}.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 values.setdefault(letter, []).append(value)
     return {letter: (min(v), max(v)) for letter, v in values.items()}
+
+
+def _path(coordinate: object) -> str:
+    """Where a coordinate is read from, if it is read from the task."""
+    return coordinate.path if isinstance(coordinate, Read) else ""
 
 
 def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
@@ -282,8 +289,18 @@ def stored_entries(store: Store, chosen: Sequence[Claim]) -> tuple[Entry, ...]:
     for home in dict.fromkeys(c.experiment for c in known.values() if c.experiment):
         experiment = load(home)
         reader = Reader(store, experiment.id)
-        lost = Verdict(Word.UNDECIDED, detail="no rows in this store")
-        verdicts |= dict.fromkeys(experiment.checks, (lost, Facts(preset="quick")))
         for preset in ("quick", "paper"):
             verdicts |= stored_verdicts(experiment, experiment.checks, reader, preset)
-    return _entries(list(known.values()), verdicts, known)
+    entries = _entries(list(known.values()), verdicts, known)
+    return tuple(_not_run(e, known) if e.verdict == NOT_YET else e for e in entries)
+
+
+def _not_run(entry: Entry, known: Mapping[str, Claim]) -> Entry:
+    """An entry without a verdict: of a claim that has an experiment, its rows are lacking."""
+    claim = known[entry.id]
+    home = known.get(claim.alias_of, claim)
+    if not home.experiment:
+        return entry
+    what = home.id if home.id in claims() else home.experiment
+    command = f"adversarium verify {what} --preset quick"
+    return replace(entry, verdict=NOT_RUN, reason="no rows in this store", command=command)

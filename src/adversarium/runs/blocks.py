@@ -1,4 +1,4 @@
-"""What a finished computation leaves behind: arrays by probe and name, with where they came from."""
+"""What a finished computation leaves behind: arrays by probe and name, and their origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

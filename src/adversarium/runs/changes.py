@@ -155,9 +155,7 @@ def parse_changes(words: Sequence[str]) -> dict[str, Any]:
     return changes
 
 
-def planned(
-    experiment: Experiment, preset: str, changes: Mapping[str, Any]
-) -> tuple[Task, ...]:
+def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> tuple[Task, ...]:
     """The experiment's tasks with changes: knobs of the plan first (with everything derived from
     them), then fields (data.alpha) and parts (attack) of every run. Runs that a change brings to
     one place are one run."""

@@ -35,7 +35,8 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
         except Exception as fault:  # whatever a part raises
             if len(unit.jobs) == 1:
                 return Outcome((), {unit.jobs[0].key: f"{type(fault).__name__}: {fault}"})
-        blocks, failures = [], {}  # one of them cannot even start: each alone, so it fails alone
+        blocks: list[Block] = []  # one of them cannot even start: each alone, so it fails alone
+        failures: dict[str, str] = {}
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             alone = compute(Unit((job,), (seeds,), unit.device, unit.threads), experiment)
             blocks += alone.blocks

@@ -148,9 +148,7 @@ def _trial_series(told: Mapping[str, Any], rows: OldRows) -> dict[str, Series]:
         axis, at = "N", tuple(told["parameters"]["counts"])
     gone = _TRIAL_GONE.get(name, set())
     grouped = _grouped(rows)
-    return {
-        base: _stacked(parts, axis, at) for base, parts in grouped.items() if base not in gone
-    }
+    return {base: _stacked(parts, axis, at) for base, parts in grouped.items() if base not in gone}
 
 
 def _run_series(told: Mapping[str, Any], rows: OldRows) -> dict[str, Kept]:
@@ -223,8 +221,7 @@ def _named(
     """Rows under today's names, with today's axes."""
     if name in _NAMES:
         return {
-            new: Series(t, values)
-            for new, (t, values) in zip(_NAMES[name], parts, strict=True)
+            new: Series(t, values) for new, (t, values) in zip(_NAMES[name], parts, strict=True)
         }
     if name.endswith(".t") and name.startswith("worst("):
         name = f"step of {name.removesuffix('.t')}"

@@ -9,7 +9,7 @@ import torch
 from adversarium.plans.digest import configuration, digest
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
-from adversarium.training import ENGINES, AnyEngine, GradientDescent, Risk, Rule, Setting, choose
+from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.setting import AnySetting
 
 

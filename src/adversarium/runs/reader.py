@@ -11,7 +11,6 @@ from adversarium.runs.jobs import Job
 from adversarium.runs.results import shipped
 from adversarium.runs.store import Store
 
-
 # seeds in the order of the arrays; which of them have a probe; the series by probe and name
 Source = tuple[list[int], dict[str, set[int]], dict[str, dict[str, Series]]]
 
@@ -146,4 +145,3 @@ def evidence(reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]) -> Evide
             return None
         runs.append(rows)
     return Evidence(tuple(runs))
-

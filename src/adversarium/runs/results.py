@@ -3,10 +3,11 @@
 import gzip
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,12 +40,10 @@ def read_rows(path: Path) -> list[Block]:
     """The blocks of a row file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         lines = [json.loads(text) for text in file]
-    return [
-        Block(**{**line, "seeds": tuple(line["seeds"]), "kept": _kept(line)}) for line in lines
-    ]
+    return [Block(**{**line, "seeds": tuple(line["seeds"]), "kept": _kept(line)}) for line in lines]
 
 
-def _kept(line: dict) -> dict[str, Kept]:
+def _kept(line: Mapping[str, Any]) -> dict[str, Kept]:
     made = {}
     for probe, one in line["kept"].items():
         series = {}

@@ -196,7 +196,7 @@ class Store:
         if before is not None and before[0] is not None and times is not None:
             had = tuple(_ints(before[0]).tolist())
             if not set(had) <= set(times):
-                old = {n: s for n, s in self._arrays(run, [seed]).get(probe, {}).items()}
+                old = self._arrays(run, [seed]).get(probe, {})
                 times = tuple(sorted({*had, *times}))
         blob = None if times is None else np.array(times, dtype=np.int64).tobytes()
         self._db.execute(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -53,7 +54,7 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
     for a network that adds them up, and those that the data name, which need no model."""
     k, ball = run.data.k, ball_of(run)
     box = ball.box if ball is not None else None
-    common = dict(p=p, radius=radius, box=box)
+    common: dict[str, Any] = dict(p=p, radius=radius, box=box)
     suite: dict[str, tuple[Attack, ...]] = {
         "FGSM, logit difference": (FGSM(**common),),
         "PGD-20, cross-entropy": (PGD(**common, loss="cross_entropy"),),

@@ -1,5 +1,6 @@
 """Sweeps: a grid of changed runs, refined where the outcome changes, with the boundary between."""
 
+import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -275,7 +276,9 @@ def _judged(
     return Cell(place, verdict.verdict, verdict.reason, first, tasks)
 
 
-def _side(switch: Switch, rows: Evidence, place: Mapping[str, Any], tasks: tuple[Task, ...]) -> Cell:
+def _side(
+    switch: Switch, rows: Evidence, place: Mapping[str, Any], tasks: tuple[Task, ...]
+) -> Cell:
     """On which side of the switch the run of a cell lies: its 99 % interval decides."""
     values = next(run.last(switch.probe) for run in rows if switch.probe in run.series)
     made = summary(Quantity(switch.name or switch.probe, lambda _: values), values)

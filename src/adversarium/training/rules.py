@@ -69,9 +69,7 @@ class Adam:
         """The memory before the first step: both moments 0."""
         return tree_map(torch.zeros_like, W), tree_map(torch.zeros_like, W)
 
-    def step(
-        self, W: Tree, gradient: Tree, memory: Tree, eta: float, t: int
-    ) -> tuple[Tree, Tree]:
+    def step(self, W: Tree, gradient: Tree, memory: Tree, eta: float, t: int) -> tuple[Tree, Tree]:
         """W and the moments after step t = 0, 1, …"""
         first = _blended(self.beta1, memory[0], gradient)
         second = _blended(self.beta2, memory[1], tree_map(torch.square, gradient))

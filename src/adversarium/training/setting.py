@@ -1,5 +1,6 @@
 """The setting of a training: four parts with seeds, data, first weights and device."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -73,7 +74,7 @@ class Setting(Generic[D, L, A, B]):
         ends = [0]
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
-        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
 AnySetting = Setting[Any, Any, Any, Any]

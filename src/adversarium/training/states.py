@@ -25,9 +25,7 @@ def perturbed(
 ) -> Tensor:
     """x' = attack(loss, batch, t, rng), its budget checked."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
-    loss = loss_map(
-        wanted, lambda x: setting.network.f(W, x), batch.x, batch.y, setting.rule.risk
-    )
+    loss = loss_map(wanted, lambda x: setting.network.f(W, x), batch.x, batch.y, setting.rule.risk)
     x = attack(loss, batch, t, rng).detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:
@@ -133,9 +131,7 @@ class WeightState(Generic[W_]):
             return state.x_adv[at]
         return perturbed(s, self.W, self.train, attack, self.t, s.attack_streams)
 
-    def risk_at(
-        self, f: Outputs, W: Tree, x: Tensor, x_adv: Tensor, y: Tensor
-    ) -> Tensor:
+    def risk_at(self, f: Outputs, W: Tree, x: Tensor, x_adv: Tensor, y: Tensor) -> Tensor:
         """(1 − λ) mean loss(x) + λ mean loss(x̃), one number a replica."""
         risk = self.setting.rule.risk
         if risk.log:
@@ -158,7 +154,7 @@ class WeightState(Generic[W_]):
         makes of the network's memory."""
         if self.whole is not None:
             state, at = self.whole
-            return tree_map(lambda g: g[at], state.descent)
+            return cast(tuple[Tree, dict[str, Tensor]], tree_map(lambda g: g[at], state.descent))
         x, x_adv, y = self.train.x, self.x_adv, self.train.y
         moving, memory = trainable(self.setting.network, self.W)
         leaves, shape = tree_flatten(moving)
@@ -181,9 +177,7 @@ class WeightState(Generic[W_]):
         return torch.stack(squares).sum(0).sqrt()
 
 
-def trained_outputs(
-    network: Any, memory: dict[str, Tensor], heard: dict[str, Tensor]
-) -> Outputs:
+def trained_outputs(network: Any, memory: dict[str, Tensor], heard: dict[str, Tensor]) -> Outputs:
     """The outputs of a network in training; what it makes of its memory goes into `heard`."""
     if not isinstance(network, Batched):
         return cast(Outputs, network.f)

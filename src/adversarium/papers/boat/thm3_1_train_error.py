@@ -49,7 +49,9 @@ def plan(sizes, steps, m=64, beta=0.1):
 
 def _always_robust(size):
     """No robust training error at any step, by attack and by proof, inside the regime."""
-    attacked, proven = (last(f"worst({e})", size) for e in ("robust_train_error", "certified_error"))
+    attacked, proven = (
+        last(f"worst({e})", size) for e in ("robust_train_error", "certified_error")
+    )
     return every(at_most(attacked, 0.0, proof=proven), gated("C_eff", C_eff, 2.0, size))
 
 

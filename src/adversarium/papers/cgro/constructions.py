@@ -13,7 +13,7 @@ import math
 from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import HyperplaneCells
 from adversarium.networks import Perceptron
-from adversarium.papers.cgro.constructions_figures import figures
+from adversarium.papers.cgro.constructions_figures import DELTA, figures
 from adversarium.papers.cgro.constructions_readings import width_doublings
 from adversarium.papers.cgro.regime import gates
 from adversarium.plans import (
@@ -40,9 +40,8 @@ from adversarium.trials import gates as gate_errors
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-DELTA = 0.2
 COUNTED = {"N": (4, 8, 16, 32), "D": (4, 8, 16, 32)}  # what is swept, the other one is 8
-COUNTED_AT = {"norm": "norm", "gate": "gate", "N": "n", "D": "D"}
+COUNTED_AT = {"norm": Read("norm"), "gate": Read("gate"), "N": Read("n"), "D": Read("D")}
 KINDS = (("linf", "product"), ("linf", "exact"), ("l2", "product"))  # norm, gate
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 TRAINED = (3, 4, 5)  # D
@@ -62,7 +61,7 @@ def plan(dimensions=(6, 10), stages=8, widths=WIDTHS, steps=2000):
             family="classifiers", at=at, function=classifiers, parameters=parameters, version=4
         )
     for (norm, gate), swept in itertools.product(KINDS, COUNTED):
-        place = {"swept": swept, **{k: Read(p) for k, p in COUNTED_AT.items()}}
+        place: dict = {"swept": swept, **COUNTED_AT}
         for size in COUNTED[swept]:
             n, D = (size, 8) if swept == "N" else (8, size)
             parameters = dict(norm=norm, gate=gate, n=n, D=D)

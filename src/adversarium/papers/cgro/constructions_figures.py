@@ -2,7 +2,7 @@
 
 from adversarium.plans import Profile, Table, where
 
-DELTA, R = 0.2, 0.8
+DELTA, R = 0.2, 0.8  # δ, and the distance of the classes
 
 _functions = {
     "clean": r"$f_{\mathrm{clean}}$",

@@ -148,28 +148,28 @@ def _style(i: int) -> dict[str, Any]:
     return dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])
 
 
-def _curves(
-    figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]
-) -> Drawing:
+def _curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
     picture, axes = _panels(len(runs))
     lines = []
     for axis, run in zip(axes, runs, strict=True):
         told, count = symbols(run), 0
         for probe in figure.y:
             name = figure.names.get(probe) or told.get(probe, probe)
-            pale = under[run.label] if run.label in under else None
+            pale = under.get(run.label)
+            published = pale[probe] if pale is not None and probe in pale.series else None
+            beside = {} if published is None else dict(lines_of(published, figure.pick))
             series = run[probe]
-            for at, (place, values) in enumerate(lines_of(series, figure.pick)):
+            for place, values in lines_of(series, figure.pick):
                 shown_as = f"{name} ({place})" if place else name
                 row = f"{probe}, {place}" if place else probe
                 style = _style(count)
                 count += 1
-                if pale is not None and probe in pale.series:
-                    below = lines_of(pale[probe], figure.pick)[at][1]
+                if published is not None and place in beside:
+                    below = beside[place]
                     mean = below.mean(0)
                     label = f"{shown_as}, published"
-                    axis.plot(pale[probe].t, mean, alpha=0.4, label=label, **style)
-                    band = zip(pale[probe].t, mean, below.min(0), below.max(0), strict=True)
+                    axis.plot(published.t, mean, alpha=0.4, label=label, **style)
+                    band = zip(published.t, mean, below.min(0), below.max(0), strict=True)
                     lines += [(f"{run.label}, published", row, *v) for v in band]
                 low, high, mean = values.min(0), values.max(0), values.mean(0)
                 axis.plot(series.t, mean, label=shown_as, **style)
@@ -399,9 +399,7 @@ def _phase(figure: Phase, runs: list[Rows]) -> Drawing:
 def _swept(figure: Powers, rows: Evidence, name: str, meant: Where) -> dict[float, Rows]:
     """The runs of one sweep that recorded what is read, by what is swept."""
     runs = rows.where(meant).by(figure.along.get(name, name))
-    return {
-        float(x): run for x, run in runs.items() if all(n in run.series for n in figure.y)
-    }
+    return {float(x): run for x, run in runs.items() if all(n in run.series for n in figure.y)}
 
 
 def _powers(figure: Powers, rows: Evidence) -> Drawing:

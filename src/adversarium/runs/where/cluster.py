@@ -43,7 +43,7 @@ class Cluster:
             futures = [client.submit(carried_out, one, pure=False, retries=3) for one in orders]
             place = {future.key: i for i, future in enumerate(futures)}
             told(0, 0, 0, len(units))
-            for done, future in enumerate(dask.as_completed(futures), start=1):
+            for done, future in enumerate(dask.as_completed(futures, loop=client.loop), start=1):
                 yield units[place[future.key]], future.result()
                 if done < len(units):
                     told(done, done, done, len(units))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from adversarium.runs.blocks import Outcome
@@ -31,7 +32,7 @@ class Here:
         """Every unit with what it made, in order."""
         for i, unit in enumerate(units):
             told(i, i, 0, 1)
-            yield unit, compute(unit, experiment, lambda t, steps, i=i: told(i, i, t, steps))
+            yield unit, compute(unit, experiment, partial(told, i, i))
 
 
 HERE = Here()

@@ -11,6 +11,7 @@ from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Job, Recipe, Unit, resolve
 
+
 @dataclass(frozen=True)
 class Line:
     """One job of a unit: how it was planned, its key, what is recorded, and its seeds."""

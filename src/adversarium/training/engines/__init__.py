@@ -6,6 +6,7 @@ when an engine's numbers change: it is part of every run's key.
 
 from typing import Any
 
+from adversarium.sockets import Engine
 from adversarium.training.engines.full import Full
 from adversarium.training.engines.gram import Gram
 from adversarium.training.engines.linear import Linear, linear_step
@@ -13,7 +14,7 @@ from adversarium.training.engines.sgd import Stochastic
 from adversarium.training.engines.signal_noise import SignalNoise
 from adversarium.training.rules import Rule
 
-AnyEngine = Gram | SignalNoise | Linear | Full | Stochastic
+AnyEngine = Engine[Any]
 
 ENGINES: dict[str, AnyEngine] = {
     engine.name: engine for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic())

@@ -62,4 +62,3 @@ class Full:
     def apart(self, state: WeightState[Any]) -> list[WeightState[Any]]:
         """The states of the settings that run side by side."""
         return state.apart()
-

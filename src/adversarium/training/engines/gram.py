@@ -70,12 +70,8 @@ class Coordinates:
         if self.whole is not None:
             E, KE = self.whole[0].attacked
             return E[self.whole[1]], KE[self.whole[1]]
-        fixed, attack, network, y = (
-            self.fixed,
-            self.fixed.attack,
-            self.fixed.network,
-            self.fixed.y,
-        )
+        fixed, attack = self.fixed, self.fixed.attack
+        network, y = fixed.network, fixed.y
         E, KE = torch.zeros_like(self.H), torch.zeros_like(self.H)
         if attack is None or self.t < attack.after:
             return E, KE
@@ -122,8 +118,8 @@ class Coordinates:
 
     def at(self, part: slice) -> "Coordinates":
         """The same of some of the replicas."""
-        moving = (x[part] for x in (self.K, self.H, self.A, self.B))
-        return Coordinates(self.fixed.at(part), self.t, *moving, whole=(self, part))
+        moving = self.K[part], self.H[part], self.A[part], self.B[part]
+        return Coordinates(self.fixed.at(part), self.t, *moving, (self, part))
 
 
 @dataclass
@@ -160,11 +156,11 @@ class GramState:
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Margins; on the training set, clean or under the training attack, from K and H."""
-        top = self.setting.network.top
+        network, y = self.at.fixed.network, self.at.fixed.y
         if batch is self.setting.train and attack is None:
-            return batch.y * top(self.at.H)
+            return y * network.top(self.at.H)
         if batch is self.setting.train and attack is self.setting.attack:
-            return batch.y * top(self.at.H + self.at.attacked[1])
+            return y * network.top(self.at.H + self.at.attacked[1])
         return self.full.margin(batch, attack)
 
     def inner(self, v: Tensor) -> Tensor:

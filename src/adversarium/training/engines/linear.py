@@ -25,7 +25,8 @@ def linear_step(
     p = torch.softmax(-margins, -1) if log else torch.exp(-margins) / Z.shape[-2]
     pull = torch.einsum("...n,...nd->...d", p, Z)
     push = delta * p.sum(-1, keepdim=True) * w / length.clamp_min(1e-300)
-    return w + eta * (pull - push)
+    moved: Tensor = w + eta * (pull - push)
+    return moved
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,9 @@ class Linear:
         return replace(at, state=WeightState(setting, at.state.t + 1, {"w_0": w}))
 
     def apart(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
-        """The states of the settings that run side by side."""
-        return at.state.apart()
+        """The states of the settings that run side by side, each under its own attack: what they
+        are slices of knows the first one's alone."""
+        return [replace(state, whole=None) for state in at.state.apart()]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from adversarium.training.states import WeightState
 
 PatchSetting = Setting[PatchData, CubicCNN, GTA | None, PatchBatch]
 
+
 @dataclass(frozen=True)
 class Coordinates:
     """What does not change during training; replicas may differ in all of it."""
@@ -202,8 +203,8 @@ class SignalNoise:
         whole = Coordinates(
             None, *(torch.cat([getattr(part.at, name) for part in starts]) for name in names)
         )
-        joined = (torch.cat([getattr(part, name) for part in starts]) for name in ("u", "v", "C"))
-        return Cells(SignalNoiseState(starts[0].setting, whole, 0, *joined), starts)
+        u, v, C = (torch.cat([getattr(part, name) for part in starts]) for name in ("u", "v", "C"))
+        return Cells(SignalNoiseState(starts[0].setting, whole, 0, u, v, C), starts)
 
     def step(self, cells: Cells) -> Cells:
         """The next state."""
@@ -213,9 +214,10 @@ class SignalNoise:
         """The states of the settings that run side by side."""
         if len(cells.starts) == 1:
             return [cells.state]
-        sizes, state = [len(part.u) for part in cells.starts], cells.state
-        moved = zip(*(x.split(sizes) for x in (state.u, state.v, state.C)), strict=True)
-        return [
-            SignalNoiseState(part.setting, part.at, state.t, *uvC)
-            for part, uvC in zip(cells.starts, moved, strict=True)
-        ]
+        made, begin, state = [], 0, cells.state
+        for part in cells.starts:
+            at = slice(begin, begin + len(part.u))
+            uvC = (state.u[at], state.v[at], state.C[at])
+            made.append(SignalNoiseState(part.setting, part.at, state.t, *uvC))
+            begin = at.stop
+        return made

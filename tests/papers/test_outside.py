@@ -1,0 +1,144 @@
+"""A paper outside the package is found and treated like the laboratory's own: in a folder that is
+named, and in an installed package that announces itself."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.papers import toy
+
+# every command in one process; of the report, only the toy's page is drawn
+COMMANDS = """
+import contextlib, io, json, sys
+from adversarium.cli import main
+from adversarium.report import site
+told = []
+every = site.experiments
+site.experiments = lambda: {id: e for id, e in every().items() if id.startswith("toy.")}
+for words in json.loads(sys.argv[1]):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            main(words)
+        except SystemExit as stop:
+            told.append((stop.code or 0, out.getvalue()))
+print(json.dumps(told))
+"""
+
+
+def called(commands: list[list[str]], cwd: Path, **environment: str) -> list[str]:
+    """What commands print, one process for all; each must succeed."""
+    place = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
+        cwd=cwd, env=place, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    for words, (status, out) in zip(commands, told, strict=True):
+        assert status == 0, (words, out, done.stderr)
+    return [out for _, out in told]
+
+
+def by_tag(tag: str) -> list[list[str]]:
+    """Every command that takes an id, with the tag (or the path) of the paper."""
+    return [
+        ["list", "papers"],
+        ["list", "experiments"],
+        ["list", "claims"],
+        ["show", "toy.error"],
+        ["show", "toy.thm1"],
+        ["run", tag, "--set", "d=5", "--json"],
+        ["verify", tag, "--json"],
+        ["sweep", "toy.thm1", "--claim", "toy.error", "--over", "d=4,6", "--json"],
+        ["report", "--out", "site"],
+    ]
+
+
+def check(told: list[str], cwd: Path) -> None:
+    """The paper appears wherever one of the laboratory's own does."""
+    papers, experiments, claims, claim, experiment, ran, verified, swept, _ = told
+    assert "TOY   Two clusters are learnt" in papers and papers.count("\n") == 6
+    assert "toy.thm1" in experiments and "Theorem 1: the training error vanishes" in experiments
+    waiting = [line for line in claims.splitlines() if "not yet implemented" in line]
+    assert any(line.startswith("toy.later ") for line in waiting)
+    assert "Clean training fits every point." in claim and "Two clusters are learnt" in claim
+    assert "plan(steps, d=6, n=10)" in experiment and "toy.loss: no verdict yet" in experiment
+    runs = json.loads(ran)["runs"]
+    assert [(r["family"], r["at"]) for r in runs] == [("clean", {"d": 5}), ("attacked", {"d": 5})]
+    entries = {e["id"]: e for e in json.loads(verified)["claims"]}
+    words = {id: e["verdict"] for id, e in entries.items()}
+    assert words == {
+        "toy.error": "holds", "toy.loss": "holds", "toy.later": "not yet implemented"
+    }  # fmt: skip
+    assert entries["toy.error"]["spans"] == {"n": [10, 10], "d": [6, 6]}
+    assert [cell["verdict"] for cell in json.loads(swept)["cells"]] == ["holds", "holds"]
+    index = (cwd / "site" / "index.html").read_text()
+    assert 'id="TOY"' in index and "experiments/toy.thm1.html" in index
+    assert (cwd / "site" / "figures" / "toy.thm1" / "loss.svg").exists()
+
+
+def test_a_folder_that_the_environment_names_is_a_home_of_papers(tmp_path):
+    toy.write(tmp_path / "shelf" / "toy")
+    told = called(by_tag("toy"), tmp_path, ADVERSARIUM_PAPERS=str(tmp_path / "shelf"))
+    check(told, tmp_path)
+
+
+def installed(folder: Path, nested: bool) -> str:
+    """What an installed package looks like: a package, and beside it its metadata with the entry
+    point; the name of the package."""
+    name = "toy_papers" if nested else "toy_paper"
+    package = toy.write(folder / name / "first" if nested else folder / name)
+    (package / "__init__.py").write_text("")
+    about = folder / "toy-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[adversarium.papers]\ntoy = {name}\n")
+    return name
+
+
+def test_an_installed_package_announces_its_paper_by_an_entry_point(tmp_path):
+    installed(tmp_path / "site-packages", nested=False)
+    here = tmp_path / "work"
+    here.mkdir()
+    check(called(by_tag("toy"), here, PYTHONPATH=str(tmp_path / "site-packages")), here)
+
+
+def test_an_installed_package_may_hold_several_papers(tmp_path, monkeypatch):
+    from adversarium.plans.catalogue import load, papers
+
+    name = installed(tmp_path, nested=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    with toy.forgotten():
+        assert papers()["toy"].package == f"{name}.first"
+        assert load("toy.thm1").plan.__module__ == f"{name}.first.thm1"
+
+
+def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(tmp_path):
+    toy.write(tmp_path / "toy")
+    commands = [
+        ["run", "./toy", "--json"],
+        ["run", "./toy", "--json", "--store", "other.sqlite", "--on", "processes:2"],
+        ["verify", "./toy", "--json"],
+        ["report", "./toy", "--out", "site"],
+        ["export", "./toy", "--to", "npz"],
+    ]
+    here, there, verified, *_ = called(commands, tmp_path)
+    finals = [[run["final"] for run in json.loads(out)["runs"]] for out in (here, there)]
+    assert finals[0] == finals[1] and len(finals[0]) == 2
+    assert {e["verdict"] for e in json.loads(verified)["claims"]} >= {"holds"}
+    assert 'id="toy.error"' in (tmp_path / "site" / "index.html").read_text()
+    assert (tmp_path / "toy.thm1.npz").exists()
+
+
+def test_two_papers_with_one_key_are_refused(tmp_path, monkeypatch):
+    from adversarium.plans.catalogue import papers
+
+    toy.write(tmp_path / "one"), toy.write(tmp_path / "two")
+    monkeypatch.setenv("ADVERSARIUM_PAPERS", f"{tmp_path}")
+    with toy.forgotten(), pytest.raises(ValueError, match="both are TOY; give one another key"):
+        papers()

@@ -1,0 +1,391 @@
+"""The rules: what holds, what fails, what stays undecided, and for which reason."""
+
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from adversarium.plans import Check, Evidence, Need, checks, end, exactly, last, where
+from adversarium.plans.checks import (
+    Cited,
+    at_most,
+    cited,
+    counted_as,
+    each,
+    every,
+    existence,
+    exponent,
+    frequency,
+    gated,
+    given,
+    identity,
+    in_regime,
+    level,
+    ordering,
+    part,
+    power,
+    present,
+    unless_refuted,
+)
+from adversarium.plans.evidence import Quantity, Rows
+from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.runs.audit import judged
+from tests.plans.tables import patches, rows, run
+
+BOTH = where(("a", "b"))
+NEAR_HALF = [0.5, 0.51, 0.49, 0.5, 0.52]
+
+
+def word(check, evidence):
+    return check.judge(evidence).verdict
+
+
+def test_level():
+    check = level(last("x"), 0, 1)
+    assert word(check, rows(x=NEAR_HALF)) == "holds"
+    assert word(check, rows(x=[1.5, 1.51, 1.49, 1.5, 1.52])) == "fails"
+    straddles = check.judge(rows(x=[0.9, 1.1, 0.95, 1.0, 0.98]))
+    assert straddles.verdict == "undecided" and "too few seeds" in straddles.reason
+    assert "seeds would decide it" in straddles.reason and straddles.why is Why.FEW_SEEDS
+    assert word(check, rows(x=[0.5] * 4)) == "undecided"
+    lost = check.judge(rows(x=[0.5, 0.5, 0.5, 0.5, math.nan]))
+    assert lost.verdict == "undecided" and "1 of 5" in lost.reason
+    assert "too few seeds" in check.judge(rows(x=[math.nan])).reason
+
+
+def test_identity():
+    assert word(identity(last("e"), 1e-12), rows(e=[1e-13])) == "holds"
+    assert word(identity(last("e"), 1e-12), rows(e=[1e-13, 1e-11])) == "fails"
+    assert word(identity(last("e"), 1e-12), rows(e=[math.nan])) == "fails"
+
+
+def test_inequality_and_its_certificate():
+    plain = at_most(last("w"), 0.0)
+    assert word(plain, rows(w=[-1, -1, -1, -1, -0.5])) == "holds"
+    assert "0.5" in plain.judge(rows(w=[-1, -1, -1, -1, -0.5])).reason
+    assert word(plain, rows(w=[-1, -1, -1, -1, 0.1])) == "fails"
+    assert word(plain, rows(w=[-1, math.nan, -1, -1, -1])) == "undecided"
+    stepped = rows(**{"w": [-1, -1, -1, -1, 0.1], "step of w": [0, 0, 0, 0, 7]})
+    assert "(seed 4, step 7)" in plain.judge(stepped).reason
+    assert word(plain, rows(w=[-1, -1])) == "undecided"
+    proven = at_most(last("w"), 0.0, proof=last("p"))
+    assert word(proven, rows(w=[0] * 5, p=[0] * 5)) == "holds"
+    weak = proven.judge(rows(w=[0] * 5, p=[0, 0, 0.2, 0, 0]))
+    assert weak.verdict == "undecided" and weak.reason.startswith("inexact attack")
+    assert weak.why is Why.ATTACK
+    assert word(proven, rows(w=[0, 0, 0, 0, 0.1], p=[1] * 5)) == "fails"
+
+
+def test_ordering_is_paired():
+    a, b = np.array([1.0, 5.0, 9.0, 2.0, 7.0]), np.array([0.9, 4.8, 8.9, 1.8, 6.9])
+    assert word(ordering(last("a"), than=last("b")), rows(a=a, b=b)) == "holds"
+    assert word(ordering(last("b"), than=last("a")), rows(a=a, b=b)) == "fails"
+    assert word(ordering(last("a"), than=last("b")), rows(a=a, b=a[::-1])) == "undecided"
+    assert word(ordering(last("a"), than=last("b"), by=0.5), rows(a=a, b=b)) == "fails"
+
+
+def sized(slope, sizes=(100, 200, 400, 800)):
+    rng = np.random.default_rng(0)
+    return Evidence(
+        tuple(
+            run("size", {"d": d}, y=d**slope * np.exp(0.01 * rng.normal(size=5)))
+            for d in reversed(sizes)
+        )
+    )
+
+
+def test_exponent_needs_four_sizes_over_a_factor_of_eight():
+    check = exponent("slope", "y", "d", where("size"), -1.0, 0.15)
+    assert word(check, sized(-1.0)) == "holds"
+    assert word(check, sized(-0.5)) == "fails"
+    few = check.judge(sized(-1.0, (100, 200, 400)))
+    assert few.verdict == "undecided" and few.reason.startswith("out of regime")
+    assert word(check, sized(-1.0, (100, 200, 300, 400))) == "undecided"
+
+
+def test_an_exponent_may_be_open_on_one_side_or_taken_of_a_reading():
+    above = exponent("slope", "y", "d", where("size"), -1.0, (math.inf, 0.15))
+    assert word(above, sized(-3.0)) == "holds" and word(above, sized(-0.5)) == "fails"
+    number = end("y")
+    over = exponent("slope", number, "d", where("size"), 0.0, 0.15, per=lambda d: 1 / d)
+    assert word(over, sized(-1.0)) == "holds"
+    assert over.needs == (Need(where("size"), ("y",)),)
+    fitted = power(last("s"), 0.8, 1.2)
+    assert fitted.kind == "exponent" and word(fitted, rows(s=[1.0, 1.01, 0.99, 1, 1])) == "holds"
+
+
+def test_frequency():
+    check = frequency(last("s"), 100, 0.9)
+    assert word(check, rows(s=[99, 98, 97, 99, 100])) == "holds"
+    assert word(check, rows(s=[70, 72, 69, 75, 71])) == "fails"
+    assert word(check, rows(s=[90, 91, 90, 92, 89])) == "undecided"
+    assert word(check, rows(s=[100, 100])) == "undecided"
+
+
+def test_existence():
+    assert word(existence(last("found")), rows(found=[1])) == "holds"
+    assert word(existence(last("found")), rows(found=[1, 0, 1])) == "fails"
+    unbuilt = existence(last("found")).judge(rows(found=[1, math.nan]))
+    assert unbuilt.why is Why.REGIME and "1 of 2" in unbuilt.reason
+
+
+def test_every_and_each_pass_on_the_worst():
+    good, bad, open_ = (level(last("x"), *edges) for edges in ((0, 1), (5, 6), (0.4999, 0.50001)))
+    evidence = rows(x=NEAR_HALF)
+    assert word(every(good, good), evidence) == "holds"
+    assert word(every(good, open_), evidence) == "undecided"
+    assert word(every(open_, bad), evidence) == "fails"
+    a, b = run("a", x=NEAR_HALF), run("b", x=[2.0] * 5)
+    all_runs = each(where(), lambda place: level(last("x", place), 0, 1))
+    assert word(all_runs, Evidence((a,))) == "holds"
+    assert word(all_runs, Evidence((a, b))) == "fails"
+    nothing = each("c", lambda place: good).judge(Evidence((a, b)))
+    assert nothing.verdict == "undecided" and "no such run" in nothing.reason
+
+
+def test_out_of_regime_is_undecided_never_a_failure():
+    check = in_regime(last("C"), 2.0)
+    assert word(check, rows(C=[2.4])) == "holds"
+    assert check.judge(rows(C=[0.4])).reason.startswith("out of regime")
+    claim = at_most(last("w"), 0.0)
+    outside = every(claim, check).judge(rows(C=[0.4] * 5, w=[1.0] * 5))
+    assert outside.verdict == "undecided" and "out of regime" in outside.reason
+    assert word(every(claim, check), rows(C=[4] * 5, w=[1.0] * 5)) == "fails"
+    assert word(every(every(claim, check), claim), rows(C=[0.4] * 5, w=[1.0] * 5)) == "undecided"
+
+
+def test_a_hypothesis_on_the_configuration_is_read_from_the_run_itself():
+    check = gated("n", lambda task: task.n, 10, where("E"))
+    few, many = (Evidence((Rows(patches(family="E", n=n), (0, 1), {}),)) for n in (6, 12))
+    assert word(check, many) == "holds" and word(check, few) == "undecided"
+    assert "n (E) = 6 < 10" in check.judge(few).reason
+
+
+def test_why_decides_and_not_the_words_of_a_reason():
+    failing = at_most(last("w"), 0.0)
+    remark = cited("inequality", "proven elsewhere, where nothing is out of regime")
+    both = every(remark, failing).judge(rows(w=[1.0] * 5))
+    assert "out of regime" in remark.judge(rows()).reason
+    assert both.verdict == "fails" and both.why is None
+    named = every(failing, at_most(last("out of regime"), 2.0))
+    assert word(named, rows(**{"w": [1.0] * 5, "out of regime": [1.0] * 5})) == "fails"
+    hidden = Verdict(Word.UNDECIDED, detail="nobody says so", why=Why.REGIME)
+
+    class Outside:
+        kind, needs = "level", ()
+
+        def judge(self, rows):
+            return hidden
+
+    assert word(every(failing, Outside()), rows(w=[1.0] * 5)) == "undecided"
+
+
+def test_an_undecided_part_leaves_a_failure_standing_whatever_the_reason():
+    failing = at_most(last("w"), 0.0)
+    for why in Why:
+        told = undecided(why, "a reason")
+
+        class Open:
+            kind, needs = "level", ()
+
+            def judge(self, rows, told=told):
+                return told
+
+        both = every(Open(), failing).judge(rows(w=[1.0] * 5))
+        assert both.verdict == ("undecided" if why is Why.REGIME else "fails")
+        assert every(Open()).judge(rows()).why is why
+
+
+def test_a_cited_statement_is_undecided_and_says_so():
+    verdict = cited("level", "Theorem 2 of another paper").judge(Evidence())
+    assert verdict.why is Why.CITED and verdict.reason.startswith("cited result: Theorem 2")
+
+
+def test_what_finite_sizes_cannot_refute_is_undecided_where_it_fails():
+    check = unless_refuted(at_most(last("w"), 0.0), "constants")
+    assert word(check, rows(w=[-1.0] * 5)) == "holds"
+    failed = check.judge(rows(w=[1.0] * 5))
+    assert failed.why is Why.CONSTANT and "constants; violated" in failed.reason
+
+
+def test_every_part_keeps_its_name_word_numbers_and_reason():
+    check = every(
+        part("signal", level(last("x"), 0, 1)),
+        part("noise", every(at_most(last("w"), 0.0), at_most(last("w"), 9.0))),
+        identity(last("e"), 1e-9),
+    )
+    verdict = check.judge(rows(x=NEAR_HALF, w=[1.0] * 5, e=[0.0] * 5))
+    assert [p.name for p in verdict.parts] == ["signal", "noise", "e"]
+    assert [p.word for p in verdict.parts] == [Word.HOLDS, Word.FAILS, Word.HOLDS]
+    assert verdict.verdict == "fails" and len(verdict.measured) == 4
+    assert [len(p.measured) for p in verdict.parts] == [1, 2, 1]
+    assert "violated in 5 of 5" in verdict.parts[1].reason
+    assert verdict.parts[0].measured[0].name == "x"
+    runs = Evidence((run("a", x=NEAR_HALF), run("b", x=[3.0] * 5)))
+    each_run = each(where(), lambda place: part(place.told, level(last("x", place), 0, 1)))
+    told = each_run.judge(runs)
+    assert [(p.name, str(p.word)) for p in told.parts] == [("a", "holds"), ("b", "fails")]
+
+
+def test_a_verdict_of_one_rule_is_its_own_part():
+    (only,) = level(last("x"), 0, 1).judge(rows(x=NEAR_HALF)).parts
+    assert only.name == "x" and only.word == Word.HOLDS and only.sharpness
+
+
+@pytest.mark.parametrize(
+    ("check", "evidence", "said"),
+    [
+        (level(last("x"), 0, 1), rows(x=[0.5] * 5), "half width 0, 0.5 from the edge"),
+        (level(last("x"), high=1), rows(x=[3.0] * 5), "half width 0, -2 from the edge"),
+        (at_most(last("x"), 2.0), rows(x=[0.5] * 5), "4 × below the bound"),
+        (at_most(last("x"), 0.0), rows(x=[-0.5] * 5), "smallest slack 0.5 (seed 0)"),
+        (at_most(last("x"), 0.0), rows(x=[0.5] * 5), "violated in 5 of 5 seeds"),
+        (identity(last("x"), 1e-9), rows(x=[1e-12]), "worst error 1e-12, tolerance 1e-09"),
+        (
+            ordering(last("x"), than=last("y"), by=1.0),
+            rows(x=[5.0] * 5, y=[2.0] * 5),
+            "half width 0, 2 above the edge",
+        ),
+        (frequency(last("x"), 100, 0.5), rows(x=[90] * 5), "above the edge, half width"),
+        (existence(last("x")), rows(x=[1, 1, 1]), "3 cases, exactly"),
+        (in_regime(last("x"), 2.0), rows(x=[4.0]), "4 of 2"),
+    ],
+)
+def test_a_verdict_says_how_sharp_it_is(check, evidence, said):
+    verdict = check.judge(evidence)
+    assert said in verdict.sharpness and verdict.parts[0].sharpness == verdict.sharpness
+
+
+def test_a_random_hypothesis_drops_seeds_and_is_told():
+    values, start = [1.0, 1.1, 0.9, 1.0, 50.0, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
+    evidence = Evidence((run(seeds=(0, 1, 2, 3, 7, 9), x=values, start=start),))
+    event = Quantity("start", lambda r: r.one(where()).last("start"), points=1)
+    check = at_most(last("x"), 2.0)
+    assert word(check, evidence) == "fails" and "seed 7" in check.judge(evidence).reason
+    kept = given(event, check).judge(evidence)
+    assert kept.verdict == "holds" and "seed 1)" in kept.reason
+    assert len(kept.measured[0].values) == 5
+    assert kept.measured[-1].mean == pytest.approx(5 / 6) and kept.measured[-1].high <= 1
+    never = Quantity("never", lambda r: np.zeros(6))
+    assert word(given(never, check), evidence) == "undecided"
+
+
+def test_checks_that_depend_on_what_was_run():
+    def of_all(evidence):
+        return [identity(last("x", exactly(one.task)), 0.0) for one in evidence]
+
+    check = present("identity", of_all, "needs a run", Need(where()))
+    assert word(check, Evidence((run("a", x=[0.0]), run("b", x=[0.0])))) == "holds"
+    assert word(check, Evidence((run("a", x=[0.0]), run("b", x=[1.0])))) == "fails"
+    empty = check.judge(Evidence())
+    assert empty.verdict == "undecided" and "needs a run" in empty.reason
+
+
+def event():
+    return Quantity(
+        "start",
+        lambda r: r.one(where("a")).last("start"),
+        (Need(where("a"), ("start",)),),
+    )
+
+
+def all_kinds():
+    """A check of every rule, on the runs a and b of `WHOLE`."""
+    x, w = last("x", "a"), last("w", "a")
+    return {
+        "identity": identity(last("e", "a"), 1e-9),
+        "at_most": at_most(w, 2.0, proof=last("w", "b")),
+        "level": level(x, 0, 1),
+        "power": power(x, 0, 1),
+        "ordering": ordering(w, than=x),
+        "exponent": exponent("slope", "y", "d", where("size"), -1.0, 0.15),
+        "frequency": frequency(last("s", "a"), 100, 0.9),
+        "existence": existence(last("found", "a")),
+        "in_regime": in_regime(w, 0.5),
+        "given": given(event(), at_most(w, 2.0)),
+        "unless_refuted": unless_refuted(at_most(w, 0.0), "constants"),
+        "cited": cited("level", "elsewhere"),
+        "every": every(level(x, 0, 1), at_most(last("w", "b"), 0.0)),
+        "each": each(BOTH, lambda place: level(last("x", place), 0, 1)),
+        "present": present(
+            "level",
+            lambda runs: [level(last("x", exactly(r.task)), 0, 1) for r in runs.where(BOTH)],
+            "needs a run",
+            Need(BOTH, ("x",)),
+        ),
+        "counted_as": counted_as("ordering", level(x, 0, 1)),
+        "part": part("signal", level(x, 0, 1)),
+        "gated": every(at_most(w, 2.0), gated("n", lambda task: task.n, 1, where("train"))),
+    }
+
+
+WHOLE = Evidence(
+    (
+        run(
+            "a",
+            x=NEAR_HALF,
+            w=[1.0, 1.1, 1.2, 1.0, 1.1],
+            e=[0.0] * 5,
+            s=[99, 98, 97, 99, 100],
+            found=[1] * 5,
+            start=[1, 1, 0, 1, 1],
+            more=[7.0] * 5,
+            **{"step of w": [1, 2, 3, 4, 5]},
+        ),
+        run("b", x=[0.9] * 5, w=[1.5] * 5, more=[8.0] * 5),
+        run("c", x=[9.0] * 5),
+        *sized(-1.0).runs,
+    )
+)
+
+
+@pytest.mark.parametrize("name", [name for name in all_kinds() if name != "gated"])
+def test_a_check_reads_nothing_but_what_it_needs(name):
+    check = all_kinds()[name]
+    whole, alone = check.judge(WHOLE), judged(check, WHOLE)
+    assert alone == whole and alone.parts == whole.parts
+    left = WHOLE.needed(check.needs)
+    assert "c" not in [r.label for r in left]
+    assert not any("more" in r.series for r in left)
+
+
+@pytest.mark.parametrize("name", all_kinds())
+def test_a_check_is_a_frozen_value_with_a_kind_and_needs(name):
+    check = all_kinds()[name]
+    assert isinstance(check, Check) and isinstance(check.needs, tuple)
+    assert check.kind in {
+        "identity", "inequality", "level", "ordering", "exponent", "frequency", "existence",
+    }  # fmt: skip
+    with pytest.raises((FrozenInstanceError, AttributeError)):
+        check.kind = "level"
+    for field in type(check).__dataclass_fields__:
+        with pytest.raises(FrozenInstanceError):
+            setattr(check, field, None)
+
+
+def test_every_public_rule_is_among_those_that_are_tested():
+    made = {type(check) for check in all_kinds().values()}
+    rules = {
+        value
+        for value in vars(checks).values()
+        if isinstance(value, type) and hasattr(value, "judge") and value is not Check
+    }
+    assert rules <= made
+
+
+def test_checks_of_equal_data_are_equal():
+    x, w = last("x"), last("w")
+    for make in (
+        lambda: level(x, 0, 1),
+        lambda: at_most(w, 0.0, proof=x),
+        lambda: identity(x, 1e-9),
+        lambda: ordering(x, than=w, by=1.0),
+        lambda: every(level(x, 0, 1), part("noise", frequency(w, 100, 0.9))),
+        lambda: given(x, unless_refuted(existence(w), "constants")),
+        lambda: counted_as("ordering", in_regime(x, 2.0)),
+        lambda: cited("level", "elsewhere"),
+    ):
+        assert make() == make()
+    assert level(x, 0, 1) != level(x, 0, 2) and level(x, 0, 1) != power(x, 0, 1)
+    assert hash(cited("level", "elsewhere")) == hash(Cited("level", "elsewhere"))

@@ -1,0 +1,72 @@
+"""Runs and trials: where they stand, when what is recorded, and what decides their numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from adversarium.plans import Read, Trial
+from adversarium.plans.run import changed, log_times, narrowed
+from adversarium.probes import At, Error, Worst, fresh_noise, risk, train_error
+from tests.plans.tables import patches
+
+
+def test_a_label_is_the_family_and_the_coordinates():
+    assert patches().label == ""
+    assert patches(family="E").label == "E"
+    placed = patches(
+        family="E", at={"d": Read("data.d"), "1 − γ": Read("attack.gap"), "kind": "l2"}
+    )
+    assert placed.label == "E, d = 20, 1 − γ = 0.1, kind = l2"
+    assert Trial(function=len, family="gates", at={"b": 2}).label == "gates, b = 2"
+
+
+def test_a_coordinate_that_is_read_from_the_run_changes_with_it():
+    at = {
+        "d": Read("data.d"),
+        "N": Read("n"),
+        "1 − γ": Read("attack.gap"),
+        "set": "E",
+    }
+    placed = patches(at=at)
+    assert placed.coordinates == {"d": 20, "N": 6, "1 − γ": pytest.approx(0.1), "set": "E"}
+    moved = changed(changed(changed(placed, "data.d", 40), "n", 7), "attack.gamma", 0.5)
+    assert moved.coordinates == {"d": 40, "N": 7, "1 − γ": 0.5, "set": "E"}
+    assert moved.label == "d = 40, N = 7, 1 − γ = 0.5, set = E"
+    assert replace(placed, attack=None).coordinates["1 − γ"] is None
+    trial = Trial(function=len, parameters={"N": 3}, at={"N": Read("N")})
+    assert trial.coordinates == {"N": 3}
+    with pytest.raises(AttributeError):
+        _ = patches(at={"x": Read("data.nothing")}).coordinates
+
+
+def test_record_times_end_with_the_last_step():
+    assert patches(record=8).times == (0, 8, 16, 20)
+    assert patches(record=(3, 99, 0)).times == (0, 3, 20)
+    assert patches().times == log_times(20) and log_times(20)[0] == 0
+    assert log_times(1) == (0, 1) and log_times(0) == (0,)
+
+
+def test_a_recording_is_a_probe_with_its_times():
+    run = patches(
+        probes=(risk, At(train_error, (0, 5, 50))),
+        final=(Error(n=5),),
+        folds=(Worst(risk),),
+        record=(10,),
+    )
+    assert [recording.times for recording in run.recordings] == [(10, 20), (0, 5), (20,), None]
+    assert run.recordings[1].probe is train_error
+    assert run.recordings[3].names == {"worst(risk)", "step of worst(risk)"}
+
+
+def test_a_narrowed_run_records_what_is_asked_and_nothing_else():
+    run = patches(probes=(risk, At(train_error, (0,))), final=(fresh_noise,), folds=(Worst(risk),))
+    few = narrowed(run, frozenset({"worst(risk)", "noise_asymmetry"}))
+    assert (few.probes, few.final, few.folds) == ((), (fresh_noise,), (Worst(risk),))
+    assert few.dynamics == run.dynamics
+    trial = Trial(function=len)
+    assert narrowed(trial, frozenset()) is trial
+
+
+def test_a_run_has_one_of_two_precisions():
+    with pytest.raises(ValueError, match="float64 or float32"):
+        patches(dtype="float16")

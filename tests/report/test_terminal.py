@@ -1,0 +1,89 @@
+"""What the commands print of a run."""
+
+import numpy as np
+import pytest
+
+from adversarium.data import Clusters
+from adversarium.networks import TwoLayer
+from adversarium.plans import Curves, Evidence, Rows, Run, last, level, where
+from adversarium.plans.evidence import Series
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import changed
+from adversarium.probes import train_error
+from adversarium.report.terminal import print_run
+
+TASK = Run(
+    family="clusters", data=Clusters(d=4, mu=2.0), network=TwoLayer(m=2), n=4, steps=9, eta=0.1,
+    probes=(train_error,),
+)  # fmt: skip
+
+
+def plan():
+    yield TASK
+
+
+SMALL = Experiment(
+    "mine.thm1",
+    "a small theorem",
+    plan,
+    {"quick": {}},
+    {
+        "mine.small": level(last("train_error", "clusters"), 0, 0.5),
+        "mine.other": level(last("train_error", where("clusters", mu=2.0)), 0, 0.5),
+    },
+    (Curves(name="errors", y=("train_error",)),),
+)
+
+
+def rows(values, task=TASK):
+    """Five seeds: the value at the end and twice it before; and a number with a class axis."""
+    ends = np.array(values)
+    curve = Series(np.array([0, 9]), np.stack([2 * ends, ends], axis=1))
+    classes = Series(np.array([9]), ends[:, None, None] * np.array([1.0, 3.0]), {"class": (0, 1)})
+    return Evidence((Rows(task, tuple(range(5)), {"train_error": curve, "feature": classes}),))
+
+
+def printed(capsys, tmp_path, under=None, whole=True, claims=("mine.small",)):
+    task = TASK if under is None else changed(TASK, "data.mu", 3.0)
+    made = rows([0.1, 0.2, 0.1, 0.2, 0.1], task)
+    print_run(SMALL, made, claims, whole, under is not None, tmp_path, under)
+    return capsys.readouterr().out
+
+
+def test_a_run_is_told_with_last_values_places_verdicts_and_figures(capsys, tmp_path):
+    out = printed(capsys, tmp_path)
+    assert "mine.thm1: a small theorem\n" in out and "changed" not in out
+    assert "clusters, 5 seeds" in out and "minus published" not in out
+    (line,) = [line for line in out.splitlines() if "train_error" in line]
+    assert "0.14 [0.02" in " ".join(line.split())
+    places = [line.split(")")[1].split()[0] for line in out.splitlines() if "(class" in line]
+    assert places == ["0.14", "0.42"]
+    assert "  mine.small: holds" in out
+    assert (tmp_path / "mine.thm1" / "errors.svg").exists()
+
+
+def test_against_sets_a_changed_run_beside_the_published_one_paired_by_seed(capsys, tmp_path):
+    under = rows([0.0, 0.1, 0.0, 0.1, 0.0])
+    out = printed(capsys, tmp_path, under)
+    assert "(changed: not for the ledger)" in out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    less = [line for line in lines if line.startswith("minus published")]
+    # every seed is exactly 0.1 above its published twin, a class three times as much
+    assert less == [f"minus published {gap} [{gap}, {gap}]" for gap in ("0.1", "0.1", "0.3")]
+    table = (tmp_path / "mine.thm1" / "errors.csv").read_text()
+    assert '"clusters, published",train_error' in table
+
+
+def test_where_a_run_failed_nothing_is_set_beside_the_others(capsys, tmp_path):
+    out = printed(capsys, tmp_path, rows([0.0] * 5), whole=False)
+    assert "minus published" not in out
+    assert "published" not in (tmp_path / "mine.thm1" / "errors.csv").read_text()
+
+
+def test_a_check_that_lacks_its_run_is_undecided_in_a_changed_plan_and_a_fault_else(
+    capsys, tmp_path
+):
+    out = printed(capsys, tmp_path, rows([0.0] * 5), claims=("mine.other",))
+    assert "mine.other: undecided, out of regime: the changed plan lacks" in out
+    with pytest.raises(KeyError, match="mu = 2"):
+        printed(capsys, tmp_path, claims=("mine.other",))

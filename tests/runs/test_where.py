@@ -1,0 +1,151 @@
+"""Where units run changes no number: here, processes and a cluster give the same rows by digest."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import adversarium as av
+from adversarium.plans.catalogue import load
+from adversarium.runs.audit import needed
+from adversarium.runs.changes import planned
+from adversarium.runs.jobs import Recipe, resolve, units
+from adversarium.runs.where import HERE, Processes, place
+from adversarium.runs.where.cluster import Cluster
+from adversarium.runs.where.orders import carried_out, order
+
+CHANGES = {"m": (16,), "rules": ("exact", "random", "fgsm"), "steps": 6}
+
+
+def waiting():
+    """A small plan of runs and trials as units."""
+    experiment = load("conv.eq16")
+    recipe = Recipe("conv.eq16", "quick", tuple(CHANGES.items()))
+    jobs = [resolve(task, recipe) for task in planned(experiment, "quick", CHANGES)]
+    return units([(job, tuple(range(4))) for job in jobs], "cpu")
+
+
+def digests(outcome):
+    """Every array of an outcome by key, seeds, probe and name, as a digest."""
+    assert not outcome.failures, outcome.failures
+    made = {}
+    for block in outcome.blocks:
+        for probe, kept in block.kept.items():
+            for name, series in kept.series.items():
+                text = hashlib.sha256(np.ascontiguousarray(series.values).tobytes())
+                text.update(np.ascontiguousarray(series.t).tobytes())
+                made[block.key, block.seeds, probe, name] = text.hexdigest()
+    return made
+
+
+def computed(where, after_first=None):
+    """The digests of all units at a place; `after_first` is called when one is done."""
+    made = {}
+    for i, (_, outcome) in enumerate(where.computed(waiting(), "conv.eq16", lambda *told: None)):
+        made |= digests(outcome)
+        if i == 0 and after_first is not None:
+            after_first()
+    return made
+
+
+@pytest.fixture(scope="module")
+def here():
+    return computed(HERE)
+
+
+def test_processes_make_the_same_rows(here):
+    assert len(here) > 20
+    assert computed(Processes(2)) == here
+
+
+class Servers:
+    """A scheduler and two workers, started by the program's own commands."""
+
+    def __init__(self):
+        self.scheduler, self.address = self._started("scheduler", "--port", "0")
+        self.workers = [self._started("worker", self.address)[0] for _ in range(2)]
+
+    def _started(self, *words):
+        command = [sys.executable, "-m", "adversarium.cli", *words]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        line = process.stdout.readline()
+        assert line.startswith(f"{words[0]} at tcp://127.0.0.1:"), line
+        return process, line.split()[-1]
+
+    def stop(self):
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+@pytest.fixture
+def servers():
+    started = Servers()
+    yield started
+    started.stop()
+
+
+def test_a_cluster_makes_the_same_rows_though_a_worker_is_killed(here, servers):
+    killed = servers.workers[0]
+    where = Cluster(servers.address)
+    assert computed(where, lambda: killed.send_signal(signal.SIGKILL)) == here
+    assert killed.wait(timeout=30) == -signal.SIGKILL
+
+
+def test_a_scheduler_without_workers_or_none_at_all_is_told_in_a_sentence(monkeypatch):
+    import adversarium.runs.where.cluster as module
+
+    monkeypatch.setattr(module, "PATIENCE", 1)
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="no scheduler answers"):
+        computed(Cluster("tcp://127.0.0.1:9"))
+    assert time.monotonic() - began < 20
+
+
+def test_an_order_is_planned_again_and_differs_in_nothing(here):
+    made = {}
+    for unit in waiting():
+        made |= digests(carried_out(order(unit, "conv.eq16")))
+    assert made == here
+
+
+def test_a_worker_with_other_code_says_so():
+    unit = waiting()[-1]
+    given = order(unit, "conv.eq16")
+    (line, *_), other = given.lines, "0" * 24
+    changed = type(given)((type(line)(line.recipe, other, line.probes, line.seeds),), "x", "cpu", 1)
+    with pytest.raises(ValueError, match="one version"):
+        carried_out(changed)
+
+
+def test_a_run_made_in_python_stays_here():
+    run = av.Trial(function=len)
+    (unit,) = units([(resolve(run), (0,))], "cpu")
+    with pytest.raises(ValueError, match="runs here"):
+        order(unit, "x")
+
+
+def test_the_words_of_a_place():
+    assert place("here") is HERE and place("processes:3") == Processes(3)
+    assert place("processes").count >= 1 and place("tcp://127.0.0.1:1").address.endswith(":1")
+    for bad in ("there", "processes:0", "processes:x", "tcp:/x", ""):
+        with pytest.raises(ValueError, match="--on needs"):
+            place(bad)
+
+
+def test_only_what_is_needed_travels():
+    experiment = load("conv.eq16")
+    check = experiment.checks["conv.eq16"]
+    kept = needed(planned(experiment, "quick", CHANGES), check.needs)
+    asked = {name for task in kept if hasattr(task, "recordings")
+             for r in task.recordings for name in r.names}  # fmt: skip
+    assert asked and all("eq16_excess" in name for name in asked)
