@@ -1,29 +1,115 @@
-"""The commands as a user calls them: contract of the JSON, bad input, interruption."""
+"""The commands as a user calls them: contract of the JSON, bad input, interruption.
+
+What needs no process of its own is called in this one; that nothing heavy is imported, that a file
+called torch.py is no torch, and what a signal does is asked of real processes.
+"""
 
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from adversarium.cli import main
+from adversarium.report import site
+from tests.papers import toy
 
 ENV = {**os.environ, "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
 TOY = ("--set", "steps=12", "--set", "n=10", "--set", "d=10", "--set", "P=4", "--set", "m=4")
 
 
-def call(*words: str, cwd: Path, status: int = 0) -> subprocess.CompletedProcess:
+@dataclass(frozen=True)
+class Said:
+    """What a call said."""
+
+    stdout: str
+    stderr: str
+
+
+def process(*words: str, cwd: Path, status: int = 0) -> Said:
+    """The program in a process of its own."""
     command = [sys.executable, "-P", "-m", "adversarium.cli", *words]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=ENV, check=False)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
-    return done
+    return Said(done.stdout, done.stderr)
+
+
+Call = Callable[..., Said]
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """The program in this process, in a fresh directory with a catalogue of its own."""
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def called(*words: str, status: int = 0) -> Said:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main(list(words))
+        said = Said(*capsys.readouterr())
+        assert (stop.value.code or 0) == status, (words, said)
+        return said
+
+    with toy.forgotten():
+        yield called
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Of a report, only the pages of these experiments are drawn (all of them take a minute)."""
+    kept: list[str] = []
+    every = site.experiments
+    monkeypatch.setattr(site, "experiments", lambda: {id: every()[id] for id in kept})
+    return kept
+
+
+def counted(path: Path, query: str) -> list[tuple]:
+    """What a store says, asked from outside; nothing while it is not there yet."""
+    if not path.exists():
+        return []
+    try:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            return db.execute(query).fetchall()
+        finally:
+            db.close()
+    except sqlite3.Error:
+        return []
+
+
+def seeds(path: Path) -> int:
+    """How many seeds of how many runs are finished."""
+    return len(counted(path, "SELECT run, seed FROM spent"))
+
+
+def recorded(path: Path) -> dict[str, int]:
+    """The names of all numbers in a store, and how many runs have each."""
+    query = "SELECT name, COUNT(DISTINCT run) FROM arrays GROUP BY name"
+    return dict(counted(path, query))
 
 
 @pytest.mark.parametrize(
     "words",
-    (["--help"], ["list"], ["list", "claims"], ["list", "attacks"], ["show", "cgro.thm4.1"]),
+    (
+        ["--help"],
+        ["list"],
+        ["list", "claims"],
+        ["list", "attacks"],
+        ["list", "probes"],
+        ["list", "networks"],
+        ["show", "cgro.thm4.1"],
+    ),
+    ids=" ".join,
 )
 def test_help_list_and_show_do_not_import_torch_and_answer_at_once(words, tmp_path):
     code = (
@@ -44,102 +130,166 @@ def test_help_list_and_show_do_not_import_torch_and_answer_at_once(words, tmp_pa
     assert done.stdout
 
 
-def test_list_has_every_claim_and_says_what_is_not_yet_implemented(tmp_path):
-    lines = call("list", "claims", cwd=tmp_path).stdout.splitlines()
+def test_list_has_every_claim_and_says_what_is_not_yet_implemented(call):
+    lines = call("list", "claims").stdout.splitlines()
     assert len(lines) > 320
     waiting = [line for line in lines if "not yet implemented" in line]
     assert any(line.startswith("cgro.fig1 ") for line in waiting)
     assert not any(line.startswith("rnrf.fig3.transition ") for line in waiting)
-    assert len(call("list", "papers", cwd=tmp_path).stdout.splitlines()) == 5
-    assert "Digits" in call("list", "datasets", cwd=tmp_path).stdout
+    assert len(call("list", "papers").stdout.splitlines()) == 5
 
 
-def test_run_prints_one_json_object(tmp_path):
-    words = ("run", "rnrf.fig3", *TOY, "--seeds", "2", "--json")
-    done = call(*words, cwd=tmp_path)
-    whole = json.loads(done.stdout)
+def test_list_has_the_parts_with_a_sentence_each_and_probes_with_their_symbols(call):
+    for room, name in (("datasets", "Digits"), ("networks", "CubicCNN"), ("attacks", "PGD")):
+        known = {e["id"]: e["text"] for e in json.loads(call("list", room, "--json").stdout)[room]}
+        assert name in known and all(known.values()), known
+    probes = {
+        e["id"]: e["text"] for e in json.loads(call("list", "probes", "--json").stdout)["probes"]
+    }
+    assert all(probes.values()) and {"risk", "Error", "FirstTime", "robust_features"} <= set(probes)
+    assert probes["true_feature"].startswith("α³ U ") and "§4.1 of CGRO" in probes["true_feature"]
+    assert "\\" not in "".join(probes.values())
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory) -> tuple[Path, str]:
+    """The directory where a changed Figure 3 was run by the program, and what that printed."""
+    folder = tmp_path_factory.mktemp("changed")
+    return folder, process("run", "rnrf.fig3", *TOY, "--seeds", "2", "--json", cwd=folder).stdout
+
+
+def test_run_prints_one_json_object(changed, call, monkeypatch):
+    folder, out = changed
+    whole = json.loads(out)
     assert set(whole) == {"runs"} and len(whole["runs"]) == 2
     run = whole["runs"][1]
     assert {"id", "config", "seeds", "engine", "refused", "final", "seconds"} <= set(run)
+    assert {"label", "family", "at"} <= set(run)
     assert run["engine"] == "full" and "gram" in run["refused"]
     assert all(len(v) == 2 for v in run["final"].values())
-    again = json.loads(call(*words, cwd=tmp_path).stdout)
+    monkeypatch.chdir(folder)
+    words = ("run", "rnrf.fig3", *TOY, "--json", "--seeds")
+    again = json.loads(call(*words, "2").stdout)
     assert again["runs"][1]["final"] == run["final"]
-    three = json.loads(call(*words[:-2], "3", "--json", cwd=tmp_path).stdout)
+    three = json.loads(call(*words, "3").stdout)
     assert [v[:2] for v in three["runs"][0]["final"].values()] == list(
         whole["runs"][0]["final"].values()
     )
 
 
-def test_a_changed_run_is_marked_and_never_enters_the_ledger(tmp_path):
-    out = call("run", "rnrf.fig3", *TOY, "--seeds", "2", cwd=tmp_path).stdout
+def test_a_changed_run_is_marked_and_never_enters_the_ledger(changed, call, tmp_path):
+    store = str(changed[0] / "adversarium.sqlite")
+    out = call("run", "rnrf.fig3", *TOY, "--seeds", "2", "--store", store).stdout
     assert "changed: not for the ledger" in out
     assert (tmp_path / "figures" / "rnrf.fig3" / "features.svg").exists()
     assert (tmp_path / "figures" / "rnrf.fig3" / "features.csv").exists()
-    shown = json.loads(call("show", "rnrf.fig3.transition", "--json", cwd=tmp_path).stdout)
+    shown = json.loads(call("show", "rnrf.fig3.transition", "--store", store, "--json").stdout)
     committed = shown["verdict"]
     assert committed is None or committed["preset"] in ("quick", "paper")
 
 
-def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(tmp_path):
-    out = call("run", "boat", "--dry-run", cwd=tmp_path).stdout
+def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
+    out = call("run", "boat", "--dry-run").stdout
     assert "engine gram" in out and "10 of 10 seeds" in out
     assert "MiB" in out and "time unknown" in out and "measured: quick" in out
-    out = call("run", "boat", "--dry-run", "--set", "attack.start=uniform", cwd=tmp_path).stdout
+    out = call("run", "boat", "--dry-run", "--set", "attack.start=uniform").stdout
     assert "not gram: gram needs normalised steps from a zero start" in out
     assert not (tmp_path / "adversarium.sqlite").exists()
 
 
-def test_verify_has_the_shape_of_the_contract(tmp_path):
-    done = call("verify", "conv.eq16", "conv.eq17", "cgro.hypC.1", "--json", cwd=tmp_path)
-    whole = json.loads(done.stdout)
+def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
+    boat = "boat.thm3.1.train_error"
+    whole = json.loads(call("verify", boat, "conv.eq17", "cgro.hypC.1", "--json").stdout)
     assert set(whole) == {"claims", "machine", "seconds"}
     assert set(whole["machine"]) == {"cpu", "cores", "device", "torch", "python"}
     keys = {
         "id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason",
         "seeds", "preset", "engine", "seconds", "corrected", "command", "note",
+        "parts", "regime", "spans", "sharpness", "reading",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
-    assert set(by_id) == {"conv.eq16", "conv.eq17", "cgro.hypC.1"}
+    assert set(by_id) >= {boat, "conv.eq17", "cgro.hypC.1"}
     for claim in by_id.values():
         assert set(claim) == keys
-    judged = by_id["conv.eq16"]
-    assert judged["verdict"] == "holds" and judged["seeds"] == 5
-    for m in judged["measured"]:
-        assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 5
+    judged = by_id[boat]
+    assert judged["verdict"] == "holds" and judged["seeds"] == 10
+    for m in judged["measured"][:2]:
+        assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 10
     assert set(judged["expected"]) == {"text", "low", "high"}
+    for part in judged["parts"]:
+        assert set(part) == {"name", "verdict", "measured", "reason", "sharpness"}
+    for gate in judged["regime"]:
+        assert set(gate) == {"text", "factor", "printed", "low", "high", "holds"}
+    assert judged["parts"] and judged["regime"] and judged["sharpness"]
+    assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
     assert by_id["conv.eq17"]["verdict"] == "not yet implemented"
     # the other commands on the same store
-    assert "last verdict: holds" in call("show", "conv.eq16", cwd=tmp_path).stdout
-    assert "ratios=(0.25, 0.35," in call("show", "cgro.phases", cwd=tmp_path).stdout
-    for kind, start in (("csv", "run,seed,t,probe,value"), ("tex", "% needs"), ("npz", "PK")):
-        call("export", "conv.eq16", "--to", kind, cwd=tmp_path)
-        assert (tmp_path / f"conv.eq16.{kind}").read_bytes().startswith(start.encode())
-    call("verify", "conv.eq16", "--write", "ledger.json", cwd=tmp_path)
-    call("verify", "conv.eq17", "--write", "ledger.json", cwd=tmp_path)
+    assert "last verdict: holds" in call("show", boat).stdout
+    assert "ratios=(0.25, 0.35," in call("show", "cgro.phases").stdout
+    for kind, start in (("csv", "run,seed,t,probe,at,value"), ("tex", "% needs"), ("npz", "PK")):
+        call("export", boat, "--to", kind)
+        assert (tmp_path / f"{boat}.{kind}").read_bytes().startswith(start.encode())
+    call("verify", boat, "--write", "ledger.json")
+    call("verify", "conv.eq17", "--write", "ledger.json")
     kept = json.loads((tmp_path / "ledger.json").read_text())["claims"]
-    assert [c["id"] for c in kept] == ["conv.eq16", "conv.eq17"]
-    call("report", "--out", "site", cwd=tmp_path)
-    assert "conv.eq16" in (tmp_path / "site" / "index.html").read_text()
+    assert [c["id"] for c in kept if c["verdict"] == "holds"] == [boat]
+    assert kept[-1]["id"] == "conv.eq17"
+    drawn.append(boat)
+    call("report", "--out", "site")
+    assert boat in (tmp_path / "site" / "index.html").read_text()
     (tmp_path / "other.json").write_text("[1, 2]")
-    call("verify", "conv.eq17", "--write", "other.json", cwd=tmp_path, status=2)
+    call("verify", "conv.eq17", "--write", "other.json", status=2)
     assert (tmp_path / "other.json").read_text() == "[1, 2]"
 
 
-def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(tmp_path):
+def test_a_claim_records_only_what_its_check_needs(call, tmp_path, monkeypatch):
+    toy.write(tmp_path / "toy")
+    monkeypatch.setenv("ADVERSARIUM_PAPERS", str(tmp_path / "toy"))
+    call("run", "toy.thm1", "--store", "whole")
+    assert recorded(tmp_path / "whole") == {"risk": 2, "train_error": 2, "test_error": 2}
+    call("verify", "toy.error", "--store", "verified")
+    assert recorded(tmp_path / "verified") == {"train_error": 1}
+    call("run", "toy.error", "--set", "d=5", "--store", "ran")
+    assert recorded(tmp_path / "ran") == {"train_error": 1}
+    words = ("sweep", "toy.thm1", "--claim", "toy.error", "--over", "d=4,5", "--store", "swept")
+    call(*words)
+    assert recorded(tmp_path / "swept") == {"train_error": 2}  # the same run of two cells
+    call("verify", "toy.loss", "--store", "verified")  # what is there already is kept
+    assert recorded(tmp_path / "verified") == {"train_error": 1, "risk": 1}
+    call("verify", "toy", "--store", "verified")
+    assert recorded(tmp_path / "verified") == recorded(tmp_path / "whole")
+
+
+def test_of_a_figures_claim_one_training_is_run_and_its_curves_are_recorded(call, tmp_path):
+    out = call("run", "rnrf.fig3.transition", *TOY, "--seeds", "2", "--json").stdout
+    (run,) = json.loads(out)["runs"]
+    assert run["label"] == "adversarial"
+    assert set(run["final"]) == {"robust_features", "nonrobust_features"}
+    assert recorded(tmp_path / "adversarium.sqlite") == dict.fromkeys(run["final"], 1)
+
+
+def test_other_processes_give_the_same_json_as_this_one(call, tmp_path):
+    toy.write(tmp_path / "toy")
+    words = ("run", "./toy", "--set", "d=5", "--seeds", "3", "--json", "--store")
+    here = json.loads(call(*words, "here.sqlite").stdout)["runs"]
+    said = process(*words, "there.sqlite", "--on", "processes:2", cwd=tmp_path)
+    there = json.loads(said.stdout)["runs"]
+    for run in (*here, *there):
+        run.pop("seconds")
+    assert here == there and len(here) == 2
+
+
+def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(call, tmp_path):
     words = ("sweep", "boat.thm3.1.train_error", "--seeds", "5", "--set", "steps=2", "--set", "m=8")
-    whole = json.loads(
-        call(
-            *words, "--over", "m=8,16", "--over", "data.beta=0:0.2:0.1", "--json", cwd=tmp_path
-        ).stdout
-    )
+    out = call(*words, "--over", "m=8,16", "--over", "data.beta=0:0.2:0.1", "--json").stdout
+    whole = json.loads(out)
     assert len(whole["cells"]) == 6
     assert {c["verdict"] for c in whole["cells"]} <= {"holds", "fails", "undecided"}
     assert (tmp_path / "sweep" / "boat.thm3.1.train_error-m-data_beta.svg").exists()
-    out = call(*words, "--over", "m=8,16", cwd=tmp_path).stdout
+    out = call(*words, "--over", "m=8,16").stdout
     assert out.count("m=") == 2
-    call(*words, "--over", "m=8,16", cwd=tmp_path)  # the same sweep has the same files,
-    call(*words, "--over", "m=8", cwd=tmp_path)  # another one its own
+    call(*words, "--over", "m=8,16")  # the same sweep has the same files,
+    call(*words, "--over", "m=8")  # another one its own
     made = {p.name.removeprefix("boat.thm3.1.train_error-m") for p in tmp_path.glob("sweep/*.csv")}
     assert made == {"-data_beta.csv", ".csv", "-2.csv"}
 
@@ -156,6 +306,7 @@ BAD = [
     (["run", "rnrf.fig3", "--set", "d=3"], "d >= 2k"),
     (["run", "rnrf.fig3", "--set", "attack.radius=-1"], "radius >= 0"),
     (["run", "rnrf.fig3", "--set", "attack=pgd(p=3, radius=1)"], "p = 1, 2 or inf"),
+    (["run", "rnrf.fig3", "--against"], "use --set too"),
     (["run", "rnrf.fig3", "--seeds", "none"], "--seeds needs"),
     (["run", "rnrf.fig3", "--preset", "fast"], "preset"),
     (["run", "rnrf.fig3", "--nosuch"], "nosuch"),
@@ -164,6 +315,8 @@ BAD = [
     (["run", "rnrf.fig3", "--store", "nowhere/s.sqlite"], "does not exist"),
     (["run", "rnrf.fig3", "--store", "."], "is a directory"),
     (["run", "rnrf.fig3", "--store", "letter.txt"], "not a store"),
+    (["run", "rnrf.fig3", "--on", "elsewhere"], "--on needs here, processes, processes:N"),
+    (["verify", "boat", "--on", "processes:0"], "--on needs here, processes, processes:N"),
     (["verify", "--store", "letter.txt"], "not a store"),
     (["report", "--out", "letter.txt"], "directory"),
     (["report", "rnrf"], "own files"),
@@ -182,6 +335,7 @@ BAD = [
     (["sweep", "rnrf.fig3", "--over", "d=1:2"], "--over"),
     (["sweep", "rnrf.fig3", "--over", "nosuch=1,2"], "nothing is called"),
     (["sweep", "rnrf.fig3", "--over", "d=10,20", "--claim", "cgro.thm4.1"], "has no claim"),
+    (["list", "engines"], "engines"),
     (["run", "./missing.py"], "is not a file"),
     (["run", "./raises.py"], "raises.py, line 2 raised ZeroDivisionError"),
     (["verify", "./syntax.py"], "SyntaxError"),
@@ -189,13 +343,21 @@ BAD = [
     (["run", "./badplan.py"], "line 6 raised"),
     (["verify", "./stolen.py"], "is a claim of the catalogue"),
     (["run", "./exits.py"], "raised SystemExit"),
-    (["run", "./torch.py"], "needs plan, quick, checks"),
+    (["verify", "./page"], "holds no paper"),
+    (["new", "paper", "page"], "exists already"),
+    (["new", "paper", "My-Paper"], "small word"),
     (["nosuchcommand"], "nosuchcommand"),
 ]
 
 
+def one_sentence(said: Said, words: str) -> None:
+    """A complaint is one line, says so much, and shows no traceback."""
+    assert words in said.stderr, said.stderr
+    assert "Traceback" not in said.stderr and len(said.stderr.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize(("words", "said"), BAD, ids=[" ".join(w) for w, _ in BAD])
-def test_bad_input_gets_one_sentence_and_status_two(words, said, tmp_path):
+def test_bad_input_gets_one_sentence_and_status_two(words, said, call, tmp_path):
     (tmp_path / "letter.txt").write_text("dear reader " * 20)
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "index.html").write_text("my own page")
@@ -208,21 +370,23 @@ def test_bad_input_gets_one_sentence_and_status_two(words, said, tmp_path):
     )
     (tmp_path / "stolen.py").write_text(OWN.replace("own.thm", "conv.eq16"))
     (tmp_path / "exits.py").write_text("import sys\nsys.exit()\n")
-    (tmp_path / "torch.py").write_text("x = 1\n")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
-    done = call(*words, cwd=tmp_path, status=2)
-    assert said in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    one_sentence(call(*words, status=2), said)
     after = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
     assert {k: after[k] for k in before} == before
+
+
+def test_a_file_called_torch_is_not_torch(tmp_path):
+    (tmp_path / "torch.py").write_text("x = 1\n")
+    said = process("run", "./torch.py", cwd=tmp_path, status=2)
+    one_sentence(said, "needs plan, quick, checks")
 
 
 OWN = '''"""A small theorem: training error vanishes."""
 
 from adversarium.data import PatchData
-from adversarium.experiments.checks import last, level
-from adversarium.experiments.spec import Curves, Run
 from adversarium.networks import CubicCNN
+from adversarium.plans import Curves, Run, last, level
 from adversarium.probes import risk, train_error
 
 quick = dict(steps=200, seeds=5)
@@ -240,69 +404,115 @@ figures = (Curves(name="risk", y=("risk",), title="risk"),)
 '''
 
 
-def test_an_own_file_goes_wherever_an_id_goes(tmp_path):
+def test_an_own_file_goes_wherever_an_id_goes(call, tmp_path, drawn):
     (tmp_path / "own.py").write_text(OWN)
-    assert "own.thm: holds" in call("run", "./own.py", cwd=tmp_path).stdout
-    ledger = json.loads(call("verify", "./own.py", "--json", cwd=tmp_path).stdout)
+    assert "own.thm: holds" in call("run", "./own.py").stdout
+    ledger = json.loads(call("verify", "./own.py", "--json").stdout)
     assert ledger["claims"][0]["verdict"] == "holds"
-    call("sweep", "./own.py", "--over", "d=10,20", cwd=tmp_path)
-    call("report", "./own.py", cwd=tmp_path)
-    assert "own.thm" in (tmp_path / "report" / "index.html").read_text()
+    call("sweep", "./own.py", "--over", "d=10,20")
+    call("report", "./own.py")
+    index = (tmp_path / "report" / "index.html").read_text()
+    assert "own.thm" in index and 'href="#own"' in index and 'id="own"' in index
 
 
-def test_attack_meets_every_network_with_every_attack(tmp_path):
+def test_attack_meets_every_network_with_every_attack(call, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     words = ("attack", "./own.py", "--radii", "0,0.2,1", "--points", "30")
-    (made,) = json.loads(call(*words, "--json", cwd=tmp_path).stdout)["attacks"]
+    (made,) = json.loads(call(*words, "--json").stdout)["attacks"]
     assert made["p"] == 2 and made["radii"] == [0, 0.2, 1]
     strong = made["errors"]["all strong attacks"]
     assert strong == sorted(strong)
     for row in made["errors"].values():
         assert all(a <= b for a, b in zip(row, strong, strict=True))
     assert all(broken <= open_ for broken, open_ in zip(strong, made["proven"], strict=True))
-    out = call(*words, cwd=tmp_path).stdout
+    out = call(*words, "--set", "steps=5").stdout
     assert "GTA" in out and (tmp_path / "attack" / "own" / "run.svg").exists()
     assert (tmp_path / "attack" / "own" / "run.csv").exists()
-    call("attack", "./own.py", "--radii", "1,x", cwd=tmp_path, status=2)
-    call("attack", "rnrf.setting", cwd=tmp_path, status=2)
+    call("attack", "./own.py", "--radii", "1,x", status=2)
+    call("attack", "rnrf.setting", status=2)
 
 
-def test_the_template_is_a_whole_theorem(tmp_path):
-    call("new", "mine.py", cwd=tmp_path)
-    out = call("run", "./mine.py", cwd=tmp_path).stdout
+def test_the_template_is_a_whole_theorem(call, tmp_path):
+    call("new", "mine.py")
+    out = call("run", "./mine.py").stdout
     assert "mine.thm1: holds" in out
     assert (tmp_path / "figures" / "mine" / "alignment.svg").exists()
-    call("sweep", "./mine.py", "--over", "mu=1,2", "--set", "steps=50", cwd=tmp_path)
-    call("new", "mine.py", cwd=tmp_path, status=2)
-    call("new", "my-file.txt", cwd=tmp_path, status=2)
+    call("sweep", "./mine.py", "--over", "mu=1,2", "--set", "steps=50")
+    call("new", "mine.py", status=2)
+    call("new", "my-file.txt", status=2)
 
 
-def test_a_probe_that_raises_fails_its_run_with_status_one_and_loses_nothing(tmp_path):
+def test_the_template_of_a_paper_is_a_whole_paper(call, tmp_path, monkeypatch, drawn):
+    call("new", "paper", "mine")
+    ledger = json.loads(call("verify", "./mine", "--json").stdout)
+    assert [(e["id"], e["verdict"]) for e in ledger["claims"]] == [("mine.thm1.error", "holds")]
+    assert ledger["claims"][0]["spans"]["mu"] == [1.5, 3.0]
+    drawn.append("mine.thm1")
+    call("report", "./mine")
+    assert 'id="MINE"' in (tmp_path / "report" / "index.html").read_text()
+    assert (tmp_path / "report" / "figures" / "mine.thm1" / "direction.svg").exists()
+    with toy.forgotten():
+        monkeypatch.setenv("ADVERSARIUM_PAPERS", str(tmp_path / "mine"))
+        assert "mine.thm1 " in call("list").stdout
+        assert "MINE" in call("list", "papers").stdout
+    call("new", "paper", "mine", status=2)
+
+
+UNFIT = {
+    "no key": ("paper.toml", 'key = "TOY"', "", "paper.toml is no paper: it lacks key"),
+    "unknown field": ("paper.toml", "[letters]", "colour = 1\n[letters]", "no field colour"),
+    "half a paper": ("paper.toml", "[letters]", "[letters", "paper.toml is no paper: "),
+    "half a catalogue": ("claims.toml", '"toy.later"]', '"toy.later', "claims.toml is no catalogue"),
+    "another's claim": ("claims.toml", '"toy.later"', '"boat.later"', "begins with toy."),
+    "unknown word": ("claims.toml", 'kind = "exponent"', "colour = 1", "toy.later: "),
+    "lost kind": ("claims.toml", 'kind = "exponent"', "", "toy.later: "),
+    "lost title": ("claims.toml", 'title = "Theorem 1', 'name = "Theorem 1', "title"),
+    "lost module": ("claims.toml", 'module = "thm1"', 'module = "thm9"', "thm9"),
+    "lost experiment": ("claims.toml", 'experiment = "toy.thm1"', 'experiment = "toy.thm7"', "toy.thm7"),
+    "lost check": ("thm1.py", '"toy.loss":', '"toy.lost":', "toy.loss"),
+    "raises": ("thm1.py", "from .promised import LOSS", "1 / 0", "thm1.py, line 13 raised Zero"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_a_bad_paper_gets_one_sentence_and_status_two(fault, call, tmp_path):
+    file, right, wrong, said = UNFIT[fault]
+    path = toy.write(tmp_path / "toy") / file
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong))
+    one_sentence(call("verify", "./toy", status=2), said)
+
+
+def test_a_probe_that_raises_fails_its_run_with_status_one_and_loses_nothing(call, tmp_path):
     broken = OWN.replace("probes=(risk, train_error))", "probes=(risk, train_error, oops))")
     broken = broken.replace(
         "quick =", "def oops(state, scene):\n    raise KeyError('lost')\n\n\nquick ="
     )
     (tmp_path / "own.py").write_text(broken)
-    done = call("run", "./own.py", cwd=tmp_path, status=1)
-    assert "KeyError" in done.stderr and "Traceback" not in done.stderr
+    said = call("run", "./own.py", status=1)
+    assert "KeyError" in said.stderr and "Traceback" not in said.stderr
+
+
+def heard() -> None:
+    """A shell that runs this in the background has SIGINT ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
 def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(number, tmp_path):
     long = OWN.replace(
-        "yield Run(", "for eta in (0.05, 0.01):\n        yield Run(label=f'eta {eta}', "
+        "yield Run(", "for eta in (0.05, 0.01):\n        yield Run(at={'eta': eta}, "
     )
     long = long.replace("steps=steps, eta=0.05", "steps=200 if eta == 0.05 else 10**7, eta=eta")
     (tmp_path / "own.py").write_text(long)
     command = [sys.executable, "-P", "-m", "adversarium.cli", "run", "./own.py"]
-    # a shell that runs this in the background has SIGINT ignored, and children inherit that
-    heard = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=ENV, preexec_fn=heard
     ) as child:
         for _ in range(200):
             time.sleep(0.1)
-            if _seeds(tmp_path / "adversarium.sqlite") == 5:
+            if seeds(tmp_path / "adversarium.sqlite") == 5:
                 break
         time.sleep(0.5)
         began = time.monotonic()
@@ -315,31 +525,16 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
     assert child.returncode == 130
     assert "every finished run is kept. Go on with: adversarium run ./own.py" in said
     assert "Traceback" not in said
-    assert _seeds(tmp_path / "adversarium.sqlite") == 5
-
-
-def _seeds(path: Path) -> int:
-    import sqlite3
-
-    if not path.exists():
-        return 0
-    try:
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        try:
-            return db.execute("SELECT COUNT(*) FROM done").fetchone()[0]
-        finally:
-            db.close()
-    except sqlite3.Error:
-        return 0
+    assert seeds(tmp_path / "adversarium.sqlite") == 5
 
 
 def test_the_bare_command_needs_only_the_core_packages(tmp_path):
     code = (
         "import sys\n"
-        "for name in ('cyclopts', 'rich', 'matplotlib', 'jaxtyping', 'beartype', 'pooch'):\n"
+        "for name in ('cyclopts', 'rich', 'matplotlib', 'jaxtyping', 'beartype', 'distributed'):\n"
         "    sys.modules[name] = None\n"
-        "from adversarium.sweeps.run import main\n"
-        "raise SystemExit(main(['conv.eq16', '--seeds', '1', '--store', 's.sqlite']))\n"
+        "from adversarium.runs.__main__ import main\n"
+        "raise SystemExit(main(['boat', '--seeds', '1', '--store', 's.sqlite']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -350,7 +545,7 @@ def test_the_bare_command_needs_only_the_core_packages(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert _seeds(tmp_path / "s.sqlite") == 9
-    wrong = [sys.executable, "-m", "adversarium.sweeps.run", "nonsense"]
+    assert seeds(tmp_path / "s.sqlite") == 1
+    wrong = [sys.executable, "-m", "adversarium.runs", "nonsense"]
     done = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True, env=ENV, check=False)
     assert done.returncode == 2 and "no paper" in done.stdout + done.stderr

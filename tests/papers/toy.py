@@ -55,7 +55,7 @@ from adversarium.probes import Error, risk, train_error
 
 from .promised import LOSS
 
-quick = dict(steps=20, seeds=5)
+quick = dict(steps=30, seeds=5)
 
 
 def plan(steps, d=6, n=10):
@@ -63,8 +63,8 @@ def plan(steps, d=6, n=10):
         yield Run(
             family=family,
             at={"d": Read("data.d")},
-            data=Clusters(d=d, mu=4.0, beta=0.0),
-            network=TwoLayer(m=4),
+            data=Clusters(d=d, mu=6.0, beta=0.0),
+            network=TwoLayer(m=16),
             attack=attack,
             n=n,
             steps=steps,
@@ -104,7 +104,7 @@ def write(folder: Path) -> Path:
 
 @contextmanager
 def forgotten() -> Iterator[None]:
-    """A catalogue that reads its homes anew, and knows nothing of what was named here afterwards."""
+    """A catalogue that reads its homes anew, and afterwards knows nothing of what was named."""
     before = list(catalogue._named)
     _clear()
     try:

@@ -91,8 +91,11 @@ class Misled:
     change: Callable[[AnySetting], AnySetting]
 
     def init(self, settings: Sequence[AnySetting]) -> Any:
-        """The state at t = 0 of the changed settings."""
-        return self.engine.init([self.change(setting) for setting in settings])
+        """The state at t = 0 of the changed settings, with the training sets of the given ones."""
+        told = [self.change(setting) for setting in settings]
+        for given, other in zip(settings, told, strict=True):
+            vars(other)["train"] = given.train  # a cached property: what was drawn is shared
+        return self.engine.init(told)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.engine, name)

@@ -99,11 +99,11 @@ def _logistic(
 def crossings(x: np.ndarray, y: np.ndarray, margins: np.ndarray) -> np.ndarray:
     """Where a prediction known at points changes its sign along y, one (x, y) a row: straight in
     the logarithm of y between two points of the same x."""
-    found = []
+    turns = []
     for a in np.unique(x):
         column = sorted(zip(y[x == a], margins[x == a], strict=True))
         for (low, s), (high, t) in itertools.pairwise(column):
             if (s > 0) != (t > 0):
                 share = s / (s - t)
-                found.append((a, low ** (1 - share) * high**share))
-    return np.array(found).reshape(-1, 2)
+                turns.append((a, low ** (1 - share) * high**share))
+    return np.array(turns).reshape(-1, 2)

@@ -75,7 +75,7 @@ class FirstTime(Generic[Seen_contra, Scene_contra]):
         return torch.where(memory.isnan() & (value >= self.level), float(state.t), memory)
 
     def rows(self, memory: Tensor) -> Rows:
-        """What is stored."""
+        """The first time; NaN where the level was never reached."""
         return {self.name: memory}
 
 
@@ -178,7 +178,7 @@ class Total(Generic[Seen_contra, Scene_contra]):
         return value if memory is None else memory + value
 
     def rows(self, memory: Tensor) -> Rows:
-        """What is stored."""
+        """The sum over all steps."""
         return {self.name: memory}
 
 

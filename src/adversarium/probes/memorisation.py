@@ -28,8 +28,8 @@ def _reduced(state: State[Tensor]) -> SignalNoiseState:
 @measures(r"$\|\nabla L\|_2/L$")
 def gradient_over_risk(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
     """‖∇L‖₂/L, Lemma C.8 of CGRO."""
-    own = _reduced(state)
-    return own.gradient_norm / own.risk()
+    reduced = _reduced(state)
+    return reduced.gradient_norm / reduced.risk()
 
 
 @measures(r"$\max(\alpha\,\max_r u_r,\,\max |v|)/(2 (\log t)^{1/3})$")
@@ -125,7 +125,7 @@ class SignalGrowth:
         return Growth(low, low, zero, zero, zero, part, u=state.u, bound=part, c=zero)
 
     def rows(self, memory: Growth) -> Rows:
-        """What is stored."""
+        """The largest violations and the level, and c after the last step."""
         return {
             "growth_violation": memory.growth,
             "attack_violation": memory.attack,
@@ -220,7 +220,7 @@ class NoiseResidual:
         return Residues(state.v, wide, wide, zero, zero, zero, zero, zero, zero)
 
     def rows(self, memory: Residues) -> Rows:
-        """What is stored."""
+        """The residuals, their shares, and the lemma's two terms."""
         return {
             "residual": memory.residual,
             "lower_residual": memory.lower_residual,
@@ -254,7 +254,7 @@ class Decay:
         return begun, torch.where(begun.isnan(), worst, torch.maximum(worst, product))
 
     def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
-        """What is stored."""
+        """The largest product; NaN where T₁ was never reached."""
         begun, worst = memory
         return {"decay_product": torch.where(begun.isnan(), math.nan, worst)}
 

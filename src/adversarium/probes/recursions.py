@@ -234,7 +234,7 @@ class GrowthLaw:
         return (doubt < (1 - 1 / k) / 20) & (highest < network.rho)
 
     def rows(self, memory: tuple[Tensor, Tensor, Stage]) -> Rows:
-        """What is stored."""
+        """The largest error of the early stage, and T₀."""
         return {f"{self.name}_error": memory[0], f"{self.name}_T0": memory[1]}
 
 
@@ -277,7 +277,7 @@ class OffDiagonalGrowth:
         return foreign, torch.maximum(worst, step)
 
     def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
-        """What is stored."""
+        """The largest increase of any step."""
         return {self.name: memory[1]}
 
 
@@ -310,7 +310,7 @@ class NoiseUpdate:
         return actual + rule.eta / rule.n * (pull * slopes) @ gram[:, None], worst
 
     def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
-        """What is stored."""
+        """The largest error of any step."""
         return {self.name: memory[1]}
 
 

@@ -94,7 +94,7 @@ class WorstRegret:
         return growth * square + 2 * eta * (L_ref - state.risk()) + push, worst, step
 
     def rows(self, memory: Excess) -> Rows:
-        """What is stored."""
+        """The largest excess, and the step it fell on."""
         return {self.name: memory[1], self.step_name: memory[2]}
 
     def _reference(self, scene: SphereScene) -> tuple[Tensor, Tensor]:

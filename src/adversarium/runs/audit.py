@@ -89,10 +89,10 @@ def run_missing(
     for unit, outcome in asked.place.computed(waiting, experiment.id, told):
         for block in outcome.blocks:
             reader.store.write(block)
-        for job, own in zip(unit.jobs, unit.seeds, strict=True):
+        for job, lost in zip(unit.jobs, unit.seeds, strict=True):
             if job.key in outcome.failures:
                 why = outcome.failures[job.key]
-                reader.store.fail(job.key, experiment.id, labels[job.key], own, why)
+                reader.store.fail(job.key, experiment.id, labels[job.key], lost, why)
                 reasons[job.key] = why
     return [" ".join(f"{experiment.id} {labels[k]}: {why}".split()) for k, why in reasons.items()]
 

@@ -62,7 +62,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     began = time.perf_counter()
     try:
         numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
-        series = {name: _numbers([found[name] for found in numbers]) for name in numbers[0]}
+        series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
     except Exception as fault:  # whatever a trial raises
         return Outcome((), {job.key: f"{type(fault).__name__}: {fault}"})
     seconds = (time.perf_counter() - began) / len(seeds)
@@ -70,13 +70,13 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
 
 
-def _numbers(found: list[float | Along]) -> Series:
+def _numbers(given: list[float | Along]) -> Series:
     """A trial's number of every seed."""
     zero = np.zeros(1, dtype=int)
-    if isinstance(found[0], Along):
-        rows = [[list(along.values)] for along in found if isinstance(along, Along)]
-        return Series(zero, np.array(rows, dtype=float), {found[0].axis: tuple(found[0].at)})
-    return Series(zero, np.array([[float(v)] for v in found if not isinstance(v, Along)]))
+    if isinstance(given[0], Along):
+        rows = [[list(along.values)] for along in given if isinstance(along, Along)]
+        return Series(zero, np.array(rows, dtype=float), {given[0].axis: tuple(given[0].at)})
+    return Series(zero, np.array([[float(v)] for v in given if not isinstance(v, Along)]))
 
 
 def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:

@@ -39,9 +39,9 @@ def machine(device: str = "cpu") -> dict[str, Any]:
 
     named = torch.cuda.get_device_name() if device.startswith("cuda") else "cpu"
     try:
-        own = version("adversarium")
+        release = version("adversarium")
     except PackageNotFoundError:  # run from a source tree that is not installed
-        own = "source"
+        release = "source"
     return {
         "revision": _revision(),
         "cpu": _processor(),
@@ -51,5 +51,5 @@ def machine(device: str = "cpu") -> dict[str, Any]:
         "device": named,
         "torch": torch.__version__,
         "python": platform.python_version(),
-        "adversarium": own,
+        "adversarium": release,
     }

@@ -37,11 +37,11 @@ class Reader:
     def lacking(self, job: Job, seeds: Sequence[int]) -> list[tuple[Job, tuple[int, ...]]]:
         """What is still to be computed: the job with only the recordings that some seeds lack,
         and those seeds."""
-        there = self._recorded(job.key)
+        there, asked = self._recorded(job.key), job.asked
         groups: dict[frozenset[str], list[int]] = {}
         for seed in seeds:
             missing = frozenset(
-                probe for probe, times in job.asked.items() if not _has(there, seed, probe, times)
+                probe for probe, times in asked.items() if not _has(there, seed, probe, times)
             )
             if missing:
                 groups.setdefault(missing, []).append(seed)
@@ -88,8 +88,8 @@ class Reader:
         if self.store.seeds(job.key) & set(seeds):
             return self.store.provenance(job.key, seeds)
         block = self._shipped[job.key][0]
-        own = {"engine": block.engine, "refused": block.refused}
-        return {**own, "seconds": block.seconds * len(seeds), **block.provenance}
+        told = {"engine": block.engine, "refused": block.refused, **block.provenance}
+        return {**told, "seconds": block.seconds * len(seeds)}
 
 
 def _joined(sources: Sequence[Source], probe: str, seeds: Sequence[int]) -> dict[str, Series]:

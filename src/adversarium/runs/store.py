@@ -283,15 +283,15 @@ class Store:
     def failures(self) -> list[dict[str, Any]]:
         """The runs that failed."""
         with self._reported():
-            found = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
-        return [{"experiment": e, "seeds": json.loads(s), "reason": r} for e, s, r in found]
+            rows = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
+        return [{"experiment": e, "seeds": json.loads(s), "reason": r} for e, s, r in rows]
 
     def why(self, key: str) -> str:
         """Why a run failed last; nothing if it never did."""
         query = "SELECT reason FROM failures WHERE key = ? ORDER BY rowid DESC LIMIT 1"
         with self._reported():
-            found = self._db.execute(query, (key,)).fetchone()
-        return found[0] if found else ""
+            row = self._db.execute(query, (key,)).fetchone()
+        return row[0] if row else ""
 
     def keep_verdicts(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Remembers the last verdicts, for `show` and `report`."""
@@ -304,8 +304,8 @@ class Store:
     def verdicts(self) -> dict[str, dict[str, Any]]:
         """The last verdict of every claim that was audited here."""
         with self._reported():
-            found = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
-        return {claim: json.loads(entry) for claim, entry in found}
+            rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
+        return {claim: json.loads(entry) for claim, entry in rows}
 
     def dump(self) -> Iterator[Block]:
         """Every run with its seeds, as blocks: one for the seeds that have the same recordings."""
@@ -360,9 +360,9 @@ def _series(parts: Sequence[tuple[int, bytes, str, bytes]], count: int) -> Serie
     blobs = {t for _, t, _, _ in parts}
     t = _ints(parts[0][1]) if len(blobs) == 1 else np.unique(np.concatenate([*map(_ints, blobs)]))
     values = np.full((count, len(t), *shape), np.nan)
-    for i, own, _, value in parts:
+    for i, times, _, value in parts:
         row = np.frombuffer(value, dtype=np.float64).reshape(-1, *shape)
-        values[i, slice(None) if len(blobs) == 1 else np.searchsorted(t, _ints(own))] = row
+        values[i, slice(None) if len(blobs) == 1 else np.searchsorted(t, _ints(times))] = row
     return Series(t, values, axes)
 
 

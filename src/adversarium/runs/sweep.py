@@ -46,7 +46,7 @@ def refined(
 ) -> list[dict[str, Any]]:
     """New cells halfway between neighbours along an axis that have different words."""
     known = {tuple(p.values()): word for p, word in zip(points, words, strict=True)}
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    halfway: dict[tuple[Any, ...], dict[str, Any]] = {}
     for i, axis in enumerate(axes):
         lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for point in known:
@@ -59,8 +59,8 @@ def refined(
                 middle = axis.between(a[i], b[i]) if known[a] != known[b] else None
                 new = (*a[:i], middle, *a[i + 1 :])
                 if middle is not None and new not in known:
-                    found[new] = dict(zip((x.name for x in axes), new, strict=True))
-    return list(found.values())
+                    halfway[new] = dict(zip((x.name for x in axes), new, strict=True))
+    return list(halfway.values())
 
 
 def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:

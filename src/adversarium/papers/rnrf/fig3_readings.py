@@ -13,7 +13,6 @@ from adversarium.papers.rnrf.readings import (
     linear,
     log_d,
     plateau,
-    trained,
 )
 from adversarium.plans import Evidence, Need, Reading, Rows, quantity, where
 from adversarium.plans.readings import crossing, first, log_growth, when
@@ -120,7 +119,7 @@ def _doubt_over_bound(rows: Rows) -> np.ndarray:
     is."""
     late = fitted(rows, CLEAN)
     scaled = np.exp(rows["log_doubt"].values + rows["true_logit"].values)
-    worst = np.where(late, scaled, -np.inf).max(1) / (trained(rows).data.k - 1)
+    worst = np.where(late, scaled, -np.inf).max(1) / (rows.run.data.k - 1)
     return np.where(late.any(1), worst, np.nan)
 
 
@@ -147,7 +146,7 @@ def _stage_two(rows: Rows) -> np.ndarray:
     RNRF."""
     t = rows["true_logit"].t
     steps = first(t, fitted(rows, CLEAN)) - first(t, _grown(rows))
-    return steps * trained(rows).eta / log_d(rows)
+    return steps * rows.run.eta / log_d(rows)
 
 
 stage_two = Reading(

@@ -6,40 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans import Check, Reading, Rows, Run, Where, power
+from adversarium.plans import Check, Reading, Rows, Where, power
 from adversarium.plans.readings import log_growth, over_start, slope_above, when
 
 A, B = "robust_features", "nonrobust_features"  # max_r A_{i,r} and max_r B_{i,r} of every class i
 TOTAL = "nonrobust_total"  # Σ_s max(B_{i,s}, 0)^q of every class i
 
 
-def trained(rows: Rows) -> Run:
-    """The run whose rows they are."""
-    assert isinstance(rows.task, Run)
-    return rows.task
-
-
 def log_d(rows: Rows) -> float:
     """log d, the output from which a point is fitted, Lemmas D.5 and D.10 of RNRF."""
-    return math.log(trained(rows).data.d)
+    return math.log(rows.run.data.d)
 
 
 def threshold(rows: Rows, feature: str) -> float:
     """ϱ/α of A and ϱ/β of B, where s turns linear, Lemmas D.9 and D.24 of RNRF."""
-    data = trained(rows).data
-    return float(trained(rows).network.rho / {A: data.alpha, B: data.beta}[feature])
+    data = rows.run.data
+    return float(rows.run.network.rho / {A: data.alpha, B: data.beta}[feature])
 
 
 def plateau(rows: Rows) -> float:
     """ϱ^{q−1}/(η̃ β^{q−2}), where κ_B = 1 in Lemma 5.2 of RNRF; ∞ without an attack."""
-    run = trained(rows)
+    run = rows.run
     q, step = run.network.q, 0.0 if run.attack is None else run.attack.step_size
     return run.network.rho ** (q - 1) / (step * run.data.beta ** (q - 2)) if step else math.inf
 
 
 def pull_ratio(rows: Rows) -> float:
     """S = Σ_R α^q/Σ_NR β^q, how fast A grows beside B, Lemmas B.2 and D.9 of RNRF."""
-    data, q = trained(rows).data, trained(rows).network.q
+    data, q = rows.run.data, rows.run.network.q
     return float(data.n_robust * data.alpha**q / ((data.P - data.n_robust) * data.beta**q))
 
 

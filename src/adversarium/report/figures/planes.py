@@ -26,7 +26,7 @@ class Plane:
         self,
         title: str,
         what: str,
-        found: Boundary | None,
+        line: Boundary | None,
         theorem: np.ndarray,
     ) -> Any:
         """A phase diagram on logarithmic axes: coloured cells, the theorem's boundary (dashed,
@@ -41,16 +41,16 @@ class Plane:
             colour = "black" if v > middle or not np.isfinite(v) else "white"
             axis.text(x, y, mark, ha="center", va="center", color=colour, fontsize=8)
         across = np.geomspace(self.x.min(), self.x.max(), 60)
-        if found is not None:
-            y, low, high = found.y(across)
-            slope, a, b = found.slope()
+        if line is not None:
+            y, low, high = line.y(across)
+            slope, a, b = line.slope()
             label = f"fitted, power {slope:.2f} [{a:.2f}, {b:.2f}]"
             axis.plot(across, y, color=COLOURS[1], linewidth=2, label=label, zorder=3)
             axis.fill_between(across, low, high, color=COLOURS[1], alpha=0.3, linewidth=0, zorder=2)
         if len(theorem):
             label = "predicted"
-            if found is not None:
-                off, a, b = found.factor(*theorem.T)
+            if line is not None:
+                off, a, b = line.factor(*theorem.T)
                 label += f"; apart by a factor {off:.2f} [{a:.2f}, {b:.2f}]"
             axis.plot(
                 *theorem.T, color="black", linestyle="--", linewidth=1.6, label=label, zorder=4
@@ -64,7 +64,7 @@ class Plane:
         axis.set_ylim(*_edges(self.y)[[0, -1]])
         axis.set_xlabel(self.names[0])
         axis.set_ylabel(self.names[1])
-        if found is not None or len(theorem):
+        if line is not None or len(theorem):
             axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         picture.suptitle(title, fontsize=11)
         picture.colorbar(shown, label=what)

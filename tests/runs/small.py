@@ -1,0 +1,64 @@
+"""Small runs, and what runs them into a store."""
+
+import numpy as np
+
+from adversarium.attacks import GTA, PGD
+from adversarium.data import Clusters, PatchData
+from adversarium.networks import CubicCNN, TwoLayer
+from adversarium.plans import Run
+from adversarium.probes import risk, train_error
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import resolve, units
+from adversarium.runs.reader import Reader
+
+
+def small(steps=20, **changes):
+    """A run in the coordinates of signal_noise."""
+    parts = dict(
+        data=PatchData(d=20, P=3, alpha=2.0, sigma=0.2),
+        network=CubicCNN(m=4, sigma0=0.2),
+        attack=GTA(gamma=0.9),
+        n=6,
+        steps=steps,
+        eta=0.05,
+        probes=(risk, train_error),
+    )
+    return Run(**{**parts, **changes})
+
+
+def clusters(d=30, radius=0.3, eta=0.05, **changes):
+    """A run in the coordinates of gram."""
+    parts = dict(
+        data=Clusters(d=d, mu=3.0, beta=0.1),
+        network=TwoLayer(m=6, omega=0.01),
+        attack=PGD(p=2, radius=radius, steps=4),
+        n=8,
+        steps=15,
+        eta=eta,
+        probes=(risk, train_error),
+    )
+    return Run(**{**parts, **changes})
+
+
+def execute(store, seeds, *tasks, experiment="some.experiment"):
+    """Runs what the store lacks and writes it down; the units that were needed."""
+    reader = Reader(store, experiment)
+    lacking = [piece for task in tasks for piece in reader.lacking(resolve(task), tuple(seeds))]
+    made = units(lacking, "cpu")
+    for unit in made:
+        outcome = compute(unit, experiment)
+        assert not outcome.failures, outcome.failures
+        for block in outcome.blocks:
+            store.write(block)
+    return made
+
+
+def rows(store, task, seeds):
+    """The rows of a task, as whoever judges reads them."""
+    return Reader(store, "some.experiment").rows(resolve(task), tuple(seeds))
+
+
+def same(a, b):
+    """Whether two runs have the same numbers under the same names."""
+    assert set(a.series) == set(b.series)
+    return all(np.array_equal(a[name].values, b[name].values) for name in a.series)
