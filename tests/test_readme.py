@@ -1,6 +1,6 @@
-"""Every command in the README works as printed, in order, in one fresh directory."""
+"""Every command of the README works as printed, in order, in one fresh directory; so does its
+Python."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from adversarium.report.readme import BEGIN, END, table
+from tests.program import told
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -27,15 +28,10 @@ def commands() -> list[str]:
 def test_the_commands_of_the_readme_run_as_printed(tmp_path):
     theorem = next(block for block in blocks("python") if block.startswith("# mine.py"))
     (tmp_path / "mine.py").write_text(theorem, encoding="utf-8")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     assert len(commands()) >= 12
-    for command in commands():
-        words = [sys.executable, "-m", "adversarium.cli", *shlex.split(command)[1:]]
-        done = subprocess.run(
-            words, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
-        )
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
-        assert done.stdout.strip()
+    said = told([shlex.split(command)[1:] for command in commands()], tmp_path)
+    for command, out in zip(commands(), said, strict=True):
+        assert out.strip(), command
 
 
 @pytest.mark.slow

@@ -2,46 +2,12 @@
 named, and in an installed package that announces itself."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.papers import toy
-
-# every command in one process; of the report, only the toy's page is drawn
-COMMANDS = """
-import contextlib, io, json, sys
-from adversarium.cli import main
-from adversarium.report import site
-told = []
-every = site.experiments
-site.experiments = lambda: {id: e for id, e in every().items() if id.startswith("toy.")}
-for words in json.loads(sys.argv[1]):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        try:
-            main(words)
-        except SystemExit as stop:
-            told.append((stop.code or 0, out.getvalue()))
-print(json.dumps(told))
-"""
-
-
-def called(commands: list[list[str]], cwd: Path, **environment: str) -> list[str]:
-    """What commands print, one process for all; each must succeed."""
-    place = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
-        cwd=cwd, env=place, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    for words, (status, out) in zip(commands, told, strict=True):
-        assert status == 0, (words, out, done.stderr)
-    return [out for _, out in told]
+from tests.program import told
 
 
 def by_tag(tag: str) -> list[list[str]]:
@@ -59,9 +25,9 @@ def by_tag(tag: str) -> list[list[str]]:
     ]
 
 
-def check(told: list[str], cwd: Path) -> None:
+def check(said: list[str], cwd: Path) -> None:
     """The paper appears wherever one of the laboratory's own does."""
-    papers, experiments, claims, claim, experiment, ran, verified, swept, _ = told
+    papers, experiments, claims, claim, experiment, ran, verified, swept, _ = said
     assert "TOY   Two clusters are learnt" in papers and papers.count("\n") == 6
     assert "toy.thm1" in experiments and "Theorem 1: the training error vanishes" in experiments
     waiting = [line for line in claims.splitlines() if "not yet implemented" in line]
@@ -84,8 +50,8 @@ def check(told: list[str], cwd: Path) -> None:
 
 def test_a_folder_that_the_environment_names_is_a_home_of_papers(tmp_path):
     toy.write(tmp_path / "shelf" / "toy")
-    told = called(by_tag("toy"), tmp_path, ADVERSARIUM_PAPERS=str(tmp_path / "shelf"))
-    check(told, tmp_path)
+    said = told(by_tag("toy"), tmp_path, "toy.", ADVERSARIUM_PAPERS=str(tmp_path / "shelf"))
+    check(said, tmp_path)
 
 
 def installed(folder: Path, nested: bool) -> str:
@@ -105,7 +71,7 @@ def test_an_installed_package_announces_its_paper_by_an_entry_point(tmp_path):
     installed(tmp_path / "site-packages", nested=False)
     here = tmp_path / "work"
     here.mkdir()
-    check(called(by_tag("toy"), here, PYTHONPATH=str(tmp_path / "site-packages")), here)
+    check(told(by_tag("toy"), here, "toy.", PYTHONPATH=str(tmp_path / "site-packages")), here)
 
 
 def test_an_installed_package_may_hold_several_papers(tmp_path, monkeypatch):
@@ -121,13 +87,15 @@ def test_an_installed_package_may_hold_several_papers(tmp_path, monkeypatch):
 def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(tmp_path):
     toy.write(tmp_path / "toy")
     commands = [
+        ["show", "./toy"],
         ["run", "./toy", "--json"],
         ["run", "./toy", "--json", "--store", "other.sqlite", "--on", "processes:2"],
         ["verify", "./toy", "--json"],
         ["report", "./toy", "--out", "site"],
         ["export", "./toy", "--to", "npz"],
     ]
-    here, there, verified, *_ = called(commands, tmp_path)
+    shown, here, there, verified, *_ = told(commands, tmp_path, "toy.")
+    assert "Clean training fits every point." in shown
     finals = [[run["final"] for run in json.loads(out)["runs"]] for out in (here, there)]
     assert finals[0] == finals[1] and len(finals[0]) == 2
     assert {e["verdict"] for e in json.loads(verified)["claims"]} >= {"holds"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adversarium.plans import catalogue
+from adversarium.plans import shelf
 
 PAPER = """
 key = "TOY"
@@ -105,15 +105,15 @@ def write(folder: Path) -> Path:
 @contextmanager
 def forgotten() -> Iterator[None]:
     """A catalogue that reads its homes anew, and afterwards knows nothing of what was named."""
-    before = list(catalogue._named)
+    before = list(shelf._named)
     _clear()
     try:
         yield
     finally:
-        catalogue._named[:] = before
+        shelf._named[:] = before
         _clear()
 
 
 def _clear() -> None:
-    for cached in (catalogue.papers, catalogue._toml, catalogue.claims, catalogue.experiments):
+    for cached in (shelf.papers, shelf._toml, shelf.claims, shelf.experiments):
         cached.cache_clear()

@@ -14,7 +14,7 @@ import pytest
 
 import adversarium.runs.results as results
 from adversarium.attacks import PGD
-from adversarium.probes import ErrorByRadius, risk, train_error
+from adversarium.probes import ErrorByRadius, risk, robust_train_error, train_error
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import probe_id, resolve, units
 from adversarium.runs.store import FORMAT, Store, StoreError
@@ -187,16 +187,23 @@ def test_two_processes_share_a_store(tmp_path):
     assert a.seeds(other) == {0, 1} == b.seeds(KEY)
 
 
-def test_row_files_keep_everything(store, tmp_path, monkeypatch):
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Row files as if they came with the code: where they lie, and what reads them."""
+    (tmp_path / "results").mkdir()
+    monkeypatch.setattr(results, "files", lambda package: tmp_path)
+    results.shipped.cache_clear()
+    yield tmp_path / "results"
+    results.shipped.cache_clear()
+
+
+def test_row_files_keep_everything(store, shipped):
     radii = ErrorByRadius(
         attacks=(PGD(p=2, radius=1.0, steps=2),), radii=(0.1, 0.4), n=10, name="broken"
     )
     run = small(final=(radii,))
     execute(store, (0, 1, 2), run)
-    (tmp_path / "results").mkdir()
-    results.write_rows(tmp_path / "results" / "an.experiment.jsonl.gz", store.dump())
-    monkeypatch.setattr(results, "files", lambda package: tmp_path)
-    results.shipped.cache_clear()
+    results.write_rows(shipped / "an.experiment.jsonl.gz", store.dump())
     (block,) = results.shipped("an.experiment")
     assert block.key == resolve(run).key and block.seeds == (0, 1, 2)
     kept = store.arrays(block.key, (0, 1, 2))
@@ -205,11 +212,25 @@ def test_row_files_keep_everything(store, tmp_path, monkeypatch):
     for probe, by_name in kept.items():
         assert block.kept[probe].times == recorded[0, probe]
         for name, series in by_name.items():
-            shipped = block.kept[probe].series[name]
-            assert shipped.t.tolist() == series.t.tolist() and shipped.axes == series.axes
-            assert np.allclose(shipped.values, series.values, rtol=1e-8, atol=0)
+            told = block.kept[probe].series[name]
+            assert told.t.tolist() == series.t.tolist() and told.axes == series.axes
+            assert np.allclose(told.values, series.values, rtol=1e-8, atol=0)
     assert results.shipped("no.such") == ()
-    results.shipped.cache_clear()
+
+
+def test_what_is_shipped_is_not_run_again_and_the_store_goes_first(store, tmp_path, shipped):
+    execute(store, (0, 1, 2), small(), experiment="elsewhere")
+    results.write_rows(shipped / "some.experiment.jsonl.gz", store.dump())
+    other = Store(tmp_path / "own.sqlite")
+    (unit,) = execute(other, range(5), small())
+    assert set(unit.seeds[0]) == {3, 4}
+    whole = rows(other, small(), range(5))
+    for name in whole.series:
+        assert whole[name].values[:3] == pytest.approx(rows(store, small(), range(3))[name].values)
+        assert np.isfinite(whole[name].values).all()
+    execute(other, range(5), small(probes=(risk, train_error, robust_train_error)))
+    assert other.seeds(KEY) == set(range(5))
+    assert set(rows(other, small(final=(robust_train_error,)), range(5)).series) >= {"risk"}
 
 
 def test_reading_changes_no_byte(tmp_path):
@@ -261,11 +282,14 @@ def test_edited_code_of_a_user_is_another_run_and_lambdas_are_refused(store, tmp
             _ = resolve(small(**nameless)).asked
 
 
-def test_a_dump_has_one_block_for_the_seeds_that_have_the_same(store):
+def test_a_dump_has_one_block_for_the_seeds_that_have_the_same(store, tmp_path):
     execute(store, (0, 1), small(probes=(risk,)))
     execute(store, (1, 2), small(probes=(risk, train_error)))
     blocks = {block.seeds: block for block in store.dump()}
     assert set(blocks) == {(0,), (1, 2)}
     assert len(blocks[(0,)].kept) == 1 and len(blocks[(1, 2)].kept) == 2
-    other = Store(":memory:") if False else None
-    assert other is None
+    other = Store(tmp_path / "copy.sqlite")
+    for block in blocks.values():
+        other.write(block)
+    for task, seeds in ((small(probes=(risk,)), (0, 1, 2)), (small(), (1, 2))):
+        assert same(rows(store, task, seeds), rows(other, task, seeds))

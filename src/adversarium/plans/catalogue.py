@@ -1,10 +1,5 @@
-"""The catalogue: every paper, claim and experiment by id, read from paper.toml and claims.toml
-without torch.
-
-A paper is a folder; the laboratory's own, those of installed packages (entry point
-`adversarium.papers`) and those of directories that somebody names (ADVERSARIUM_PAPERS, or a path
-where an id goes) are found in the same way.
-"""
+"""The catalogue: the claims and experiments that a word names, and the experiments themselves; also
+those of a user's own file. No torch before one is loaded."""
 
 import difflib
 import hashlib
@@ -12,207 +7,47 @@ import importlib
 import importlib.util
 import os
 import sys
-import tomllib
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cache, wraps
-from importlib.metadata import entry_points
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.shelf import (
+    HOME,
+    Claim,
+    Entry,
+    Paper,
+    claims,
+    experiments,
+    name_directory,
+    named_directories,
+    paper_of,
+    papers,
+)
 
-HOME = "adversarium.papers"  # the laboratory's own, and the entry point of others
-
-
-@dataclass(frozen=True, kw_only=True)
-class Paper:
-    """A paper that the laboratory checks, and the folder it lives in."""
-
-    key: str
-    title: str
-    authors: str
-    note: str = ""
-    order: int = 1000
-    letters: Mapping[str, str] = field(default_factory=dict)  # letter → where a run keeps it
-    reading: str = ""  # what ≫, O, Θ and polylog are read as
-    folder: Path = Path()
-    package: str = ""  # the importable name of the folder
-
-    @property
-    def tag(self) -> str:
-        """The first part of its claims' ids."""
-        return self.key.lower()
-
-    @property
-    def bibtex(self) -> str:
-        """A BibTeX entry."""
-        return (
-            f"@misc{{{self.tag},\n  title = {{{self.title}}},\n"
-            f"  author = {{{self.authors}}},\n  note = {{{self.note}}}\n}}"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """One checkable statement."""
-
-    id: str
-    source: str
-    kind: str
-    statement: str
-    value: str = ""  # what the paper reports
-    rule: str = ""  # what counts as evidence
-    experiment: str = ""  # empty: not yet implemented
-    alias_of: str = ""
-    images: bool = False
-    note: str = ""
-    reading: str = ""  # how the statement was read where it can be read in several ways
-    for_all: tuple[str, ...] = ()  # the letters that it quantifies over
-
-    @property
-    def paper(self) -> str:
-        """The tag of the paper."""
-        return self.id.split(".")[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """An experiment's line in the catalogue."""
-
-    id: str
-    title: str
-    module: str
-    file: str
-    cost: str = ""
-    claims: tuple[str, ...] = field(default=())
-
-
-_named: list[Path] = []  # directories that were named in this process
-
-
-def name_directory(folder: Path) -> str:
-    """Adds a folder with a paper (or with folders of papers) to the catalogue; the tags found."""
-    made = [_paper(path, "") for path in _papers_in(folder)]
-    if not made:
-        raise ValueError(f"{folder} holds no paper: a paper.toml and a claims.toml are needed.")
-    if folder.resolve() not in _named:
-        _named.append(folder.resolve())
-        for cached in (papers, _toml, claims, experiments):
-            cached.cache_clear()
-        papers()
-    return ",".join(paper.tag for paper in made)
-
-
-def named_directories() -> tuple[str, ...]:
-    """The directories that were named in this process."""
-    return tuple(str(path) for path in _named)
-
-
-def _papers_in(folder: Path) -> list[Path]:
-    """The folder itself, or those in it, where they are papers."""
-    if (folder / "paper.toml").is_file():
-        return [folder]
-    return sorted(p.parent for p in folder.glob("*/paper.toml")) if folder.is_dir() else []
-
-
-def _homes() -> Iterator[tuple[Path, str]]:
-    """Where papers live: a folder, and its importable name if it has one."""
-    packages = [HOME, *(e.value for e in entry_points(group=HOME))]
-    for package in dict.fromkeys(packages):
-        spec = importlib.util.find_spec(package)
-        for place in (spec.submodule_search_locations or ()) if spec else ():
-            yield Path(place), package
-    listed = os.environ.get("ADVERSARIUM_PAPERS", "")
-    for folder in (*(Path(p) for p in listed.split(os.pathsep) if p), *_named):
-        if not folder.is_dir():
-            raise ValueError(f"ADVERSARIUM_PAPERS names {folder}, which is no directory.")
-        yield folder, ""
-
-
-def _paper(folder: Path, package: str) -> Paper:
-    known = {"key", "title", "authors", "note", "order", "letters", "reading"}
-    try:
-        told = tomllib.loads((folder / "paper.toml").read_text(encoding="utf-8"))
-        if lost := {"key", "title", "authors"} - set(told):
-            raise ValueError(f"it lacks {', '.join(sorted(lost))}")
-        if more := set(told) - known:
-            raise ValueError(f"it has no field {', '.join(sorted(more))}")
-        return Paper(**told, folder=folder, package=package)
-    except (OSError, ValueError, TypeError) as fault:
-        raise ValueError(f"{folder / 'paper.toml'} is no paper: {fault}.") from fault
-
-
-@cache
-def papers() -> dict[str, Paper]:
-    """All papers by tag, in their order."""
-    known: dict[str, Paper] = {}
-    for home, package in _homes():
-        for folder in _papers_in(home):
-            inside = package if folder == home or not package else f"{package}.{folder.name}"
-            paper = _paper(folder, inside)
-            if known.get(paper.tag, paper).folder != paper.folder:
-                raise ValueError(
-                    f"{folder} and {known[paper.tag].folder} both are {paper.key}; give one "
-                    "another key."
-                )
-            known[paper.tag] = paper
-    return dict(sorted(known.items(), key=lambda item: item[1].order))
-
-
-def paper_of(id: str) -> Paper:
-    """The paper that a claim or experiment id belongs to (its first part names it)."""
-    return papers()[id.split(".")[0].lower()]
-
-
-@cache
-def _toml(tag: str) -> dict[str, Any]:
-    path = papers()[tag].folder / "claims.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
-        raise ValueError(f"{path} is no catalogue: {fault}.") from fault
-
-
-def _claim(tag: str, id: str, entry: Mapping[str, Any]) -> Claim:
-    try:
-        if not id.startswith(f"{tag}."):
-            raise ValueError(f"an id of this paper begins with {tag}.")
-        many = {"for_all": tuple(entry.get("for_all", ()))}
-        return Claim(**{"id": id, **entry, **many})
-    except (TypeError, ValueError) as fault:
-        raise ValueError(f"claims.toml of {tag}: {id}: {fault}.") from fault
-
-
-@cache
-def claims() -> dict[str, Claim]:
-    """All claims of all papers, by id, in the order of the papers."""
-    return {
-        id: _claim(tag, id, entry)
-        for tag in papers()
-        for id, entry in _toml(tag).get("claims", {}).items()
-    }
-
-
-@cache
-def experiments() -> dict[str, Entry]:
-    """All experiments, by id."""
-    known = {}
-    for tag, paper in papers().items():
-        for id, entry in _toml(tag).get("experiments", {}).items():
-            judged = tuple(c.id for c in claims().values() if c.experiment == id)
-            known[id] = Entry(
-                id=id,
-                title=entry["title"],
-                module=entry["module"],
-                file=str(paper.folder / f"{entry['module']}.py"),
-                cost=entry.get("cost", ""),
-                claims=judged,
-            )
-    return known
+__all__ = [
+    "Claim",
+    "Entry",
+    "Paper",
+    "claims",
+    "experiment_ids",
+    "experiments",
+    "load",
+    "name_directory",
+    "named_directories",
+    "nearest",
+    "own_claims",
+    "own_file",
+    "paper_of",
+    "papers",
+    "resolved",
+    "selected_claims",
+]
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
@@ -290,15 +125,24 @@ def load(id: str) -> Experiment:
     if path is not None:
         return _own(path)
     entry, paper = experiments()[id], paper_of(id)
-    with told(Path(entry.file)) if not paper.package.startswith(HOME) else _quiet():
-        package = paper.package or _folder_package(paper)
+    if paper.package.startswith(HOME):
+        module = importlib.import_module(f"{paper.package}.{entry.module}")
+        return _assembled(id, entry.title, module)
+    return _outside(entry, paper)
+
+
+def _outside(entry: Entry, paper: Paper) -> Experiment:
+    """An experiment of a paper that is not the laboratory's."""
+    file, package = Path(entry.file), paper.package or _folder_package(paper)
+    if not file.is_file():
+        raise ValueError(f"{file} is not a file; claims.toml says that {entry.id} is there.")
+    with told(file):
         module = importlib.import_module(f"{package}.{entry.module}")
-    return _assembled(id, entry.title, module)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    yield
+    made = _assembled(entry.id, entry.title, module)
+    _check_checks(made, file)
+    if lost := set(entry.claims) - set(made.checks):
+        raise ValueError(f"{file} has no check of {', '.join(sorted(lost))}.")
+    return _with_told_plan(made, file)
 
 
 def _folder_package(paper: Paper) -> str:
@@ -354,18 +198,29 @@ def _own(path: Path) -> Experiment:
     module = _own_module(path)
     title = (module.__doc__ or path.stem).strip().splitlines()[0]
     made = _assembled(str(path), title, module, path)
-    if not isinstance(module.quick, dict) or not isinstance(module.checks, dict):
-        raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
-    for id, check in module.checks.items():
+    _check_checks(made, path)
+    for id in made.checks:
         if id in claims():
             raise ValueError(f"{path}: {id} is a claim of the catalogue; give yours another id.")
+    return _with_told_plan(made, path)
+
+
+def _check_checks(made: Experiment, path: Path) -> None:
+    """Refuses presets and checks that are none."""
+    if not all(isinstance(given, dict) for given in (*made.presets.values(), made.checks)):
+        raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
+    for id, check in made.checks.items():
         if not hasattr(check, "judge"):
             raise ValueError(f"{path}: the check of {id} is no rule such as level(last(…), 0, 1).")
 
-    @wraps(module.plan)
+
+def _with_told_plan(made: Experiment, path: Path) -> Experiment:
+    """The experiment with a plan whose faults name their line."""
+
+    @wraps(made.plan)
     def plan(**knobs: Any) -> list[Any]:
         with told(path):
-            return list(module.plan(**knobs))
+            return list(made.plan(**knobs))
 
     return replace(made, plan=plan)
 

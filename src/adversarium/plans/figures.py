@@ -16,7 +16,7 @@ class Curves:
 
     name: str
     y: tuple[str, ...]
-    runs: tuple[Where, ...] = EVERY  # one panel a run that is meant, the first four of them
+    runs: tuple[Where, ...] = EVERY  # one panel a run; of one Where the first four
     title: str = ""
     x_label: str = "t"
     y_label: str = ""

@@ -286,12 +286,12 @@ def _experiment(experiment: Experiment, store: Store, out: Path) -> list[list[st
     return lines
 
 
-def write_site(store: Store, out: Path, own: Sequence[str] = ()) -> Path:
+def write_site(store: Store, out: Path, added: Sequence[str] = ()) -> Path:
     """Writes the whole site and returns its first page."""
     (out / "experiments").mkdir(parents=True, exist_ok=True)
-    chosen = [*selected_claims(()), *(selected_claims(own) if own else ())]
+    chosen = [*selected_claims(()), *(selected_claims(added) if added else ())]
     entries = stored_entries(store, chosen)
-    ids = [*experiments(), *own]
+    ids = [*experiments(), *added]
     lines: list[list[str]] = []
     homes: dict[str, str] = {}
     for id in ids:

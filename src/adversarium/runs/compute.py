@@ -18,7 +18,7 @@ from adversarium.rng import stream
 from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
-from adversarium.sockets import Along, Measure, Recorded
+from adversarium.sockets import Along, Measure, Recorded, State
 from adversarium.training import train
 
 Progress = Callable[[int, int], None]  # (steps done, steps in all)
@@ -86,6 +86,7 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
     settings = [
         job.setting(seeds, unit.device) for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
     ]
+    _ = [setting.train for setting in settings]  # drawn first: else one's fault is another's
     recorders = [
         Recorder(job, Scene(setting)) for job, setting in zip(unit.jobs, settings, strict=True)
     ]
@@ -128,7 +129,7 @@ class Recorder:
         self._rows: dict[str, dict[str, dict[int, Recorded]]] = {}
         self._memories: list[Any] = [None] * len(self.folds)
 
-    def see(self, state: Any) -> None:
+    def see(self, state: State[Any]) -> None:
         """Folds see every state, probes those of their record times."""
         t, scene = state.t, self.scene
         self._memories = [
@@ -164,7 +165,7 @@ class Recorder:
         return made
 
 
-def rows_of(probe: Any, value: Tensor | Mapping[str, Tensor | Recorded]) -> dict[str, Recorded]:
+def rows_of(probe: object, value: Tensor | Mapping[str, Tensor | Recorded]) -> dict[str, Recorded]:
     """What a probe or a fold returned, by name."""
     if isinstance(value, Tensor):
         value = {measured(probe)[0].name: value}

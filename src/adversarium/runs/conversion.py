@@ -219,6 +219,10 @@ def _named(
     name: str, config: Any, parts: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> dict[str, Series]:
     """Rows under today's names, with today's axes."""
+    measured = config["probe"] if isinstance(config, dict) and "probe" in config else config
+    if _is(measured, "Error") and not measured["name"]:  # called by what it measures now
+        robust = "" if measured["attacks"] == "none" else "robust_"
+        name = name.replace("Error", f"{robust}{measured['on']}_error")
     if name in _NAMES:
         return {
             new: Series(t, values) for new, (t, values) in zip(_NAMES[name], parts, strict=True)
@@ -230,7 +234,7 @@ def _named(
     if name in _AXES:
         new = _RENAMED.get(name, name)
         return {new: _stacked(parts, _AXES[name], tuple(range(len(parts))), always=True)}
-    return {name: _stacked(parts, "place", ())}
+    return {name: _stacked(parts, "axis 1", ())}
 
 
 def _grouped(rows: OldRows) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:

@@ -58,7 +58,7 @@ class Job:
         return replace(self, task=filtered(self.task, lambda r: probe_id(r.probe) in ids))
 
 
-def probe_id(probe: Any) -> str:
+def probe_id(probe: object) -> str:
     """The digest under which a probe's rows are stored; its record times are not in it."""
     return digest(configuration(probe), 16)
 

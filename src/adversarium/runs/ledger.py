@@ -104,7 +104,7 @@ def _measured(summary: Summary) -> dict[str, Any]:
 
 
 def read(plain: Mapping[str, Any]) -> Entry:
-    """An entry out of JSON; one that was written before an entry had parts has none."""
+    """An entry from JSON; one that was written before an entry had parts has none."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
     told = {
         "measured": _summaries(plain["measured"]),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Series
 from adversarium.runs.blocks import Block, Kept
 
@@ -59,6 +60,9 @@ def _kept(line: Mapping[str, Any]) -> dict[str, Kept]:
 
 @cache
 def shipped(experiment: str) -> tuple[Block, ...]:
-    """The row file that the package ships for an experiment, if any."""
-    path = Path(str(files("adversarium") / "results" / f"{experiment}.jsonl.gz"))
-    return tuple(read_rows(path)) if path.is_file() else ()
+    """The row file that ships with an experiment: the package's, or one in its paper's folder."""
+    name = f"{experiment}.jsonl.gz"
+    paper = papers().get(experiment.partition(".")[0])
+    places = [Path(str(files("adversarium"))), *([paper.folder] if paper else [])]
+    paths = [place / "results" / name for place in places]
+    return tuple(block for path in paths if path.is_file() for block in read_rows(path))

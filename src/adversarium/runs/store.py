@@ -145,11 +145,11 @@ class Store:
 
     def _convert(self) -> None:
         """Turns the tables of format 1 into today's, in one transaction."""
-        blocks = list(old_blocks(self._db))
         with self._db:
             self._db.execute("BEGIN EXCLUSIVE")
             if self._db.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
                 return  # another process was first
+            blocks = list(old_blocks(self._db))
             for table in ("rows", "done", "runs"):
                 self._db.execute(f"DROP TABLE {table}")
             for statement in _SCHEMA.split(";"):
@@ -178,9 +178,12 @@ class Store:
         self._db.execute("DELETE FROM failures WHERE key = ?", (block.key,))
         run = self._run(block.key)
         for i, seed in enumerate(block.seeds):
+            had = self._db.execute("SELECT probe FROM done WHERE run = ? AND seed = ?", (run, seed))
+            whole = {probe for (probe,) in had} <= set(block.kept)  # else what is there stays so
+            kept = "excluded.provenance" if whole else "provenance"
             self._db.execute(
                 "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT (run, seed) DO UPDATE SET "
-                "seconds = seconds + excluded.seconds, provenance = excluded.provenance",
+                f"seconds = seconds + excluded.seconds, provenance = {kept}",
                 (run, seed, block.seconds, json.dumps(block.provenance)),
             )
             for probe, kept in block.kept.items():

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from adversarium.attacks.balls import norm
 from adversarium.rng import Streams, streams
-from adversarium.sockets import Aimed, Attack, Batch, Batched, Bounded, Certified
+from adversarium.sockets import Aimed, AnyLearner, Attack, Batch, Batched, Bounded, Certified
 from adversarium.training.objectives import LOSSES, log_mean_exponential, loss_map, margin
 from adversarium.training.rules import Tree
 from adversarium.training.setting import AnySetting
@@ -177,7 +177,9 @@ class WeightState(Generic[W_]):
         return torch.stack(squares).sum(0).sqrt()
 
 
-def trained_outputs(network: Any, memory: dict[str, Tensor], heard: dict[str, Tensor]) -> Outputs:
+def trained_outputs(
+    network: AnyLearner, memory: dict[str, Tensor], heard: dict[str, Tensor]
+) -> Outputs:
     """The outputs of a network in training; what it makes of its memory goes into `heard`."""
     if not isinstance(network, Batched):
         return cast(Outputs, network.f)

@@ -11,7 +11,6 @@ import numpy as np
 from adversarium.plans.boundary import crossings, fit
 from adversarium.plans.evidence import Evidence, Rows, Series, Where, interval, slope
 from adversarium.plans.figures import (
-    EVERY,
     Bars,
     Course,
     Curves,
@@ -54,7 +53,7 @@ def shown(figure: Figure, rows: Evidence) -> list[Rows]:
         for run in rows.where(meant):
             if enough(name in run.series for name in figure.y):
                 chosen.setdefault(run.label, run)
-    most = 4 if isinstance(figure, Curves) and figure.runs == EVERY else len(chosen)
+    most = 4 if isinstance(figure, Curves) and len(figure.runs) == 1 else len(chosen)
     return list(chosen.values())[:most]
 
 

@@ -6,7 +6,7 @@ when an engine's numbers change: it is part of every run's key.
 
 from typing import Any
 
-from adversarium.sockets import Engine
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Engine
 from adversarium.training.engines.full import Full
 from adversarium.training.engines.gram import Gram
 from adversarium.training.engines.linear import Linear, linear_step
@@ -24,7 +24,11 @@ __all__ = ["ENGINES", "AnyEngine", "choose", "linear_step"]
 
 
 def choose(
-    data: Any, network: Any, attack: Any, rule: Rule, name: str | None = None
+    data: AnyData,
+    network: AnyLearner,
+    attack: AnyAttack,
+    rule: Rule,
+    name: str | None = None,
 ) -> tuple[AnyEngine, dict[str, str]]:
     """The engine that runs these parts, and why those before it do not.
 

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from adversarium.sockets import Batched
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched
 from adversarium.training.rules import GradientDescent, Rule, Tree
 from adversarium.training.setting import AnySetting, side_by_side
 from adversarium.training.states import WeightState, trainable
@@ -34,7 +34,7 @@ class Full:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 20, "cuda": 160})
 
-    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
         if not isinstance(rule.optimiser, GradientDescent):
             return "full runs full-batch gradient descent; minibatches are sgd's"

@@ -10,7 +10,6 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,7 +17,7 @@ from torch import Tensor
 from adversarium.attacks.gradient import PGD
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
-from adversarium.sockets import Attack, Batch
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
 from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting
@@ -198,7 +197,7 @@ class Gram:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 
-    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
         if type(network) is not TwoLayer or len(data.shape) != 1:
             return "gram needs a TwoLayer network on vectors"

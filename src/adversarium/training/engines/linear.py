@@ -2,13 +2,13 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import FGSM
 from adversarium.networks.mixed import MixedLearner
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting, side_by_side
 from adversarium.training.states import WeightState
@@ -38,7 +38,7 @@ class Linear:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 
-    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
         if type(network) is not MixedLearner or network.m:
             return "linear needs a MixedLearner without threshold units (m = 0)"
@@ -46,13 +46,17 @@ class Linear:
             return "linear needs full-batch descent on the exponential loss"
         if rule.risk.lam != 1:
             return "linear needs risk.lam = 1"
-        plain = type(attack) is FGSM and attack.p == 2 and attack.box is None
-        if attack is not None and not (plain and attack.loss == "logit_difference"):
-            return (
-                "linear needs FGSM in l2 on the logit difference without a box, which is exact "
-                f"there, or none, got {attack}"
-            )
-        return ""
+        if attack is None or (
+            type(attack) is FGSM
+            and attack.p == 2
+            and attack.box is None
+            and attack.loss == "logit_difference"
+        ):
+            return ""
+        return (
+            "linear needs FGSM in l2 on the logit difference without a box, which is exact there, "
+            f"or none, got {attack}"
+        )
 
     def shape(self, setting: AnySetting) -> Hashable:
         """What must agree for settings to run side by side."""

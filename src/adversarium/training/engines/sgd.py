@@ -10,6 +10,7 @@ from torch import Tensor
 
 from adversarium.data.batches import gathered
 from adversarium.rng import streams
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner
 from adversarium.training.engines.full import alike, remembered
 from adversarium.training.rules import SGD, Adam, GradientDescent, Rule, Tree
 from adversarium.training.setting import AnySetting, side_by_side
@@ -57,7 +58,7 @@ class Stochastic:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
 
-    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
         if not isinstance(rule.optimiser, (SGD, Adam)):
             return "sgd runs minibatches; full-batch descent is full's"

@@ -8,7 +8,6 @@ on demand.
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +16,7 @@ from adversarium.attacks.transfer import GTA
 from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.networks.cubic_cnn import CubicCNN
 from adversarium.shapes import Float
-from adversarium.sockets import Attack, Batch
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting, Setting
 from adversarium.training.states import WeightState
@@ -177,7 +176,7 @@ class SignalNoise:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 256, "cuda": 4096})
 
-    def refuses(self, data: Any, network: Any, attack: Any, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
         if type(data) is not PatchData or type(network) is not CubicCNN:
             return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"

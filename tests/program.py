@@ -1,0 +1,50 @@
+"""The program in one process of its own, called several times: a start costs seconds."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+
+def told(commands: Sequence[Sequence[str]], cwd: Path, only: str = "", **more: str) -> list[str]:
+    """What commands print, one after the other; each must succeed. With `only`, a report draws the
+    pages of the experiments whose ids begin so, and no others (all of them take a minute)."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    paths = os.pathsep.join(filter(None, (more.pop("PYTHONPATH", ""), str(_ROOT))))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "tests.program", json.dumps([*map(list, commands)]), only],
+        cwd=cwd, env={**environment, "PYTHONPATH": paths, **more}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(done.stdout)
+    for words, (status, out, err) in zip(commands, answers, strict=True):
+        assert status == 0, (words, out, err)
+    return [out for _, out, _ in answers]
+
+
+_ROOT = Path(__file__).parents[1]
+
+
+def called(main: Callable[[list[str]], None], words: list[str]) -> tuple[int, str, str]:
+    """Status, output and errors of one call."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(words)
+        except SystemExit as stop:
+            return int(stop.code or 0), out.getvalue(), err.getvalue()
+    raise AssertionError("the program ends with a status")
+
+
+if __name__ == "__main__":
+    from adversarium.cli import main
+    from adversarium.report import site
+
+    every, begins = site.experiments, sys.argv[2]
+    site.experiments = lambda: {id: e for id, e in every().items() if id.startswith(begins)}
+    print(json.dumps([called(main, words) for words in json.loads(sys.argv[1])]))
