@@ -1,37 +1,45 @@
 """A phase diagram's cells side by side on the replica axis against one after the other."""
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
-from adversarium.experiments.cgro.phases import cell, labelled
-from adversarium.sweeps.run import rule_of
-from adversarium.training import Setting
-from adversarium.training.signal_noise import signal_noise_cells, signal_noise_descent
+from adversarium.plans.catalogue import load
+from adversarium.plans.run import Run
+from adversarium.runs.jobs import resolve
+from adversarium.training import ENGINES, train
+from adversarium.training.setting import AnySetting
 
 STEPS, SEEDS = 500, tuple(range(5))
+ENGINE = ENGINES["signal_noise"]
 
 
-def settings(count: int) -> list[Setting]:
-    """The first cells of the (λ, 1 − γ) diagram, five seeds each."""
-    runs = [cell(label, **knobs) for label, knobs in list(labelled("λ, 1 − γ").items())[:count]]
-    found = []
-    for run in runs:
-        rule = rule_of(run)
-        short = type(rule)(n=rule.n, steps=STEPS, eta=rule.eta, risk=rule.risk)
-        found.append(Setting(run.data, run.network, run.attack, short, SEEDS))
-    return found
+def settings(count: int) -> list[AnySetting]:
+    """The first cells of CGRO's (λ, 1 − γ) diagram, five seeds each."""
+    tasks = load("cgro.phases").tasks("quick", d=(), diagrams=("λ, 1 − γ",))
+    short = [replace(task, steps=STEPS) for task in tasks[:count] if isinstance(task, Run)]
+    jobs = [resolve(task) for task in short]
+    assert len(jobs) == count and all(job.engine is ENGINE for job in jobs)
+    return [job.setting(SEEDS, "cpu") for job in jobs]
+
+
+def ends(chosen: Sequence[AnySetting]) -> Sequence:
+    """The last states of settings that run side by side."""
+    *_, last = train(ENGINE, chosen)
+    return ENGINE.apart(last)
 
 
 def main() -> None:
     """Prints one line a number of cells."""
     for count in (12, 144):
         began = time.perf_counter()
-        *_, together = signal_noise_cells(settings(count), (STEPS,))
+        together = ends(settings(count))
         side_by_side = time.perf_counter() - began
         began = time.perf_counter()
         few = settings(count)[:12]
-        for setting, cells in zip(few, together, strict=False):
-            *_, alone = signal_noise_descent(setting)
-            assert float((alone.v - cells.v).abs().max()) < 1e-12
+        for setting, cell in zip(few, together, strict=False):
+            (alone,) = ends((setting,))
+            assert float((alone.v - cell.v).abs().max()) < 1e-12
         one_by_one = (time.perf_counter() - began) * count / len(few)
         print(
             f"{count} cells, five seeds, {STEPS} steps: one by one {one_by_one:.1f} s, side by "

@@ -8,7 +8,7 @@ import torch
 from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.training import ENGINES, Rule, Setting
+from adversarium.training import ENGINES, Rule, Setting, train
 
 
 def seconds(name: str, d: int, steps: int, device: str) -> float:
@@ -17,14 +17,13 @@ def seconds(name: str, d: int, steps: int, device: str) -> float:
     rule = Rule(n=100, steps=steps, eta=0.1)
     network = TwoLayer(m=1000, omega=1e-3)
     setting = Setting(Clusters(d=d, mu=10.0), network, attack, rule, (0,), device, torch.float32)
-    engine = next(e for e in ENGINES if e.name == name)
-    states = engine.states(setting)
+    engine = ENGINES[name]
+    states = train(engine, (setting,))
     next(states)  # t = 0: data, weights and Gram matrices are there
     began = time.perf_counter()
     for state in states:
-        if state.t == steps:
-            break
-    state.risk().sum().item()
+        last = state
+    engine.apart(last)[0].risk().sum().item()
     return (time.perf_counter() - began) / (steps + 1)
 
 

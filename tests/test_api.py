@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import adversarium as av
+from adversarium.plans.evidence import Rows, Series
 from adversarium.rng import normal
+from adversarium.sockets import Along
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,10 @@ def test_a_state_is_trained_again_and_equals_the_recorded_one(tmp_path):
     expected = torch.stack([W[i, :, i].max() for i in (0, 1)]).mean()
     assert result["robust_feature"][1, -1] == pytest.approx(float(expected))
     assert result["robust_features"].shape == (2, len(run.times), 2)
+    assert result.axes("robust_features") == {"class": (0.0, 1.0)}
+    assert result.axes("robust_feature") == {}
+    assert result.t("robust_feature").tolist() == list(run.times)
+    assert result["robust_features"].mean(-1) == pytest.approx(result["robust_feature"])
     assert av.plot(result).axes
     with pytest.raises(KeyError, match="no probe"):
         result["nonsense"]
@@ -81,17 +87,20 @@ def test_a_state_is_trained_again_and_equals_the_recorded_one(tmp_path):
 
 
 def test_a_slope_is_fitted_seed_by_seed_with_an_interval():
-    from adversarium.experiments.evidence import Rows
-
     t = np.arange(1, 6)
     power = np.stack([3.0 * t**-1.5, 2.0 * t**-1.5, t**-1.5])
-    rows = Rows(
-        (0, 1, 2), {"loss": (t, power), "half": (t, power / 2), "once": (t[:1], power[:, :1])}
-    )
-    result = av.Result(av.Trial(function=len), rows)
+    trial = av.Trial(function=len)
+    series = {
+        "loss": Series(t, power),
+        "half": Series(t, power / 2),
+        "once": Series(t[:1], power[:, :1]),
+        "both": Series(t, np.stack([power, power], axis=-1), {"class": (0.0, 1.0)}),
+    }
+    result = av.Result(trial, Rows(trial, (0, 1, 2), series))
     found = av.slope(result, "t", "loss")
     assert found.mean == pytest.approx(-1.5) and found.low == pytest.approx(found.high)
     assert av.slope(result, "loss", "half", log=False).values == pytest.approx([0.5] * 3)
+    assert av.slope(result, "t", "both").mean == pytest.approx(-1.5)
     by_size = {10.0: result, 20.0: result}
     assert av.slope(by_size, "d", "loss").mean == pytest.approx(0)
     with pytest.raises(ValueError, match="different times"):
@@ -110,3 +119,43 @@ def test_an_experiment_from_python_brings_verdicts_and_pictures():
         av.plot(outcome, "laws")
     with pytest.raises(KeyError, match="no run"):
         outcome["attack"]
+
+
+def growing(rng, x):
+    """A number, and one along an axis."""
+    return {"level": x, "curve": Along("N", (10, 20), (x, 2 * x))}
+
+
+def test_a_trial_brings_arrays_with_the_axes_that_it_names():
+    result = av.run(av.Trial(function=growing, parameters={"x": 3.0}), seeds=(4, 7))
+    assert result.seeds == (4, 7) and set(result.probes) == {"level", "curve"}
+    assert result["level"].tolist() == [[3.0], [3.0]]
+    assert result["curve"].tolist() == [[[3.0, 6.0]], [[3.0, 6.0]]]
+    assert result.axes("curve") == {"N": (10.0, 20.0)}
+    assert set(result.last()) == {"level", "curve (N 10)", "curve (N 20)"}
+    assert "curve (N 20)" in result._repr_html_() and "2 seeds" in repr(result)
+    with pytest.raises(TypeError, match="trains nothing"):
+        result.state(seed=4, t=0)
+
+
+def test_a_store_keeps_what_was_run_and_another_probe_is_added_to_it(tmp_path):
+    def task(*probes):
+        data, network = av.data.Clusters(d=6, mu=2.0, beta=0.0), av.networks.TwoLayer(m=4)
+        return av.Run(data=data, network=network, n=5, steps=9, eta=0.1, probes=probes)
+
+    path = tmp_path / "s.sqlite"
+    first = av.run(task(av.probes.risk), seeds=range(2), store=path)
+    both = av.run(task(av.probes.risk, av.probes.train_error), seeds=range(3), store=path)
+    assert np.array_equal(both["risk"][:2], first["risk"]) and both["train_error"].shape[0] == 3
+    assert np.isfinite(both["risk"]).all()
+
+
+def test_what_cannot_be_run_gets_a_sentence():
+    with pytest.raises(ValueError, match="different whole numbers"):
+        av.run(av.Trial(function=growing, parameters={"x": 1.0}), seeds=(1, 1))
+    with pytest.raises(RuntimeError, match="missing 1 required"):
+        av.run(av.Trial(function=growing), seeds=(0,))
+    with pytest.raises(ValueError, match="names several experiments"):
+        av.experiment("rnrf")
+    with pytest.raises(ValueError, match="a preset is one of quick, paper"):
+        av.experiment("rnrf.fig3", preset="slow")

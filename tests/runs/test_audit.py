@@ -1,127 +1,281 @@
-"""The audit: strongest evidence, aliases, the committed ledger recomputed."""
+"""The audit: what is needed is run and nothing else, strongest evidence, aliases, the committed
+ledger recomputed."""
 
-import json
 from dataclasses import replace
-from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
-from adversarium.experiments.catalogue import claims, load, selected_claims
-from adversarium.report.readme import committed_ledger
-from adversarium.report.tables import summary
-from adversarium.sweeps.audit import NOT_YET, audit, write_ledger
-from adversarium.sweeps.run import key_of, run_block
-from adversarium.sweeps.store import Store, shipped
+import adversarium.runs.audit as module
+from adversarium.bounds import Gate
+from adversarium.plans import Need, Read, Run, at_most, cited, every, last, where
+from adversarium.plans.catalogue import claims, load, selected_claims
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import narrowed
+from adversarium.plans.verdict import Why
+from adversarium.probes import risk, train_error
+from adversarium.runs.audit import (
+    Ask,
+    audit,
+    judged,
+    needed,
+    planned_jobs,
+    regime,
+    run_missing,
+    spans,
+    stored_evidence,
+    stored_verdicts,
+)
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import Unit, probe_id, resolve
+from adversarium.runs.ledger import NOT_YET, committed
+from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.results import shipped
+from adversarium.runs.store import Store
+from tests.runs.small import clusters
 
 CHEAP = 2.0  # seconds
 
 
-def test_claims_without_an_experiment_are_not_yet_implemented_never_undecided(tmp_path):
-    store = Store(tmp_path / "s.sqlite")
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "s.sqlite")
+    yield opened
+    opened.close()
+
+
+def test_claims_without_an_experiment_are_not_yet_implemented_never_undecided(store):
     waiting = [c for c in claims().values() if not c.experiment and not c.alias_of]
     ledger, failures = audit(waiting, store)
-    assert failures == [] and {e["verdict"] for e in ledger["claims"]} == {NOT_YET}
+    assert failures == [] and {e.verdict for e in ledger.claims} == {NOT_YET}
 
 
-def test_an_alias_has_the_verdict_of_its_target(tmp_path, monkeypatch):
-    import adversarium.sweeps.audit as module
-    from adversarium.experiments.catalogue import Claim
-
-    known = {**claims()}
-    twin = Claim(id="conv.twin", source="x", kind="inequality", statement="y", alias_of="conv.eq16")
-    monkeypatch.setattr(module, "claims", lambda: {**known, "conv.twin": twin})
-    ledger, _ = audit([twin, known["conv.eq16"]], Store(tmp_path / "s.sqlite"))
-    one, two = ledger["claims"]
-    assert one["verdict"] == two["verdict"] == "holds"
-    assert one["command"] == two["command"]
+def test_an_alias_has_the_verdict_of_its_target(store, monkeypatch):
+    target = claims()["cgro.eq.decomp"]
+    twin = replace(target, id="cgro.twin", experiment="", alias_of=target.id)
+    monkeypatch.setattr(module, "claims", lambda: {**claims(), twin.id: twin})
+    ledger, _ = audit([twin, target], store)
+    one, two = ledger.claims
+    assert one.verdict == two.verdict == "holds"
+    assert one.command == two.command and one.measured == two.measured
 
 
-def test_stronger_evidence_is_taken_and_named(tmp_path, monkeypatch):
-    from dataclasses import replace
-
-    import adversarium.sweeps.audit as module
-
-    small = dict(sizes=((20, 8_000, 13.0, 0.13),), steps=5, m=64)
-    original = module.load("boat.thm3.1.train_error")
-    cheap = replace(
-        original, presets={"quick": {**small, "seeds": 5}, "paper": {**small, "seeds": 7}}
-    )
-    monkeypatch.setattr(module, "load", lambda id: cheap)
-    store, chosen = Store(tmp_path / "s.sqlite"), selected_claims(("boat.thm3.1.train_error",))
-    chosen = [c for c in chosen if c.experiment]
-    assert audit(chosen, store)[0]["claims"][0]["preset"] == "quick"
-    assert audit(chosen, store, "paper")[0]["claims"][0]["seeds"] == 7
-    strongest = audit(chosen, store)[0]["claims"][0]
-    assert (strongest["preset"], strongest["seeds"]) == ("paper", 7)
+def plan(sizes, broken=False):
+    """Two families, of which each claim needs one."""
+    for d in sizes:
+        yield clusters(d=d, family="size", at={"d": Read("data.d")}, folds=())
+    eta = -1.0 if broken else 0.05
+    yield clusters(d=20, radius=0.2, eta=eta, family="control", final=(train_error,))
 
 
-def test_the_committed_ledger_has_every_claim_with_our_texts():
-    entries = committed_ledger()["claims"]
-    assert [e["id"] for e in entries] == list(claims())
-    for e in entries:
-        claim = claims()[e["id"]]
-        assert (e["statement"], e["kind"], e["source"]) == (
-            claim.statement,
-            claim.kind,
-            claim.source,
-        )
-        assert (e["verdict"] == NOT_YET) == (not claims().get(claim.alias_of, claim).experiment)
-    counted = [int(number) for _, _, *numbers in summary(entries) for number in numbers]
-    assert sum(counted) == len(claims())
+def gates(run):
+    return (Gate("d/n", run.data.d / run.n, 4.0), Gate("m", float(run.network.m), high=99.0))
+
+
+TOY = Experiment(
+    "toy.thm",
+    "",
+    plan,
+    {"quick": dict(sizes=(20, 30), seeds=5), "paper": dict(sizes=(20, 30, 40), seeds=6)},
+    {
+        "toy.control": at_most(last("risk", "control"), 9.0),
+        "toy.size": at_most(last("risk", where("size", d=30)), 9.0),
+        "toy.cited": cited("level", "elsewhere"),
+        "toy.both": every(at_most(last("train_error", "control"), 9.0),
+                          at_most(last("risk", where("size", d=20)), 9.0)),
+    },
+    gates=gates,
+)  # fmt: skip
+
+
+def claim(id):
+    return replace(claims()["boat.thm3.1.train_error"], id=id, experiment="toy.thm")
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    monkeypatch.setattr(module, "load", lambda id: TOY)
+    return TOY
+
+
+def test_only_the_runs_and_the_numbers_that_a_claim_needs_are_run(store, toy):
+    ledger, failures = audit([claim("toy.control")], store)
+    (entry,) = ledger.claims
+    assert failures == [] and (entry.verdict, entry.preset, entry.seeds) == ("holds", "quick", 5)
+    assert entry.engine == "gram" and entry.seconds > 0
+    keys = {job.key: job.task.family for job in planned_jobs(TOY, "quick")}
+    assert {keys[key] for (key,) in store._db.execute("SELECT key FROM runs")} == {"control"}
+    assert {name for (name,) in store._db.execute("SELECT name FROM arrays")} == {"risk"}
+    assert audit([claim("toy.control")], store)[0].claims[0].seconds == entry.seconds
+
+
+def test_two_audits_add_up_and_the_second_runs_what_the_first_did_not(store, toy):
+    audit([claim("toy.control")], store)
+    before = set(store._db.execute("SELECT * FROM arrays"))
+    ledger, _ = audit([claim("toy.both"), claim("toy.size")], store)
+    assert [e.verdict for e in ledger.claims] == ["holds", "holds"]
+    after = set(store._db.execute("SELECT * FROM arrays"))
+    assert before < after
+    labels = {job.key: job.task.label for job in planned_jobs(TOY, "quick")}
+    ran = {labels[key] for (key,) in store._db.execute("SELECT key FROM runs")}
+    assert ran == {"control", "size, d = 20", "size, d = 30"}
+
+
+def test_a_citation_rests_on_no_rows(store, toy):
+    ledger, _ = audit([claim("toy.cited")], store)
+    (entry,) = ledger.claims
+    assert entry.verdict == "undecided" and entry.reason.startswith("cited result")
+    assert entry.preset == "quick"
+    assert list(store._db.execute("SELECT * FROM runs")) == []
+
+
+def test_a_run_that_fails_leaves_its_claims_undecided_and_is_told(store, monkeypatch):
+    quick = dict(sizes=(20,), broken=True, seeds=5)
+    broken = replace(TOY, presets={"quick": quick, "paper": quick})
+    monkeypatch.setattr(module, "load", lambda id: broken)
+    with pytest.raises(ValueError, match="eta > 0"):
+        audit([claim("toy.control")], store)
+
+    def unlucky(state, scene):
+        """Always fails."""
+        raise ZeroDivisionError("by hand")
+
+    def failing(**knobs):
+        yield clusters(family="control", probes=(unlucky,))
+
+    bad = replace(TOY, plan=failing, presets={"quick": dict(seeds=5), "paper": dict(seeds=5)},
+                  checks={"toy.control": at_most(last("unlucky", "control"), 9.0)})  # fmt: skip
+    monkeypatch.setattr(module, "load", lambda id: bad)
+    ledger, failures = audit([claim("toy.control")], store)
+    assert ledger.claims[0].verdict == "undecided"
+    assert ledger.claims[0].reason.startswith(Why.FAILED) and "by hand" in failures[0]
+    assert "by hand" in store.failures()[0]["reason"]
+
+
+def test_stronger_evidence_is_taken_and_named(store, toy):
+    chosen = [claim("toy.control"), claim("toy.cited")]
+    assert audit(chosen, store)[0].claims[0].preset == "quick"
+    assert audit(chosen, store, Ask("paper"))[0].claims[0].seeds == 6
+    strongest, citation = audit(chosen, store)[0].claims
+    assert (strongest.preset, strongest.seeds) == ("paper", 6)
+    assert citation.preset == "quick"
+    asked = audit(chosen, store, Ask(seeds=(0, 1, 2, 3, 4)))[0].claims[0]
+    assert (asked.preset, asked.seeds) == ("quick", 5)
+    assert asked.command.endswith("--preset quick --seeds 0,1,2,3,4")
+
+
+def test_what_is_asked_afresh_is_computed_again(store, toy):
+    audit([claim("toy.control")], store)
+    (key,) = [key for (key,) in store._db.execute("SELECT key FROM runs")]
+    stamp = store.provenance(key, range(5))["time"]
+    audit([claim("toy.control")], store)
+    assert store.provenance(key, range(5))["time"] == stamp
+    audit([claim("toy.control")], store, Ask(fresh=True))
+    assert store.provenance(key, range(5))["time"] > stamp
+
+
+def test_an_entry_says_what_its_evidence_spans_and_how_it_meets_the_hypotheses(store, toy):
+    ledger, _ = audit([claim("toy.both")], store)
+    (entry,) = ledger.claims
+    assert [(g.text, g.factor) for g in entry.regime] == [("d/n", 20 / 8), ("m", 6.0)]
+    assert not entry.regime[0].holds and entry.regime[1].holds
+    assert [p.name for p in entry.parts] == ["train_error (control)", "risk (size, d = 20)"]
+    assert len(entry.sharpness) == 2
+
+
+def test_the_worst_run_speaks_for_a_hypothesis():
+    tasks = TOY.tasks("paper")
+    assert {g.text: g.factor for g in regime(TOY, tasks)} == {"d/n": 20 / 8, "m": 6.0}
+    assert regime(replace(TOY, gates=None), tasks) == ()
+
+
+def test_evidence_spans_the_letters_of_its_paper_and_the_coordinates_of_its_runs():
+    boat = replace(TOY, id="boat.toy")
+    told = spans(boat, boat.tasks("paper"))
+    assert told["d"] == (20, 40) and told["n"] == (8, 8) and told["radius"] == (0.2, 0.3)
+    own = replace(boat, file=Path("own.py"))  # a user's file has no paper
+    assert spans(own, own.tasks("paper")) == {"d": (20, 40)}
+
+
+def test_stored_evidence_is_the_strongest_that_is_there(store):
+    assert stored_evidence(TOY, store) is None
+    quick = planned_jobs(TOY, "quick")
+    run_missing(TOY, quick, range(5), Reader(store, TOY.id))
+    preset, seeds, jobs, rows = stored_evidence(TOY, store)
+    assert (preset, seeds, len(jobs), len(rows)) == ("quick", (0, 1, 2, 3, 4), 3, 3)
+    made = stored_verdicts(TOY, TOY.checks, Reader(store, TOY.id), "quick")
+    assert {id: v.verdict for id, (v, _) in made.items()} == {
+        "toy.control": "holds",
+        "toy.size": "holds",
+        "toy.cited": "undecided",
+        "toy.both": "holds",
+    }
+    whole = evidence(Reader(store, TOY.id), quick, range(5))
+    assert judged(TOY.checks["toy.both"], whole) == made["toy.both"][0]
+
+
+def test_what_is_needed_of_a_task_is_narrowed_to_its_names():
+    tasks = TOY.tasks("quick")
+    (task,) = needed(tasks, [Need(where("control"), ("train_error",))])
+    assert task.probes == (train_error,) and task.final == (train_error,)
+    (both,) = needed(tasks, [Need(where("control"), ("risk",)), Need(where("control"))])
+    assert both.probes == (risk, train_error)
+    assert needed(tasks, []) == []
 
 
 def _sample() -> list[str]:
     """Every entry that costs under two seconds, and the cheapest of each kind per paper."""
-    judged = [e for e in committed_ledger()["claims"] if e["measured"]]
-    cheap = {e["id"] for e in judged if e["seconds"] < CHEAP}
-    for pair in {(e["paper"], e["kind"]) for e in judged}:
-        own = [e for e in judged if (e["paper"], e["kind"]) == pair and e["seconds"] < 60]
-        if own:
-            cheap.add(min(own, key=lambda e: e["seconds"])["id"])
+    known = [e for e in committed() if e.measured]
+    cheap = {e.id for e in known if e.seconds < CHEAP}
+    for pair in {(e.paper, e.kind) for e in known}:
+        alike = [e for e in known if (e.paper, e.kind) == pair and e.seconds < 60]
+        if alike:
+            cheap.add(min(alike, key=lambda e: e.seconds).id)
     return sorted(cheap)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id", _sample())
-def test_a_committed_entry_is_recomputed_from_an_empty_store(id, tmp_path):
-    (old,) = [e for e in committed_ledger()["claims"] if e["id"] == id]
-    (claim,) = [c for c in selected_claims((id,)) if c.id == id]
-    by_rows = old["preset"] == "paper"  # its rows come with the code
-    store = Store(tmp_path / "s.sqlite")
-    ledger, failures = audit([claim], store, old["preset"], fresh=not by_rows)
-    (new,) = ledger["claims"]
-    assert failures == [] and new["verdict"] == old["verdict"]
-    for a, b in zip(new["measured"], old["measured"], strict=True):
-        assert a["name"] == b["name"]
-        for key in ("mean", "low", "high"):
-            if a[key] is None or b[key] is None:
-                assert a[key] == b[key]
+def test_a_committed_entry_is_recomputed_from_an_empty_store(id, store):
+    (old,) = [e for e in committed() if e.id == id]
+    (chosen,) = [c for c in selected_claims((id,)) if c.id == id]
+    by_rows = old.preset == "paper"  # its rows come with the code
+    ledger, failures = audit([chosen], store, Ask(old.preset, fresh=not by_rows))
+    (new,) = ledger.claims
+    assert failures == [] and new.verdict == old.verdict
+    for a, b in zip(new.measured, old.measured, strict=True):
+        assert a.name == b.name
+        for mine, known in ((a.mean, b.mean), (a.low, b.low), (a.high, b.high)):
+            if mine is None or known is None:
+                assert mine == known
             else:
-                spread = abs(b["high"] - b["low"]) if b["low"] is not None else 0.0
-                assert a[key] == pytest.approx(b[key], rel=1e-3, abs=1e-9 + 0.05 * spread)
+                spread = abs(b.high - b.low) if b.low is not None else 0.0
+                assert mine == pytest.approx(known, rel=1e-3, abs=1e-9 + 0.05 * spread)
 
 
-def test_shipped_rows_begin_as_a_run_of_today_does():
-    for id in ("rnrf.fig3", "rnrf.phases"):
-        by_key = {block.key: block for block in shipped(id)}
-        run = load(id).runs("paper")[1]
-        block = by_key[key_of(run)]
-        rows = run_block(replace(run, steps=20, final=(), folds=()), (0, 1))
-        for probe in ("robust_features[0]", "nonrobust_features[1]"):
-            t, values = rows[probe]
-            times, kept = block.rows[probe]
-            picked = [list(times).index(moment) for moment in t]
-            assert values == pytest.approx(kept[:2, picked], rel=1e-3)
+@pytest.mark.parametrize("id", ("rnrf.fig3", "rnrf.phases"))
+def test_shipped_rows_begin_as_a_run_of_today_does(id):
+    by_key = {block.key: block for block in shipped(id)}
+    run = load(id).tasks("paper")[1]
+    block = by_key[resolve(run).key]
+    short = narrowed(replace(run, steps=20), frozenset(("robust_features", "nonrobust_features")))
+    (begun,) = compute(Unit((resolve(short),), ((0, 1),))).blocks
+    assert len(begun.kept) == 2
+    for probe, kept in begun.kept.items():
+        for name, mine in kept.series.items():
+            whole = block.kept[probe].series[name]
+            place = [block.seeds.index(seed) for seed in (0, 1)]
+            picked = [list(whole.t).index(t) for t in mine.t]
+            assert mine.values == pytest.approx(whole.values[place][:, picked], rel=1e-3)
 
 
-def test_writing_a_partial_ledger_replaces_only_its_own_entries(tmp_path):
-    path = tmp_path / "ledger.json"
-    whole = json.loads((files("adversarium") / "ledger.json").read_text())
-    path.write_text(json.dumps(whole))
-    ledger, _ = audit([claims()["conv.eq17"]], Store(tmp_path / "s.sqlite"))
-    changed = {**ledger, "claims": [{**ledger["claims"][0], "note": "new"}]}
-    write_ledger(path, changed)
-    kept = json.loads(path.read_text())["claims"]
-    assert len(kept) == len(whole["claims"])
-    for old, new in zip(whole["claims"], kept, strict=True):
-        assert new == old or (new["id"], new["note"]) == ("conv.eq17", "new")
+def test_shipped_rows_are_those_of_todays_plans():
+    for id in ("cgro.constructions", "cgrm.constructions", "cgrm.modified"):
+        jobs = {job.key: job for job in planned_jobs(load(id), "paper")}
+        assert {block.key for block in shipped(id)} == set(jobs), id
+        for block in shipped(id):
+            asked = jobs[block.key].asked
+            assert set(block.kept) >= set(asked), id
+            if isinstance(jobs[block.key].task, Run):
+                names = {probe_id(r.probe) for r in jobs[block.key].task.recordings}
+                assert names == set(asked)

@@ -1,20 +1,13 @@
-"""Words of the command line: seeds, changes, axes; nothing is evaluated."""
+"""Words of the command line: seeds, values, changes; nothing is evaluated."""
 
 import math
 
 import pytest
 
 from adversarium.attacks import APGD, PGD
-from adversarium.experiments.catalogue import load
 from adversarium.networks import ReLU
-from adversarium.sweeps.grid import (
-    cells,
-    parse_axis,
-    parse_changes,
-    parse_seeds,
-    parse_value,
-    planned,
-)
+from adversarium.plans.catalogue import load
+from adversarium.runs.changes import parse_changes, parse_seeds, parse_value, planned
 
 
 def test_seeds():
@@ -86,21 +79,35 @@ def test_a_wrong_change_gets_one_sentence(word, said):
         planned(load("rnrf.fig3"), "quick", parse_changes([word]))
 
 
-def test_axes():
-    assert parse_axis("d=10:40:10").values == (10, 20, 30, 40)
-    assert parse_axis("a=0:1:0.25").values == (0, 0.25, 0.5, 0.75, 1)
-    assert parse_axis("g=0.1:0.3:0.1").values == (0.1, 0.2, 0.3)
-    assert parse_axis("n=log:10:1000:3").values == (10, 100, 1000)
-    assert parse_axis("x=1,2.5,word").values == (1, 2.5, "word")
-    for bad in ("d", "d=", "d=1:2:0", "d=log:0:1:3", "d=5:1:1"):
-        with pytest.raises(ValueError, match="--over"):
-            parse_axis(bad)
-    axes = [parse_axis("a=1,2"), parse_axis("b=3,4")]
-    assert len(cells(axes)) == 4
-    assert cells(axes, zipped=True) == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
-    parts = parse_axis("attack=pgd(p=2, radius=1),fgsm(p=2, radius=1)").values
-    assert [type(part).__name__ for part in parts] == ["PGD", "FGSM"]
-    with pytest.raises(ValueError, match="twice"):
-        cells([parse_axis("a=1,2"), parse_axis("a=3")])
-    with pytest.raises(ValueError, match="one length"):
-        cells([parse_axis("a=1,2"), parse_axis("b=3")], zipped=True)
+def test_a_change_moves_the_coordinates_that_are_read_from_the_run():
+    theorem = load("cgro.thm4.1")
+    named = {task.label: task for task in planned(theorem, "quick", parse_changes(["data.d=300"]))}
+    assert named["scaling, d = 300"].data.d == 300
+    assert not any("d = 100" in label for label in named)
+    before, after = (
+        [task.coordinates for task in planned(theorem, "quick", parse_changes(words))]
+        for words in ([], ["eta=0.2"])
+    )
+    assert before == after  # nothing stands by its η here
+
+
+def test_runs_without_the_part_that_is_changed_stay_as_they_are():
+    experiment = load("rnrf.fig3")
+    standard, adversarial = planned(experiment, "quick", parse_changes(["attack.radius=0.5"]))
+    assert standard.attack is None and adversarial.attack.radius == 0.5
+
+
+def test_an_experiment_that_trains_nothing_has_knobs_alone():
+    setting = load("rnrf.setting")
+    turned = planned(setting, "quick", {"points": 7})
+    assert 7 in [task.parameters.get("n") for task in turned]
+    with pytest.raises(ValueError, match="trains nothing"):
+        planned(setting, "quick", {"eta": 0.1})
+
+
+def test_one_number_for_a_knob_of_several_is_one_of_them():
+    theorem = load("cgro.thm4.1")
+    tasks = planned(theorem, "quick", parse_changes(["scaling=300"]))
+    assert [task.data.d for task in tasks if task.family == "scaling"] == [300]
+    with pytest.raises(ValueError, match="the knob scaling needs int"):
+        planned(theorem, "quick", parse_changes(["scaling=(100, 0.5)"]))

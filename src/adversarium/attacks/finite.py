@@ -26,6 +26,9 @@ class _WithOptions(Points, Protocol):
     def options(self) -> Tensor: ...
 
 
+_NOISE = 1e-12  # gains below it are rounding of a gradient that vanishes
+
+
 def option_losses(loss: Loss, options: Tensor) -> Tensor:
     """The loss of every member of every set, (*batch, K)."""
     return torch.stack([loss(options[..., j, :]) for j in range(options.shape[-2])], dim=-1)
@@ -42,7 +45,7 @@ class FiniteAttack:
     """One member of B(x) by a named rule, §3 of CONV.
 
     exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
-    t mod K; fgsm: the maximiser of the linearised loss; worst_of: the best of `tries` draws;
+    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); worst_of: the best of `tries` draws;
     switch: the last member where the loss at x exceeds `level`, else x (discontinuous in W).
 
     >>> from adversarium.data import SpherePoints
@@ -79,7 +82,9 @@ class FiniteAttack:
                 return torch.full(shape, t % K, device=x.device)
             case "fgsm":
                 _, g = climb(loss, x)
-                return ((options - x[..., None, :]) * g[..., None, :]).sum(-1).argmax(-1)
+                gain = ((options - x[..., None, :]) * g[..., None, :]).sum(-1)
+                # at a symmetric start the gradient is rounding noise: it chooses nothing
+                return torch.where(gain.abs() > _NOISE, gain, 0.0).argmax(-1)
             case "worst_of":
                 tries = integers(K, (*shape, self.tries), rng).to(x.device)
                 best = option_losses(loss, options).gather(-1, tries).argmax(-1, keepdim=True)

@@ -12,7 +12,7 @@ from typing import Any
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import Claim, claims
 from adversarium.plans.evidence import Summary, finite
-from adversarium.plans.verdict import Part, Verdict
+from adversarium.plans.verdict import Part, Verdict, Word
 
 NOT_YET = "not yet implemented"
 NOT_RUN = "not run"
@@ -111,14 +111,14 @@ def read(plain: Mapping[str, Any]) -> Entry:
         "expected": Expected(**plain["expected"]) if plain.get("expected") else None,
         "parts": tuple(
             Part(
-                p["name"], p["verdict"], _summaries(p["measured"]), p["reason"],
+                p["name"], Word(p["verdict"]), _summaries(p["measured"]), p["reason"],
                 p.get("sharpness", ""),
             )
             for p in plain.get("parts", ())
         ),
         "regime": tuple(
             Gate(
-                g["text"], _number(g["factor"], math.nan), _number(g.get("low"), -math.inf),
+                g["text"], _factor(g), _number(g.get("low"), -math.inf),
                 _number(g.get("high"), math.inf), g["printed"],
             )
             for g in plain.get("regime", ())
@@ -131,6 +131,13 @@ def read(plain: Mapping[str, Any]) -> Entry:
 
 def _summaries(plain: Sequence[Mapping[str, Any]]) -> tuple[Summary, ...]:
     return tuple(Summary(**{**m, "values": tuple(m["values"])}) for m in plain)
+
+
+def _factor(gate: Mapping[str, Any]) -> float:
+    """JSON has no infinity: a gate that holds without a number lies at an open end of its range."""
+    if gate["factor"] is None and gate["holds"]:
+        return math.inf if gate.get("high") is None else -math.inf
+    return _number(gate["factor"], math.nan)
 
 
 def _number(value: float | None, else_: float) -> float:

@@ -179,11 +179,11 @@ class Store:
         run = self._run(block.key)
         for i, seed in enumerate(block.seeds):
             had = self._db.execute("SELECT probe FROM done WHERE run = ? AND seed = ?", (run, seed))
-            whole = {probe for (probe,) in had} <= set(block.kept)  # else what is there stays so
-            kept = "excluded.provenance" if whole else "provenance"
+            if {probe for (probe,) in had} <= set(block.kept):  # nothing older stays
+                self._db.execute("DELETE FROM spent WHERE run = ? AND seed = ?", (run, seed))
             self._db.execute(
                 "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT (run, seed) DO UPDATE SET "
-                f"seconds = seconds + excluded.seconds, provenance = {kept}",
+                "seconds = seconds + excluded.seconds",
                 (run, seed, block.seconds, json.dumps(block.provenance)),
             )
             for probe, kept in block.kept.items():

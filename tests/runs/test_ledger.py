@@ -1,0 +1,119 @@
+"""The ledger: every claim with its verdict, in our words; JSON keys are a contract."""
+
+import json
+import math
+from dataclasses import replace
+from importlib.resources import files
+
+import pytest
+
+from adversarium.bounds import Gate
+from adversarium.plans.catalogue import claims
+from adversarium.plans.evidence import Summary
+from adversarium.plans.verdict import Part, Verdict, Word
+from adversarium.report.tables import summary
+from adversarium.runs.audit import audit
+from adversarium.runs.ledger import (
+    NOT_YET,
+    Facts,
+    Ledger,
+    committed,
+    entry,
+    read,
+    write_ledger,
+)
+from adversarium.runs.store import Store
+
+KEYS = {
+    *("id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason"),
+    *("seeds", "preset", "engine", "seconds", "corrected", "command", "note"),
+    *("parts", "regime", "spans", "sharpness", "reading"),
+}
+
+
+def made():
+    """An entry with something of everything."""
+    numbers = (Summary("x", 1.0, 0.5, 1.5, (1.0, None)),)
+    parts = (
+        Part("signal", Word.HOLDS, numbers, "", "half width 0.5"),
+        Part("noise", Word.FAILS, (), "why"),
+    )
+    verdict = Verdict(Word.FAILS, numbers, None, 2.0, "why", within=parts)
+    facts = Facts(
+        "quick", 5, "full", 1.25, "0,1", (Gate("α/β", 2.0, low=1.0), Gate("P", math.inf)),
+        {"d": (10, 40)},
+    )  # fmt: skip
+    return entry(claims()["rnrf.fig3.transition"], verdict, facts, claims())
+
+
+def test_the_committed_ledger_has_every_claim_with_our_texts():
+    entries = committed()
+    assert [e.id for e in entries] == list(claims())
+    for e in entries:
+        claim = claims()[e.id]
+        assert (e.statement, e.kind, e.source) == (claim.statement, claim.kind, claim.source)
+        assert (e.verdict == NOT_YET) == (not claims().get(claim.alias_of, claim).experiment)
+    counted = [int(number) for _, _, *numbers in summary(entries) for number in numbers]
+    assert sum(counted) == len(claims())
+
+
+def test_an_entry_has_the_keys_of_the_contract():
+    plain = made().plain()
+    assert set(plain) == KEYS
+    assert set(plain["measured"][0]) == {"name", "mean", "low", "high", "values"}
+    assert set(plain["expected"]) == {"text", "low", "high"}
+    assert set(plain["parts"][0]) == {"name", "verdict", "measured", "reason", "sharpness"}
+    assert set(plain["regime"][0]) == {"text", "factor", "printed", "low", "high", "holds"}
+    assert plain["spans"] == {"d": [10, 40]} and plain["sharpness"] == ["half width 0.5"]
+    assert plain["command"].endswith("--preset quick --seeds 0,1")
+
+
+def test_an_entry_that_was_written_is_read_again():
+    one = made()
+    text = json.dumps(one.plain(), allow_nan=False)
+    again = read(json.loads(text))
+    assert again == one and again.regime[1].holds
+    assert json.dumps(again.plain(), allow_nan=False) == text
+
+
+def test_an_entry_of_an_older_ledger_has_no_parts():
+    old = {k: v for k, v in made().plain().items() if k not in ("parts", "regime", "spans",
+           "sharpness", "reading")}  # fmt: skip
+    assert read(old).parts == () and read(old).verdict == "fails"
+
+
+def test_a_claim_without_a_verdict_says_so_and_names_its_correction():
+    corrected = next(id for id in claims() if id.endswith(".corrected"))
+    bare = entry(claims()[corrected.removesuffix(".corrected")], None, Facts(), claims())
+    assert bare.verdict == NOT_YET and bare.corrected == corrected and bare.command is None
+    assert bare.measured == () and bare.plain()["measured"] == []
+
+
+@pytest.fixture
+def whole(tmp_path):
+    """A copy of the committed ledger."""
+    path = tmp_path / "ledger.json"
+    path.write_text((files("adversarium") / "ledger.json").read_text(encoding="utf-8"))
+    return path
+
+
+def test_writing_a_partial_ledger_replaces_only_its_own_entries(whole, tmp_path):
+    before = json.loads(whole.read_text())["claims"]
+    ledger, _ = audit([claims()["cgro.eq.decomp"]], Store(tmp_path / "s.sqlite"))
+    write_ledger(whole, replace(ledger, claims=(replace(ledger.claims[0], note="new"),)))
+    kept = json.loads(whole.read_text())["claims"]
+    assert len(kept) == len(before)
+    for old, new in zip(before, kept, strict=True):
+        assert new == old or (new["id"], new["note"]) == ("cgro.eq.decomp", "new")
+    assert [path.name for path in tmp_path.glob("*partial")] == []
+
+
+def test_a_file_that_is_no_ledger_is_left_untouched(tmp_path):
+    path = tmp_path / "ledger.json"
+    for text in ("hello", "[1, 2]", '{"claims": [{"no": "id"}]}'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="is not a ledger"):
+            write_ledger(path, Ledger((made(),)))
+        assert path.read_text() == text
+    with pytest.raises(ValueError, match="cannot be written"):
+        write_ledger(tmp_path / "no" / "where.json", Ledger((made(),)))
