@@ -45,8 +45,9 @@ class FiniteAttack:
     """One member of B(x) by a named rule, §3 of CONV.
 
     exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
-    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); worst_of: the best of `tries` draws;
-    switch: the last member where the loss at x exceeds `level`, else x (discontinuous in W).
+    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); worst_of: the best of
+    `tries` draws; switch: the last member where the loss at x exceeds `level`, else x
+    (discontinuous in W).
 
     >>> from adversarium.data import SpherePoints
     >>> from adversarium.rng import stream
