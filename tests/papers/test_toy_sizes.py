@@ -23,22 +23,22 @@ TOY = {
     "cgro.dynamics": dict(steps=40, sweeps=False),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
-    "rnrf.setting": dict(points=40),
+    "rnrf.setting": dict(points=10),
     "rnrf.recursions": dict(steps=20, m=4, d=30),
     "rnrf.phases": dict(steps=40, m=4, d=10),
     "rnrf.dimension": dict(
         sizes=(8, 16, 32, 64), theory=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, steps=40
     ),
     "cgro.constructions": dict(dimensions=(6,), stages=2, steps=1, widths=(1, 2)),
-    "cgro.flatness": dict(sets=4, fresh=50, draws=80, repeats=(1, 1)),
+    "cgro.flatness": dict(sets=1, fresh=10, draws=20, repeats=(1, 1)),
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),
-    "cgro.variations": dict(steps=3, points=20, attacked=3, ascent=2),
+    "cgro.variations": dict(steps=2, points=10, attacked=2, ascent=1),
     "cgrm.constructions": dict(D=5, n=10, grid=61),
     "cgrm.linear": dict(d=20, counts=(5, 60), steps=20),
     "cgrm.modified": dict(samples=(50, 100), steps=3),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }
-SHORT = {"steps": 2, "restarts": 1, "shares": 3, "n": 50}  # of measuring attacks, and test points
+SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 30}  # of measuring attacks, and test points
 VARIES = ("level", "ordering", "exponent", "inequality")
 
 

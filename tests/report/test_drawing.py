@@ -9,7 +9,7 @@ from adversarium.plans import Bars, Course, Curves, Evidence, Profile, Rows, Run
 from adversarium.plans.evidence import Series
 from adversarium.probes import risk, robust_features
 from adversarium.report.figures import draw, drawing, table_columns, table_value
-from adversarium.report.figures.drawing import lines_of
+from adversarium.report.figures.numbers import lines_of
 
 T = np.array([0, 5, 9])
 

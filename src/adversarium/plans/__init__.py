@@ -1,7 +1,6 @@
 """Experiments as data: what runs, what is read of it, what is judged, what is drawn."""
 
 from adversarium.plans.checks import (
-    Check,
     at_most,
     cited,
     counted_as,
@@ -45,6 +44,7 @@ from adversarium.plans.figures import (
     Switch,
     Table,
 )
+from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Trial
 
 __all__ = [

@@ -85,7 +85,7 @@ def write_csv(path: Path, rows: Evidence) -> None:
             for name, series in run.series.items():
                 for i, seed in enumerate(run.seeds):
                     for j, t in enumerate(series.t):
-                        for at, value in _places(series.axes, series.values[i, j]):
+                        for at, value in _places(series.axes, series.values[i, j, ...]):
                             out.writerow((run.label, seed, int(t), name, at, repr(value)))
 
 

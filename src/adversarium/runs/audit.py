@@ -1,14 +1,14 @@
 """Claims → what they need → missing runs → rows → verdicts → ledger."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import Claim, claims, load, papers
-from adversarium.plans.checks import Check
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Task, narrowed
 from adversarium.plans.verdict import Verdict, Why, undecided
 from adversarium.runs.jobs import Job, Recipe, resolve, units
@@ -170,7 +170,7 @@ def _audited(
 
 def stored_verdicts(
     experiment: Experiment,
-    ids: Sequence[str] | Mapping[str, None],
+    ids: Iterable[str],
     reader: Reader,
     preset: str,
     asked: tuple[int, ...] = (),

@@ -1,7 +1,7 @@
 """How every picture looks, and how it is written."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +43,33 @@ def write_csv(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]])
         out = csv.writer(file)
         out.writerow(header)
         out.writerows(lines)
+
+
+def marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> None:
+    """Vertical and horizontal marks with their texts."""
+    for i, (text, t) in enumerate(sorted(verticals.items(), key=lambda mark: mark[1])):
+        axis.axvline(t, color="#666666", linewidth=0.8, linestyle=":")
+        place = axis.transAxes.inverted().transform(axis.transData.transform((t, 0)))[0]
+        right = place > 0.8  # near the edge the text goes to the left
+        axis.annotate(
+            text,
+            (t, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3 if right else 3, -9 - 11 * (i % 3)),
+            ha="right" if right else "left",
+            textcoords="offset points",
+            fontsize=8,
+            color="#444444",
+        )
+    for text, value in levels.items():
+        axis.axhline(value, color="#666666", linewidth=0.8, linestyle=":")
+        axis.annotate(
+            text,
+            (1, value),
+            xycoords=("axes fraction", "data"),
+            xytext=(-3, 3),
+            ha="right",
+            textcoords="offset points",
+            fontsize=8,
+            color="#444444",
+        )

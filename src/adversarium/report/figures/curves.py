@@ -1,0 +1,148 @@
+"""Curves over time, the course of one seed, and profiles along an axis."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.evidence import Evidence, Rows
+from adversarium.plans.figures import Course, Curves, Profile
+from adversarium.report.figures.numbers import Drawing, lines_of, symbols
+from adversarium.report.figures.style import COLOURS, DASHES, marks, pyplot
+
+
+def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
+    """Numbers against t, one panel a run; `under`: the published run beside each changed one, pale."""
+    picture, axes = _panels(len(runs))
+    lines = []
+    for axis, run in zip(axes, runs, strict=True):
+        told, count = symbols(run), 0
+        for probe in figure.y:
+            name = figure.names.get(probe) or told.get(probe, probe)
+            pale = under.get(run.label)
+            published = pale[probe] if pale is not None and probe in pale.series else None
+            beside = {} if published is None else dict(lines_of(published, figure.pick))
+            series = run[probe]
+            for place, values in lines_of(series, figure.pick):
+                shown_as = f"{name} ({place})" if place else name
+                row = f"{probe}, {place}" if place else probe
+                style = _style(count)
+                count += 1
+                if published is not None and place in beside:
+                    below = beside[place]
+                    mean = below.mean(0)
+                    label = f"{shown_as}, published"
+                    axis.plot(published.t, mean, alpha=0.4, label=label, **style)
+                    band = zip(published.t, mean, below.min(0), below.max(0), strict=True)
+                    lines += [(f"{run.label}, published", row, *v) for v in band]
+                low, high, mean = values.min(0), values.max(0), values.mean(0)
+                axis.plot(series.t, mean, label=shown_as, **style)
+                axis.fill_between(
+                    series.t, low, high, color=style["color"], alpha=0.18, linewidth=0
+                )
+                band = zip(series.t, mean, low, high, strict=True)
+                lines += [(run.label, row, *v) for v in band]
+        if figure.log_x:
+            axis.set_xscale("symlog", linthresh=1)
+            axis.set_xlim(left=0)
+        if figure.log_y:
+            axis.set_yscale("log")
+        marks(axis, {**figure.lines, **_moments(figure, run, rows)}, figure.levels)
+        axis.set_xlabel(figure.x_label)
+        if len(runs) > 1:
+            axis.set_title(run.label, fontsize=10)
+    axes[0].set_ylabel(figure.y_label)
+    axes[0].legend(frameon=False, fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("run", "probe", "t", "mean", "lowest", "highest"), lines)
+
+
+def _moments(figure: Curves, run: Rows, rows: Evidence) -> dict[str, float]:
+    """The times of a run that the rows decide, with their means in words."""
+    marks = {}
+    for text, moment in figure.moments.items():
+        if moment.run.meets(run.task):
+            t = moment.of.of(rows)
+            if np.isfinite(t).any():
+                marks[f"{text}: {np.nanmean(t):.0f}"] = float(np.nanmean(t))
+    return marks
+
+
+def course(figure: Course, run: Rows) -> Drawing:
+    """One seed of one run against t, one panel a group of numbers."""
+    plt = pyplot()
+    count = len(figure.panels)
+    picture, axes = plt.subplots(1, count, figsize=(1.2 + 3.7 * count, 3.9), squeeze=False)
+    plt.close(picture)
+    seed = min(figure.seed, len(run.seeds) - 1)
+    marked = {
+        text: float(run.last(probe)[seed])
+        for text, probe in figure.times.items()
+        if probe in run.series
+    }
+    lines = []
+    for axis, (title, probes) in zip(axes[0], figure.panels.items(), strict=True):
+        for i, (probe, symbol) in enumerate(probes.items()):
+            parts = lines_of(run[probe], {})
+            for j, (place, values) in enumerate(parts):
+                thin = 1.6 if len(parts) == 1 else 0.8
+                label = symbol if j == 0 else None
+                axis.plot(run[probe].t, values[seed], linewidth=thin, label=label, **_style(i))
+                row = f"{probe}, {place}" if place else probe
+                lines += [(row, *v) for v in zip(run[probe].t, values[seed], strict=True)]
+        axis.set_xscale("symlog", linthresh=1)
+        axis.set_xlim(left=0)
+        marks(axis, {k: v for k, v in marked.items() if math.isfinite(v) and v < 1e12}, {})
+        axis.set_xlabel(figure.x_label)
+        axis.set_title(title, fontsize=10)
+        axis.legend(frameon=False, fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    lines += [(text, t, "") for text, t in marked.items()]
+    return Drawing(picture, ("probe", "t", f"seed {run.seeds[seed]}"), lines)
+
+
+def profile(figure: Profile, runs: list[Rows]) -> Drawing:
+    """Last values along their axis, one panel a run."""
+    picture, axes = _panels(len(runs))
+    lines = []
+    for axis, run in zip(axes, runs, strict=True):
+        told, means = symbols(run), {}
+        for i, probe in enumerate(figure.y):
+            series = run[probe]
+            (x,) = series.axes.values()
+            values = 1 - series.last() if figure.complement else series.last()
+            low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
+            name = figure.names.get(probe) or told.get(probe, probe)
+            axis.plot(x, means[probe], marker="o", markersize=3, label=name, **_style(i))
+            axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.15, linewidth=0)
+            lines += [(run.label, probe, *v) for v in zip(x, means[probe], low, high, strict=True)]
+        if figure.between is not None:
+            a, b = figure.between
+            (x,) = run[a].axes.values()
+            axis.fill_between(x, means[a], means[b], color="#999999", alpha=0.25, linewidth=0,
+                              label="bracket: proven to unbroken")  # fmt: skip
+        for text, points in figure.steps.items():
+            axis.step(*zip(*points, strict=True), where="post", color="black", linewidth=1,
+                      label=text)  # fmt: skip
+        if figure.log_x:
+            axis.set_xscale("log")
+        marks(axis, figure.lines, {})
+        axis.set_xlabel(figure.x_label)
+        axis.set_title(run.label, fontsize=10)
+    axes[0].set_ylabel(figure.y_label)
+    axes[-1].legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
+
+
+def _panels(count: int) -> tuple[Any, Any]:
+    plt = pyplot()
+    size = (1.2 + (4.6 if count < 3 else 3.5) * count, 3.9)
+    picture, axes = plt.subplots(1, count, figsize=size, sharey=True, squeeze=False)
+    plt.close(picture)
+    return picture, axes[0]
+
+
+def _style(i: int) -> dict[str, Any]:
+    return dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])

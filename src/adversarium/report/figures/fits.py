@@ -1,0 +1,95 @@
+"""Fits over several runs: phase diagrams with their boundary, and powers of what is swept."""
+
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.boundary import crossings, fit
+from adversarium.plans.evidence import Evidence, Rows, Where, interval, slope
+from adversarium.plans.figures import Phase, Powers
+from adversarium.report.figures.numbers import Drawing
+from adversarium.report.figures.planes import Plane
+from adversarium.report.figures.style import COLOURS, pyplot
+
+
+def phase(figure: Phase, runs: list[Rows]) -> Drawing:
+    """A number over a plane, with the predicted boundary and the fitted one."""
+    cells = [run.task.coordinates for run in runs]
+    points = np.array([(float(c[figure.x]), float(c[figure.y_along])) for c in cells])
+    values = np.stack([run.last(figure.switch.probe) for run in runs])
+    plane = Plane(points[:, 0], points[:, 1], values.mean(1), (figure.x_label, figure.y_label))
+    line = fit(points[:, 0], points[:, 1], values, figure.switch.above) if figure.line else None
+    what = figure.switch.name or figure.switch.probe
+    theorem = np.empty((0, 2))
+    if figure.switch.predicted is not None:
+        margins = np.array([figure.switch.predicted(run.task) for run in runs])
+        theorem = crossings(points[:, 0], points[:, 1], margins)
+    picture = plane.draw(figure.title, what, line, theorem)
+    if figure.point is not None:
+        text, x, y = figure.point
+        picture.axes[0].plot(x, y, marker="*", markersize=14, color=COLOURS[1], zorder=5)
+        picture.axes[0].annotate(text, (x, y), xytext=(8, 6), textcoords="offset points", zorder=5)
+    lines: list[tuple[Any, ...]] = [
+        (*point, float(v.mean()), float(v.min()), float(v.max()))
+        for point, v in zip(points.tolist(), values, strict=True)
+    ]
+    lines += [(x, y, "predicted boundary", "", "") for x, y in theorem.tolist()]
+    if line is not None:
+        for x in np.unique(points[:, 0]):
+            y, low, high = (float(v[0]) for v in line.y(np.array([x])))
+            lines.append((x, y, "fitted boundary", low, high))
+    header = (figure.x_label, figure.y_label, what, "lowest", "highest")
+    return Drawing(picture, header, lines)
+
+
+def powers(figure: Powers, rows: Evidence) -> Drawing:
+    """A number against what is swept, one panel a sweep: the fitted power and the claimed one."""
+    swept = {name: _swept(figure, rows, name, meant) for name, meant in figure.sweeps.items()}
+    panels = {name: runs for name, runs in swept.items() if len(runs) > 1}
+    across = max(1, min(4, len(panels)))
+    down = max(1, -(-len(panels) // across))
+    plt = pyplot()
+    size = (1 + 2.6 * across, 0.8 + 2.6 * down)
+    picture, axes = plt.subplots(down, across, figsize=size, squeeze=False)
+    plt.close(picture)
+    lines: list[tuple[Any, ...]] = []
+    for axis in axes.flat[len(panels) :]:
+        axis.set_axis_off()
+    for i, (axis, (name, runs)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+        x = np.array(list(runs))
+        values = np.stack([figure.number.of(run) for run in runs.values()], axis=1)
+        values = values[np.isfinite(values).all(1)]
+        if not len(values):
+            axis.set(xlabel=name, title="in no seed within the run")
+            continue
+        middle = np.exp(np.log(values).mean(0))
+        reach = np.stack([middle - values.min(0), values.max(0) - middle])
+        axis.errorbar(x, middle, reach, fmt="o", color=COLOURS[0], capsize=3, markersize=4)
+        powers = slope(x, values)
+        low, high = interval(powers)
+        centre = np.exp(np.log(x).mean()), np.exp(np.log(middle).mean())
+        fitted = f"{powers.mean():.2f} [{low:.2f}, {high:.2f}]"
+        ahead = centre[1] * (x / centre[0]) ** powers.mean()
+        axis.plot(x, ahead, color=COLOURS[1], label=f"fitted {fitted}")
+        claimed = figure.claimed[name]
+        ahead = centre[1] * (x / centre[0]) ** claimed
+        axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:g}")
+        axis.set(xscale="log", yscale="log", xlabel=name)
+        axis.set_xticks(x, [f"{v:g}" for v in x])
+        axis.minorticks_off()
+        axis.legend(frameon=False, fontsize=7)
+        if i % across == 0:
+            axis.set_ylabel(figure.y_label)
+        lines += [
+            (name, *numbers)
+            for numbers in zip(x, middle, values.min(0), values.max(0), strict=True)
+        ]
+        lines.append((name, f"power; claimed {claimed:g}", float(powers.mean()), low, high))
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("swept", "value", "mean", "low", "high"), lines)
+
+
+def _swept(figure: Powers, rows: Evidence, name: str, meant: Where) -> dict[float, Rows]:
+    """The runs of one sweep that recorded what is read, by what is swept."""
+    runs = rows.where(meant).by(figure.along.get(name, name))
+    return {float(x): run for x, run in runs.items() if all(n in run.series for n in figure.y)}

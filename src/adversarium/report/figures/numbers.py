@@ -1,0 +1,71 @@
+"""What a figure draws: its numbers place by place, their symbols, and the drawing itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversarium.plans.evidence import Rows, Series, interval
+from adversarium.plans.run import Run
+from adversarium.report.figures.style import save, write_csv
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure before it is written: the picture (none for a table) and its numbers."""
+
+    picture: Any
+    header: tuple[str, ...]
+    lines: list[tuple[Any, ...]]
+
+    def save(self, path: Path, formats: Sequence[str]) -> list[Path]:
+        """Writes the numbers as CSV and the picture in every format; the files."""
+        table = path.with_suffix(".csv")
+        write_csv(table, self.header, self.lines)
+        if self.picture is None:
+            return [table]
+        paths = [path.with_suffix(f".{form}") for form in formats]
+        for file in paths:
+            save(self.picture, file)
+        return paths
+
+
+def symbols(run: Rows) -> dict[str, str]:
+    """The symbols of a run's numbers, as its probes say them."""
+    if not isinstance(run.task, Run):
+        return {}
+    from adversarium.probes.measuring import measured
+
+    told = (m for r in run.task.recordings for m in measured(r.probe))
+    return {m.name: m.symbol for m in told if m.symbol}
+
+
+def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndarray]]:
+    """The curves (seed, t) of a number, one a place of its axes, each with its place in words;
+    only the picked place of an axis that is picked."""
+    if not series.axes:
+        return [("", series.values)]
+    made = []
+    for index in np.ndindex(series.values.shape[2:]):
+        places = dict(zip(series.axes, index, strict=True))
+        if all(places[axis] == i for axis, i in pick.items() if axis in places):
+            told = ", ".join(
+                f"{axis} {_place(axis, series.axes[axis][i])}"
+                for axis, i in places.items()
+                if axis not in pick
+            )
+            made.append((told, series.values[(slice(None), slice(None), *index)]))
+    return made
+
+
+def _place(axis: str, at: float) -> str:
+    """A place of an axis in words: classes, units and points count from one."""
+    return f"{at + 1:g}" if axis in ("class", "unit", "point") else f"{at:g}"
+
+
+def mean_and_interval(values: np.ndarray) -> tuple[float, float, float]:
+    """The mean over seeds, and its 99 % interval."""
+    low, high = interval(values)
+    return float(values.mean()), low, high

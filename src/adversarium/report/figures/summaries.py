@@ -1,0 +1,73 @@
+"""Last values, one a run: bars with intervals, and tables."""
+
+import numpy as np
+
+from adversarium.plans.evidence import Rows
+from adversarium.plans.figures import Bars, Table
+from adversarium.report.figures.numbers import Drawing, lines_of, mean_and_interval, symbols
+from adversarium.report.figures.style import COLOURS, marks, pyplot
+
+
+def bars(figure: Bars, runs: list[Rows]) -> Drawing:
+    """Last values with their intervals, one panel a number."""
+    plt = pyplot()
+    picture, axes = plt.subplots(
+        len(figure.y),
+        1,
+        figsize=(2 + 0.75 * len(runs), 2.3 * len(figure.y) + 1),
+        sharex=True,
+        squeeze=False,
+    )
+    plt.close(picture)
+    lines, told, labels = [], symbols(runs[0]), [run.label for run in runs]
+    for i, (axis, probe) in enumerate(zip(axes[:, 0], figure.y, strict=True)):
+        numbers = [mean_and_interval(run.last(probe)) for run in runs]
+        mean, low, high = (np.array(column) for column in zip(*numbers, strict=True))
+        reach = np.nan_to_num(np.stack([mean - low, high - mean]))
+        axis.errorbar(
+            range(len(runs)), mean, reach, fmt="o", color=COLOURS[i % 7], capsize=3, markersize=5
+        )
+        marks(axis, {}, figure.levels)
+        axis.set_ylabel(figure.y_label)
+        axis.set_title(figure.names.get(probe) or told.get(probe, probe), fontsize=9)
+        axis.margins(y=0.2)
+        lines += [(label, probe, *n) for label, n in zip(labels, numbers, strict=True)]
+    axes[-1, 0].set_xticks(range(len(runs)), labels, rotation=30, ha="right", fontsize=8)
+    picture.suptitle(figure.title, fontsize=11)
+    return Drawing(picture, ("run", "probe", "mean", "low", "high"), lines)
+
+
+def table(figure: Table, runs: list[Rows]) -> Drawing:
+    """The numbers of a table; the site sets it."""
+    columns, lines = table_columns(figure, runs), []
+    for run in runs:
+        for probe, name, place in columns:
+            values = table_value(run, probe, place)
+            if values is not None:
+                lines.append((run.label, name, *mean_and_interval(values)))
+    return Drawing(None, ("run", "quantity", "mean", "low", "high"), lines)
+
+
+def table_columns(figure: Table, runs: list[Rows]) -> list[tuple[str, str, int]]:
+    """The columns of a table: the number, its name, and its place on an axis (−1: it has none)."""
+    columns = []
+    for probe in figure.y:
+        for run in runs:
+            if probe in run.series:
+                name = figure.names.get(probe) or symbols(run).get(probe, probe)
+                places = lines_of(run[probe], {})
+                columns += [
+                    (probe, f"{name}, {place}" if place else name, i if place else -1)
+                    for i, (place, _) in enumerate(places)
+                ]
+                break
+    return columns
+
+
+def table_value(run: Rows, probe: str, place: int) -> np.ndarray | None:
+    """The last values of a number at a place of its axis, one a seed; None where a run lacks it."""
+    if probe not in run.series:
+        return None
+    last = run.last(probe)
+    flat = last.reshape(len(last), -1)
+    return flat[:, max(place, 0)] if flat.shape[1] > max(place, 0) else None
