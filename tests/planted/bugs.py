@@ -1,19 +1,21 @@
 """What a planted bug is, ways to plant one, and the verdicts with and without it.
 
-The audit is itself audited: with the bug in place the claims no longer have their verdict. `knobs`
-and `seeds` shrink (or enlarge) the experiment where the healthy verdict stays the same.
+The audit is itself audited: with the bug in place the claims no longer have their verdict. Knobs,
+seeds and parameters of trials shrink a run where the healthy verdict stays the same; knobs that
+leave runs out cost nothing without the bug, for the rows of the others come with the code.
 """
 
 import functools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from adversarium.plans.catalogue import claims, load
+from adversarium.plans.run import Run, Task
 from adversarium.runs.audit import Ask, judged, needed, run_missing
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
@@ -33,12 +35,23 @@ class Bug:
     turns: tuple[str, ...]
     knobs: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 0  # 0: as many as the quick preset has
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of its trials, beside the plan's
 
     @property
     def home(self) -> str:
         """The experiment that its claims belong to."""
         (home,) = {claims()[id].experiment for id in self.turns}
         return home
+
+    @property
+    def resized(self) -> bool:
+        """Whether something else is run than the quick preset."""
+        return bool(self.knobs or self.seeds or self.parameters)
+
+    @property
+    def size(self) -> str:
+        """What is run, in words: one healthy run serves all bugs of a size."""
+        return repr((self.home, self.knobs, self.seeds, self.parameters))
 
 
 def swapped(owner: Any, name: str, change: Callable[..., Any]) -> Plant:
@@ -112,7 +125,8 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
     experiment = load(bug.home)
     checks = {id: experiment.checks[id] for id in wanted}
     needs = [need for check in checks.values() for need in check.needs]
-    jobs = [resolve(task) for task in needed(experiment.tasks("quick", **bug.knobs), needs)]
+    tasks = needed(experiment.tasks("quick", **bug.knobs), needs)
+    jobs = [resolve(_smaller(task, bug.parameters)) for task in tasks]
     seeds = range(bug.seeds or experiment.seeds("quick"))
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Store(Path(folder) / "s.sqlite"), experiment.id)
@@ -123,19 +137,25 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
     return {id: judged(check, rows).verdict for id, check in checks.items()}
 
 
+def _smaller(task: Task, parameters: Mapping[str, Any]) -> Task:
+    """A trial with more of its parameters given; a run as it is."""
+    if isinstance(task, Run) or not parameters:
+        return task
+    return replace(task, parameters={**task.parameters, **parameters})
+
+
 def planted(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:
     """Every bug: its name, its claims' verdicts without it (where knobs or seeds are changed; else
     they are the ledger's) and with it. One healthy run serves all bugs that run the same."""
     bugs = tuple(bugs)
     healthy: dict[str, dict[str, str]] = {}
     for bug in bugs:
-        size = repr((bug.home, bug.knobs, bug.seeds))
-        if size not in healthy and (bug.knobs or bug.seeds):
-            alike = [
-                b for b in bugs if (b.home, b.knobs, b.seeds) == (bug.home, bug.knobs, bug.seeds)
-            ]
-            healthy[size] = verdicts(bug, dict.fromkeys(c for b in alike for c in b.turns), False)
+        if bug.size not in healthy and bug.resized:
+            alike = dict.fromkeys(
+                id for other in bugs if other.size == bug.size for id in other.turns
+            )
+            healthy[bug.size] = verdicts(bug, alike, fresh=False)
         with bug.plant():
             found = verdicts(bug, bug.turns, fresh=True)
-        before = {id: healthy[size][id] for id in found} if size in healthy else {}
+        before = {id: healthy[bug.size][id] for id in found} if bug.resized else {}
         yield {"bug": bug.name, "healthy": before, "found": found}

@@ -13,7 +13,7 @@ from adversarium.report.figures.style import COLOURS, DASHES, marks, pyplot
 
 
 def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
-    """Numbers against t, one panel a run; `under`: the published run beside each changed one, pale."""
+    """Numbers against t, one panel a run; `under`: the published runs, drawn pale."""
     picture, axes = _panels(len(runs))
     lines = []
     for axis, run in zip(axes, runs, strict=True):
