@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.catalogue import experiment_ids, load
-from adversarium.plans.evidence import Evidence, Rows, Series, interval
+from adversarium.plans.evidence import Evidence, Rows, Series, interval, places
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
@@ -106,18 +106,6 @@ class Result:
         told = self.last().items()
         lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in told]
         return _html(("probe", f"last value, mean of {len(self.seeds)} seeds", "99 %"), lines)
-
-
-def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
-    """The last values (seed,) at every place of a number's axes, with the place in words."""
-    last = series.last()
-    if not series.axes:
-        yield "", last
-        return
-    grids = [[(name, v) for v in at] for name, at in series.axes.items()]
-    for index, place in zip(np.ndindex(last.shape[1:]), itertools.product(*grids), strict=True):
-        told = ", ".join(f"{name} {v:g}" for name, v in place)
-        yield f" ({told})", last[(slice(None), *index)]
 
 
 def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:

@@ -15,15 +15,19 @@ def _wide(original, self, h, reach):
     return original(self, h, 40 * reach)
 
 
+_SHORT = {"steps": 30}
+
 BUGS = (
     Bug(
         "inputs a twentieth of their size",
         swapped(Clusters, "sample", _tiny),
         turns=("boat.thm3.1.train_error",),
+        knobs=_SHORT,
     ),
     Bug(
         "certificate forty times too wide",
         swapped(TwoLayer, "interval_at", _wide),
         turns=("boat.thm3.1.train_error",),
+        knobs=_SHORT,
     ),
 )

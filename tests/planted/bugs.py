@@ -77,11 +77,15 @@ def derived(owner: type, name: str, value: Callable[[Any], Any]) -> Plant:
 
 def defaults(function: Any, **values: Any) -> Plant:
     """A function with other values where nobody gives one."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    own = names[len(names) - len(function.__defaults__) :]
-    assert set(values) <= set(own), (function.__name__, own)
-    changed = tuple({**dict(zip(own, function.__defaults__, strict=True)), **values}.values())
-    return lambda: patch.object(function, "__defaults__", changed)
+
+    def plant() -> AbstractContextManager[Any]:
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        known = names[len(names) - len(function.__defaults__) :]
+        assert set(values) <= set(known), (function.__name__, known)
+        before = dict(zip(known, function.__defaults__, strict=True))
+        return patch.object(function, "__defaults__", tuple({**before, **values}.values()))
+
+    return plant
 
 
 def together(*plants: Plant) -> Plant:

@@ -34,6 +34,7 @@ def _uphill(original, w, Z, delta, eta, log):
     return original(w, Z, delta, -eta, log)
 
 
+_FEW = {"D": 8, "n": 12}  # dimensions and points
 _SHORT_RAMPS = swapped(classifiers, "soft_indicator", _inside)
 
 BUGS = (
@@ -41,26 +42,46 @@ BUGS = (
         "training attack does nothing",
         swapped(sgd, "perturbed", _no_adversary),
         turns=("cgrm.tab1.digits",),
-        knobs={"epochs": 40, "n_test": 200},
+        knobs={"n": 60, "epochs": 60, "batch": 15, "n_test": 60, "width": 12},
     ),
     Bug("the tournament takes the smaller", swapped(parts, "largest", _smaller), ("cgrm.lemA.4",)),
     Bug(
         "half of the decision boundary is lost",
         swapped(torch, "cdist", _half_lost),
         turns=("cgrm.prop3.1.corrected",),
+        knobs={"grid": 101},
     ),
-    Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.prop3.2",)),
+    Bug(
+        "balls of half the radius",
+        HALF_BALLS,
+        turns=("cgrm.prop3.2",),
+        knobs=_FEW,
+        parameters={"network": False},
+    ),
     Bug(
         "soft indicators end inside the ball",
         _SHORT_RAMPS,
-        turns=("cgrm.cor3.4", "cgrm.thm3.3.corrected"),
+        turns=("cgrm.cor3.4",),
+        knobs=_FEW,
+        parameters={"looked": 6},
+    ),
+    Bug(
+        "soft indicators end inside the ball",
+        _SHORT_RAMPS,
+        turns=("cgrm.thm3.3.corrected",),
     ),
     Bug(
         "all training points count as small margins",
         defaults(complexity_order, mu=1.0),
         turns=("cgrm.complexity-order",),
     ),
-    Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2",), seeds=20),
+    Bug(
+        "balls of half the radius",
+        HALF_BALLS,
+        turns=("cgrm.thm6.2",),
+        knobs={"samples": (100, 200, 400, 800)},
+        seeds=20,
+    ),
     Bug(
         "small margins as wide as the large ones",
         defaults(tilted_errors, beta=5.0),
@@ -76,7 +97,12 @@ BUGS = (
         swapped(FGSM, "__call__", _a_tenth_short),
         turns=("cgrm.eq.B1-cauchy",),
     ),
-    Bug("linear descent goes uphill", misstepping("linear", -1.0), turns=("cgrm.lemB.2",)),
+    Bug(
+        "linear descent goes uphill",
+        misstepping("linear", -1.0),
+        turns=("cgrm.lemB.2",),
+        knobs={"trained": (200,)},
+    ),
     Bug("attacks do nothing", BLIND_ASCENTS, turns=("cgrm.thm4.2", "cgrm.thm4.2.cgrm")),
     Bug(
         "linear steps go uphill",

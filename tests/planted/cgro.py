@@ -60,11 +60,17 @@ _UNLABELLED = swapped(PatchData, "sample", _unlabelled)
 _HALF_ATTACK = misled("signal_noise", _half_attack)
 
 BUGS = (
-    Bug("signal patch without its label", _UNLABELLED, turns=("cgro.thm4.1",)),
+    Bug(
+        "signal patch without its label",
+        _UNLABELLED,
+        turns=("cgro.thm4.1",),
+        knobs={"n": 2},
+    ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1",),
+        knobs={"n": 2},
     ),
     Bug(
         "transfer attack half as strong",
@@ -81,7 +87,7 @@ BUGS = (
         "reduced steps half as long as the rule says",
         misstepping("signal_noise", 0.5),
         turns=("cgro.lem4.2",),
-        knobs={"steps": 1500},
+        knobs={"steps": 600},
     ),
     Bug(
         "initial weights twenty times as large",
@@ -92,34 +98,38 @@ BUGS = (
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
-        turns=(
-            "cgro.lem4.3",
-            "cgro.lemC.8",
-            "cgro.lemC.9",
-            "cgro.stages",
-            "cgro.lem4.4.corrected",
-        ),
+        turns=("cgro.lem4.3", "cgro.lemC.8", "cgro.lemC.9", "cgro.stages"),
+    ),
+    Bug(
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=("cgro.lem4.4.corrected",),
+        knobs={"steps": 1500, "sweeps": False},
     ),
     Bug(
         "signal patch without its label",
         _UNLABELLED,
         turns=("cgro.thmC.12.clean", "cgro.thmC.12.robust"),
+        knobs={"steps": 1000},
+        seeds=5,
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.phase-gamma",),
+        knobs={"steps": 6000, "gaps": (0.05,)},
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.N-critical",),
-        knobs={"ratios": (0.25, 4.0)},
+        knobs={"ratios": (0.25, 4.0), "gap": (0.14, 0.12, 0.1)},
     ),
     Bug(
         "clean training is half against the attack",
         misled("signal_noise", _half_attacked),
         turns=("cgro.thm4.1.control-lam0",),
+        knobs={"steps": 2000},
         seeds=30,
     ),
     Bug(
@@ -148,15 +158,23 @@ BUGS = (
         lambda: patch.object(parts, "_TOOTH", 0.9 * parts._TOOTH),
         turns=("cgro.lemD.2", "cgro.lemD.3"),
     ),
-    Bug("balls of half the radius", HALF_BALLS, turns=("cgro.eq.C",)),
+    Bug(
+        "balls of half the radius",
+        HALF_BALLS,
+        turns=("cgro.eq.C",),
+        knobs={"dimensions": (6,)},
+        parameters={"memorised": 4, "looked": 4},
+    ),
     Bug(
         "gradients a fifth too small",
         scaled(Features, "slope", 0.8),
         turns=("cgro.thmF.1.taylor",),
+        parameters={"nets": 2, "points": 100},
     ),
     Bug(
         "gradients a fifth too large",
         scaled(Features, "slope", 1.2),
         turns=("cgro.propE.2",),
+        parameters={"points": 500},
     ),
 )

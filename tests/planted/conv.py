@@ -3,7 +3,7 @@
 from tests.planted.bugs import Bug
 from tests.planted.parts import misstepping
 
-_ONE = {"rules": ("exact",)}
+_ONE = {"rules": ("exact",), "m": (64,)}
 
 BUGS = (
     Bug(

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adversarium.api import places
-from adversarium.plans.evidence import Evidence, Rows, interval
+from adversarium.plans.evidence import Evidence, Rows, interval, places
 from adversarium.plans.experiment import Experiment
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval

@@ -125,7 +125,8 @@ def _has(
     """Whether a recording of a seed is there at all of the times."""
     if (seed, probe) not in there:
         return False
-    return times is None or set(times) <= set(there[seed, probe] or ())
+    had = there[seed, probe]
+    return times is None or times == had or set(times) <= set(had or ())
 
 
 def _at(series: Series, times: tuple[int, ...] | None) -> Series:

@@ -30,12 +30,13 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE TABLE IF NOT EXISTS spent (
   run INTEGER NOT NULL, seed INTEGER NOT NULL, seconds REAL NOT NULL, provenance TEXT NOT NULL,
   PRIMARY KEY (run, seed)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS times (id INTEGER PRIMARY KEY, t BLOB UNIQUE NOT NULL);
 CREATE TABLE IF NOT EXISTS done (
-  run INTEGER NOT NULL, seed INTEGER NOT NULL, probe TEXT NOT NULL, times BLOB,
+  run INTEGER NOT NULL, seed INTEGER NOT NULL, probe TEXT NOT NULL, times INTEGER,
   PRIMARY KEY (run, seed, probe)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS arrays (
   run INTEGER NOT NULL, seed INTEGER NOT NULL, probe TEXT NOT NULL, name TEXT NOT NULL,
-  t BLOB NOT NULL, axes TEXT NOT NULL, value BLOB NOT NULL,
+  t INTEGER NOT NULL, axes TEXT NOT NULL, value BLOB NOT NULL,
   PRIMARY KEY (run, seed, probe, name));
 CREATE TABLE IF NOT EXISTS failures (
   key TEXT NOT NULL, experiment TEXT NOT NULL, config TEXT NOT NULL, seeds TEXT NOT NULL,
@@ -192,7 +193,9 @@ class Store:
     def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: Kept) -> None:
         """One seed's part of a recorded probe; what is there at other times stays beside it."""
         before = self._db.execute(
-            "SELECT times FROM done WHERE run = ? AND seed = ? AND probe = ?", (run, seed, probe)
+            "SELECT times.t FROM done LEFT JOIN times ON times.id = done.times "
+            "WHERE run = ? AND seed = ? AND probe = ?",
+            (run, seed, probe),
         ).fetchone()
         old: dict[str, Series] = {}
         times = kept.times
@@ -201,19 +204,26 @@ class Store:
             if not set(had) <= set(times):
                 old = self._arrays(run, [seed]).get(probe, {})
                 times = tuple(sorted({*had, *times}))
-        blob = None if times is None else np.array(times, dtype=np.int64).tobytes()
+        when = None if times is None else self._times(np.array(times))
         self._db.execute(
-            "INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?)", (run, seed, probe, blob)
+            "INSERT OR REPLACE INTO done VALUES (?, ?, ?, ?)", (run, seed, probe, when)
         )
         for name, series in kept.series.items():
-            t, values = series.t.astype(np.int64), series.values[i]
+            t, values = series.t, series.values[i]
             if name in old:
                 t, values = _merged(old[name].t, old[name].values[0], t, values)
             axes = json.dumps({k: list(v) for k, v in series.axes.items()}, ensure_ascii=False)
             self._db.execute(
                 "INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (run, seed, probe, name, t.tobytes(), axes, values.astype(np.float64).tobytes()),
+                (run, seed, probe, name, self._times(t), axes, values.astype(np.float64).tobytes()),
             )
+
+    def _times(self, t: np.ndarray) -> int:
+        """The number of some record times, which are stored once for all that have them."""
+        blob = t.astype(np.int64).tobytes()
+        self._db.execute("INSERT OR IGNORE INTO times (t) VALUES (?)", (blob,))
+        row = self._db.execute("SELECT id FROM times WHERE t = ?", (blob,)).fetchone()
+        return int(row[0])
 
     def _run(self, key: str) -> int | None:
         row = self._db.execute("SELECT id FROM runs WHERE key = ?", (key,)).fetchone()
@@ -223,12 +233,12 @@ class Store:
         """What is there of a run: the times of every (seed, probe); None for folds and trials."""
         with self._reported():
             rows = self._db.execute(
-                "SELECT seed, probe, times FROM done WHERE run = ?", (self._run(key),)
+                "SELECT seed, probe, times.t FROM done LEFT JOIN times ON times.id = done.times "
+                "WHERE run = ?",
+                (self._run(key),),
             ).fetchall()
-        return {
-            (seed, probe): None if times is None else tuple(_ints(times).tolist())
-            for seed, probe, times in rows
-        }
+        known = {blob: tuple(_ints(blob).tolist()) for _, _, blob in rows if blob is not None}
+        return {(seed, probe): known.get(blob) for seed, probe, blob in rows}
 
     def seeds(self, key: str) -> set[int]:
         """The seeds of which anything is there."""
@@ -245,7 +255,8 @@ class Store:
         place = {seed: i for i, seed in enumerate(seeds)}
         marks = ",".join("?" * len(place))
         rows = self._db.execute(
-            "SELECT seed, probe, name, t, axes, value FROM arrays "
+            "SELECT seed, probe, name, times.t, axes, value FROM arrays "
+            "JOIN times ON times.id = arrays.t "
             f"WHERE run = ? AND seed IN ({marks})",
             (run, *place),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.evidence import Rows, Series, interval
+from adversarium.plans.evidence import Rows, Series, interval, placed
 from adversarium.plans.run import Run
 from adversarium.report.figures.style import save, write_csv
 
@@ -52,17 +52,10 @@ def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndar
         places = dict(zip(series.axes, index, strict=True))
         if all(places[axis] == i for axis, i in pick.items() if axis in places):
             told = ", ".join(
-                f"{axis} {_place(axis, series.axes[axis][i])}"
-                for axis, i in places.items()
-                if axis not in pick
+                placed(axis, series.axes[axis][i]) for axis, i in places.items() if axis not in pick
             )
             made.append((told, series.values[(slice(None), slice(None), *index)]))
     return made
-
-
-def _place(axis: str, at: float) -> str:
-    """A place of an axis in words: classes, units and points count from one."""
-    return f"{at + 1:g}" if axis in ("class", "unit", "point") else f"{at:g}"
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[float, float, float]:
