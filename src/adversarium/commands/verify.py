@@ -35,7 +35,7 @@ def verify(
     """Runs what claims (or papers, experiments; all for none) still need; prints the ledger."""
     ready(device, data)
     from adversarium.commands.progress import Progress
-    from adversarium.plans.catalogue import selected_claims
+    from adversarium.plans.catalogue import claims, experiments, selected_claims
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_ledger
     from adversarium.runs.audit import Ask, audit
@@ -45,7 +45,8 @@ def verify(
     from adversarium.runs.where import place
 
     chosen = selected_claims(ids)
-    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
+    named = frozenset(word for word in ids if word in claims() and word not in experiments())
+    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh, named)
     opened = Store(store)
     with Progress(quiet=json) as progress:
         ledger, failures = audit(chosen, opened, ask, progress)

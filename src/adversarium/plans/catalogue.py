@@ -62,11 +62,10 @@ def own_file(word: str) -> Path | None:
 
 
 def resolved(word: str) -> str:
-    """A word as an id: the path of a folder with a paper stands for the paper's tag."""
+    """A word as an id: the path of a folder (./mypaper) stands for the tags of its papers."""
     path = Path(word)
-    if own_file(word) is None and (os.sep in word or path.is_dir()) and path.is_dir():
-        return name_directory(path)
-    return word
+    is_path = os.sep in word or word.startswith(".")
+    return name_directory(path) if is_path and own_file(word) is None and path.is_dir() else word
 
 
 def selected_claims(words: Sequence[str]) -> list[Claim]:

@@ -15,7 +15,7 @@ from adversarium.plans.compound import (
     Titled,
     UnlessRefuted,
 )
-from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Where
+from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity, Reading, Where
 from adversarium.plans.rules import (
     AtMost,
     Check,
@@ -104,7 +104,7 @@ def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Whe
         return np.full(len(run.seeds), float(number(run.task)))
 
     told = f"{name} ({meant.told})" if meant.told else name
-    return InRegime(Quantity(told, one_a_seed), at_least)
+    return InRegime(Quantity(told, one_a_seed, (Need(meant, NO_ROWS),)), at_least)
 
 
 def given(event: Quantity, check: Check) -> Check:

@@ -102,6 +102,9 @@ def exactly(task: Task) -> Where:
     return Where(task.family, task.coordinates)
 
 
+NO_ROWS = ("",)  # the names of a need that asks for the run alone
+
+
 @dataclass(frozen=True)
 class Need:
     """Rows that a check cannot do without: numbers by name, of the runs that are meant. No name: a

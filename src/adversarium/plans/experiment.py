@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.digest import digest
+from adversarium.digest import digest
 from adversarium.plans.run import Run, Task, Trial
 
 

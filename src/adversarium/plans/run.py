@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adversarium.plans.digest import configuration
+from adversarium.digest import configuration
 
 _DYNAMICS = ("data", "network", "attack", "n", "steps", "eta", "risk", "optimiser", "dtype")
 

@@ -8,6 +8,7 @@ where an id goes) are found in the same way.
 
 import importlib.util
 import os
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -115,7 +116,12 @@ def _homes() -> Iterator[tuple[Path, str]]:
     """Where papers live: a folder, and its importable name if it has one."""
     packages = [HOME, *(e.value for e in entry_points(group=HOME))]
     for package in dict.fromkeys(packages):
-        spec = importlib.util.find_spec(package)
+        try:
+            spec = importlib.util.find_spec(package)
+        except ImportError:
+            spec = None
+        if spec is None:
+            print(f"adversarium: the papers of {package} cannot be found.", file=sys.stderr)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             yield Path(place), package
     listed = os.environ.get("ADVERSARIUM_PAPERS", "")
@@ -224,6 +230,8 @@ def experiments() -> dict[str, Entry]:
     for tag, paper in papers().items():
         for id, entry in _toml(tag).get("experiments", {}).items():
             with _within(tag, id):
+                if not id.startswith(f"{tag}."):
+                    raise ValueError(f"an id of this paper begins with {tag}.")
                 _fields(entry, {"title": str, "module": str}, {"cost": str})
             judged = tuple(c.id for c in claims().values() if c.experiment == id)
             known[id] = Entry(

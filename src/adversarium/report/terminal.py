@@ -28,19 +28,22 @@ def print_run(
     """The last values of every run, the verdicts, and where the figures are."""
     mark = " (changed: not for the ledger)" if changed else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
-    pairs = zip(rows, under, strict=False) if under is not None and whole else ()
+    alike = under is not None and whole and len(under) == len(rows)
+    pairs = zip(rows, under, strict=True) if under is not None and alike else ()
     published = {run.label: below for run, below in pairs}
     for run in rows:
         _print_rows(run, published.get(run.label))
     for id in claims:
+        if not whole:
+            print(f"  {id}: undecided, a run failed")
+            continue
         try:
             verdict = judged(experiment.checks[id], rows)
             print(f"  {id}: {verdict.verdict} {verdict.reason}".rstrip())
         except KeyError as fault:
-            if whole and not changed:
+            if not changed:
                 raise
-            lacks = "the changed plan lacks" if whole else "a run failed:"
-            print(f"  {id}: undecided, out of regime: {lacks} {fault}")
+            print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
     folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:

@@ -31,6 +31,7 @@ class Ask:
     device: str = "cpu"
     place: Place = HERE
     fresh: bool = False
+    named: frozenset[str] = frozenset()  # claims that were asked for by their own ids
 
     def chosen(self, experiment: Experiment, preset: str | None = None) -> tuple[int, ...]:
         """The seeds of an experiment."""
@@ -68,9 +69,10 @@ def run_missing(
 ) -> list[str]:
     """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
     asked = ask or Ask()
+    distinct = {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}
     lacking = [
         piece
-        for job in jobs
+        for job in distinct.values()
         for piece in ([(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds))
     ]
     labels = {job.key: job.task.label for job in jobs}
@@ -158,7 +160,8 @@ def _audited(
     if not left:
         return made, []
     seeds = ask.chosen(experiment)
-    whole = set(left) == set(experiment.checks)  # then its figures are wanted too
+    # of a whole experiment its figures are wanted too; of a claim only what it needs
+    whole = set(left) == set(experiment.checks) and not ask.named & set(left)
     needs = [need for id in left for need in experiment.checks[id].needs]
     jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
     failures = run_missing(experiment, jobs, seeds, reader, ask, report)

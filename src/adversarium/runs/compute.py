@@ -153,7 +153,7 @@ class Recorder:
                 name: _series(_measure(recording, name), list(by_t), list(by_t.values()), count)
                 for name, by_t in self._rows.get(id, {}).items()
             }
-            made[id] = Kept(recording.times, series)
+            made[id] = Kept(self.job.asked[id], series)
         last = self.scene.setting.rule.steps
         for recording, memory in zip(self.folds, self._memories, strict=True):
             rows = {} if memory is None else recording.probe.rows(memory)  # None: a run too short

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.digest import digest
+from adversarium.digest import digest
 from adversarium.plans.evidence import Series
 from adversarium.runs.blocks import TRIAL, Block, Kept
 

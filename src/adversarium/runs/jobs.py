@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from adversarium.plans.digest import configuration, digest
+from adversarium.digest import configuration, digest
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
 from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
@@ -43,7 +43,14 @@ class Job:
         """What is to be recorded, by the digest of the probe: its times."""
         if isinstance(self.task, Trial):
             return {TRIAL: None}
-        return {probe_id(r.probe): r.times for r in self.task.recordings if r.times != ()}
+        asked: dict[str, tuple[int, ...] | None] = {}
+        for r in self.task.recordings:
+            if r.times is None:
+                asked[probe_id(r.probe)] = None
+            elif r.times:
+                before = asked.get(probe_id(r.probe)) or ()
+                asked[probe_id(r.probe)] = tuple(sorted({*before, *r.times}))
+        return asked
 
     def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
         """The setting of a run with seeds on a device."""

@@ -94,7 +94,7 @@ class Entry:
                 }
                 for gate in self.regime
             ],
-            "spans": {letter: list(ends) for letter, ends in self.spans.items()},
+            "spans": {k: [finite(end) for end in ends] for k, ends in self.spans.items()},
             "sharpness": list(self.sharpness),
         }
 

@@ -59,7 +59,7 @@ class Reader:
             for probe, times in job.asked.items()
             if all(_has(there, seed, probe, times) for seed in seeds)
         }
-        if not whole:
+        if not whole and job.asked:
             return None
         sources = self._sources(job.key, seeds)
         series = {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.boundary import Boundary, crossings, fit
+from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Evidence, Quantity, Summary, summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Switch
@@ -174,11 +175,14 @@ class Sweep:
 def watched_by(experiment: Experiment, id: str, claim: str) -> str:
     """What every cell is judged by: the claim that was named, or the experiment's switch, or its
     first claim."""
-    if not claim and id not in experiment.checks and experiment.switch is not None:
+    known = {c.lower(): c for c in experiment.checks}
+    alias = {c.id.lower(): c.alias_of for c in claims().values() if c.alias_of in known.values()}
+    named = known.get(id.lower()) or alias.get(id.lower())
+    if not claim and named is None and experiment.switch is not None:
         return str(experiment.switch.probe)
     if not experiment.checks:
         raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
-    watched = claim or (id if id in experiment.checks else next(iter(experiment.checks)))
+    watched = claim or named or next(iter(experiment.checks))
     if watched not in experiment.checks:
         raise ValueError(
             f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
@@ -207,7 +211,7 @@ def sweep(
         plans = [_planned(experiment, ask.preset, {**fixed, **cell}, watched) for cell in new]
         if all(fault for _, fault in plans) and not made:
             raise ValueError(plans[0][1])
-        jobs = list({job.key: job for cell_jobs, _ in plans for job in cell_jobs}.values())
+        jobs = [job for cell_jobs, _ in plans for job in cell_jobs]
         what = f"{len(new)} cells" + (f", round {turn} of {rounds}" if turn else "")
         failures += run_missing(experiment, jobs, seeds, reader, ask, _titled(report, what))
         for place, (cell_jobs, fault) in zip(new, plans, strict=True):

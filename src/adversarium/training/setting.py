@@ -92,5 +92,8 @@ def _side_by_side(batches: Sequence[B]) -> B:
     """One batch out of several, one after the other on the replica axis."""
     first = cast(Any, batches[0])
     names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), Tensor)]
+    others = [f.name for f in fields(first) if f.name not in names]
+    if any(getattr(b, name) != getattr(first, name) for b in batches for name in others):
+        raise ValueError("batches that differ in more than their tensors do not run side by side.")
     joined = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in names}
     return cast(B, replace(first, **joined))

@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
+from adversarium.digest import configuration, digest
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched
 from adversarium.training.rules import GradientDescent, Rule, Tree
 from adversarium.training.setting import AnySetting, side_by_side
@@ -15,9 +16,10 @@ from adversarium.training.states import WeightState, trainable
 
 def alike(setting: AnySetting) -> Hashable:
     """What must agree for settings to share one stack of weights: all but the distribution, of
-    which only the shapes (a part without a repr of its own agrees with nothing)."""
+    which only the shapes."""
     data, parts = setting.data, (setting.network, setting.attack, setting.rule)
-    return repr(parts), tuple(data.shape), data.k, setting.device, setting.dtype
+    same = digest(configuration(parts))
+    return same, tuple(data.shape), data.k, setting.device, setting.dtype
 
 
 def remembered(network: object, W: Tree, memory: dict[str, Tensor], heard: Tree) -> Tree:

@@ -203,6 +203,8 @@ class Gram:
             return "gram needs a TwoLayer network on vectors"
         if type(rule.optimiser) is not GradientDescent:
             return "gram runs full-batch gradient descent"
+        if rule.risk.log:
+            return "gram runs the risk itself, not its logarithm (risk.log = False)"
         if attack is None:
             return ""
         if type(attack) is not PGD or attack.p != 2 or attack.box is not None:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -16,8 +17,8 @@ _TOLD = ("symbol",)  # how a number is told is not what it is
 def configuration(value: Any) -> Any:
     """A value as plain JSON: dataclasses by name and fields, functions by their name.
 
-    What is not the laboratory's own carries a digest of its source file: edited code is another
-    run.
+    What is not the laboratory's own carries a digest of its source file (of all files of its
+    folder, where it is part of a package): edited code is another run.
     """
     if value is None or isinstance(value, (bool, int, str)):
         return value
@@ -29,6 +30,11 @@ def configuration(value: Any) -> Any:
         return [configuration(v) for v in value]
     if isinstance(value, (FunctionType, type)):
         return _name(value)
+    if isinstance(value, partial):
+        given = {"arguments": configuration(value.args), "fields": configuration(value.keywords)}
+        return {"is": "partial", "function": configuration(value.func), **given}
+    if hasattr(value, "detach") or hasattr(value, "tobytes"):  # a tensor or an array
+        return _array(value)
     if hasattr(value, "function") and hasattr(value, "measures"):  # a function as a probe
         return _name(value.function)
     if is_dataclass(value):
@@ -37,6 +43,13 @@ def configuration(value: Any) -> Any:
         named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
     kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD}
     return {"is": _name(type(value)), **kept}
+
+
+def _array(value: Any) -> dict[str, Any]:
+    """A tensor or an array by the digest of its numbers."""
+    plain = value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    numbers = hashlib.sha256(plain.tobytes()).hexdigest()[:24]
+    return {"is": "array", "shape": list(getattr(plain, "shape", ())), "numbers": numbers}
 
 
 def _name(thing: Any) -> str:
@@ -52,7 +65,10 @@ def _name(thing: Any) -> str:
     if "<lambda>" in thing.__qualname__:
         raise ValueError("a lambda has no name to store rows under; write it as a function.")
     try:
-        source = Path(inspect.getsourcefile(thing) or "").read_bytes()
+        file = Path(inspect.getsourcefile(thing) or "")
+        inside = "." in thing.__module__  # a package: its other files are part of the code
+        files = sorted(file.parent.glob("*.py")) if inside else [file]
+        source = b"".join(one.read_bytes() for one in files)
     except (OSError, TypeError):
         source = repr(thing).encode()
     return f"{thing.__qualname__}@{hashlib.sha256(source).hexdigest()[:12]}"
