@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 status = 1
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
-                made = (block for block in store.dump() if block.experiment == id)
+                keys = {job.key for job in jobs}  # whichever experiment wrote them first
+                made = (block for block in store.dump() if block.key in keys)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", made)
     except ValueError as fault:
