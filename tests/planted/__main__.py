@@ -1,5 +1,5 @@
-"""`python -m tests.planted ID` plants the bugs of an experiment, or of a paper, one after the
-other, and prints the verdicts with and without them; `--page` writes docs/faults.md."""
+"""`python -m tests.planted ID` plants the bugs of one experiment, one after the other, and prints
+the verdicts with and without them; `--page` writes docs/faults.md."""
 
 import json
 import sys
@@ -7,21 +7,21 @@ import sys
 import torch
 
 from tests.planted import BUGS
-from tests.planted.bugs import outcomes
+from tests.planted.bugs import planted
 from tests.planted.page import PAGE, page
 
 
 def main(word: str) -> None:
-    """One word of the command line: an experiment, a paper, or --page."""
+    """One word of the command line: an experiment, or --page."""
     if word == "--page":
         PAGE.write_text(page(), encoding="utf-8")
         return
-    own = [bug for bug in BUGS if word in (bug.home, bug.paper)]
+    own = [bug for bug in BUGS if bug.home == word]
     if not own:
         homes = ", ".join(dict.fromkeys(bug.home for bug in BUGS))
         raise SystemExit(f"no bug is planted in {word!r}; there are bugs in {homes}.")
     torch.set_num_threads(1)
-    print(json.dumps(list(outcomes(own))))
+    print(json.dumps(list(planted(own))))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from unittest.mock import patch
 from adversarium.plans.catalogue import claims, load
 from adversarium.plans.run import Run, Task
 from adversarium.runs.audit import Ask, judged, needed, run_missing
-from adversarium.runs.changes import planned
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
@@ -34,7 +33,7 @@ class Bug:
     name: str
     plant: Plant
     turns: tuple[str, ...]
-    knobs: Mapping[str, Any] = field(default_factory=dict)  # and fields of runs, as --set has them
+    knobs: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 0  # 0: as many as the quick preset has
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of its trials, beside the plan's
 
@@ -43,11 +42,6 @@ class Bug:
         """The experiment that its claims belong to."""
         (home,) = {claims()[id].experiment for id in self.turns}
         return home
-
-    @property
-    def paper(self) -> str:
-        """The tag of the paper that its claims belong to."""
-        return claims()[self.turns[0]].paper
 
     @property
     def resized(self) -> bool:
@@ -135,7 +129,7 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
     experiment = load(bug.home)
     checks = {id: experiment.checks[id] for id in wanted}
     needs = [need for check in checks.values() for need in check.needs]
-    tasks = needed(planned(experiment, "quick", bug.knobs), needs)
+    tasks = needed(experiment.tasks("quick", **bug.knobs), needs)
     jobs = [resolve(_smaller(task, bug.parameters)) for task in tasks]
     seeds = range(bug.seeds or experiment.seeds("quick"))
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +148,7 @@ def _smaller(task: Task, parameters: Mapping[str, Any]) -> Task:
     return replace(task, parameters={**task.parameters, **parameters})
 
 
-def outcomes(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:
+def planted(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:
     """Every bug: its name, its claims' verdicts without it (where knobs or seeds are changed; else
     they are the ledger's) and with it. One healthy run serves all bugs that run the same."""
     bugs = tuple(bugs)

@@ -80,7 +80,7 @@ BUGS = (
         HALF_BALLS,
         turns=("cgrm.thm6.2",),
         knobs={"samples": (100, 200, 400, 800)},
-        seeds=10,
+        seeds=20,
     ),
     Bug(
         "small margins as wide as the large ones",

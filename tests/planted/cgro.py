@@ -56,7 +56,6 @@ def _mostly_zero(original, shape, rng):
     return original(shape, rng) * (uniform((shape[0], *[1] * (len(shape) - 1)), rng) < 0.2)
 
 
-_COARSE = {"eta": 0.1, "steps": 6000, "n": 2}
 _UNLABELLED = swapped(PatchData, "sample", _unlabelled)
 _HALF_ATTACK = misled("signal_noise", _half_attack)
 
@@ -65,13 +64,13 @@ BUGS = (
         "signal patch without its label",
         _UNLABELLED,
         turns=("cgro.thm4.1",),
-        knobs=_COARSE,
+        knobs={"n": 2},
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1",),
-        knobs=_COARSE,
+        knobs={"n": 2},
     ),
     Bug(
         "transfer attack half as strong",
@@ -100,7 +99,6 @@ BUGS = (
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.lem4.3", "cgro.lemC.8", "cgro.lemC.9", "cgro.stages"),
-        knobs={"eta": 0.2, "steps": 5000},
     ),
     Bug(
         "reduced dynamics train against half the attack",
@@ -119,19 +117,19 @@ BUGS = (
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.phase-gamma",),
-        knobs={"eta": 0.2, "steps": 1500, "gaps": (0.05,)},
+        knobs={"steps": 6000, "gaps": (0.05,)},
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.N-critical",),
-        knobs={"eta": 0.2, "ratios": (0.25, 4.0), "gap": (0.14, 0.12, 0.1)},
+        knobs={"ratios": (0.25, 4.0), "gap": (0.14, 0.12, 0.1)},
     ),
     Bug(
         "clean training is half against the attack",
         misled("signal_noise", _half_attacked),
         turns=("cgro.thm4.1.control-lam0",),
-        knobs={"eta": 0.2, "steps": 1000},
+        knobs={"steps": 2000},
         seeds=30,
     ),
     Bug(

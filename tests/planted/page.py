@@ -32,7 +32,7 @@ def page() -> str:
     """The page's text."""
     lines = [_HEAD]
     for paper in papers().values():
-        own = [bug for bug in BUGS if bug.paper == paper.tag]
+        own = [bug for bug in BUGS if bug.home.startswith(f"{paper.tag}.")]
         if own:
             lines += [f"## {paper.key}", "", "| bug | claims that turn |", "|---|---|"]
             lines += [f"| {bug.name} | {_listed(bug.turns)} |" for bug in own]

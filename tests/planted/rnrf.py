@@ -86,7 +86,7 @@ _WEAK = swapped(MarginStep, "__call__", _hundredth)
 _SHORT = {"steps": 300, "m": 30, "points": 30}
 _FEW = {"steps": 300, "m": 20, "n": 50, "step": 500.0, "points": 20}  # 10 a point, as ever
 _LOW = {"steps": 300, "m": 50, "n": 50, "d": 50, "step": 500.0, "points": 10}
-_LONG = {"steps": 900, "m": 30, "n": 20, "d": 50, "step": 200.0, "points": 5, "when": (150,)}
+_LONG = {"steps": 1000, "m": 40, "n": 20, "d": 60, "step": 200.0, "points": 10}
 _LATE = (
     "rnrf.phase2.crossing",
     "rnrf.fig3.robust_rise",
@@ -133,7 +133,7 @@ TRAINING = (
         "training attack a hundredth of its size",
         _WEAK,
         turns=("rnrf.phase2.plateau",),
-        knobs={"steps": 400, "m": 40},
+        knobs={"steps": 620, "m": 40},
     ),
     Bug(
         "full-batch descent goes uphill",

@@ -1,6 +1,6 @@
 """Each planted bug turns its claims; without it the verdict is the ledger's at the same size.
 
-Bugs are planted in processes of their own, one a paper, where shapes are not checked.
+Bugs are planted in processes of their own, one an experiment, where shapes are not checked.
 """
 
 import json
@@ -19,9 +19,9 @@ LEDGER = {entry.id: entry.verdict for entry in committed()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paper", dict.fromkeys(bug.paper for bug in BUGS))
-def test_planted_bugs_turn_their_claims(paper):
-    command = [sys.executable, "-m", "tests.planted", paper]
+@pytest.mark.parametrize("id", dict.fromkeys(bug.home for bug in BUGS))
+def test_planted_bugs_turn_their_claims(id):
+    command = [sys.executable, "-m", "tests.planted", id]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for made in json.loads(done.stdout):
