@@ -15,10 +15,14 @@ from adversarium.plans.checks import (
     identity,
     in_regime,
     level,
+    no_decay,
+    no_growth,
+    not_testable,
     ordering,
-    part,
+    parts,
     power,
     present,
+    setting,
     unless_refuted,
 )
 from adversarium.plans.evidence import (
@@ -46,6 +50,7 @@ from adversarium.plans.figures import (
 )
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Trial
+from adversarium.plans.verdict import Why
 
 __all__ = [
     "Bars",
@@ -67,6 +72,7 @@ __all__ = [
     "Table",
     "Trial",
     "Where",
+    "Why",
     "at_most",
     "cited",
     "counted_as",
@@ -83,11 +89,15 @@ __all__ = [
     "in_regime",
     "last",
     "level",
+    "no_decay",
+    "no_growth",
+    "not_testable",
     "ordering",
-    "part",
+    "parts",
     "power",
     "present",
     "quantity",
+    "setting",
     "unless_refuted",
     "where",
 ]

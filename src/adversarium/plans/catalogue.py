@@ -28,6 +28,7 @@ from adversarium.plans.shelf import (
     named_directories,
     paper_of,
     papers,
+    readings,
 )
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "own_file",
     "paper_of",
     "papers",
+    "readings",
     "resolved",
     "selected_claims",
 ]
@@ -249,7 +251,17 @@ def own_claims(path: str) -> dict[str, Claim]:
     """The claims of a user's file; a check without an entry in `claims` gets a bare one."""
     module = _own_module(Path(path))
     stated = getattr(module, "claims", {})
-    allowed = {"source", "kind", "statement", "value", "rule", "note", "reading", "for_all"}
+    allowed = {
+        "source",
+        "kind",
+        "statement",
+        "value",
+        "rule",
+        "note",
+        "reading",
+        "for_all",
+        "proved",
+    }
     for id, entry in stated.items():
         if not isinstance(entry, dict) or not set(entry) <= allowed:
             raise ValueError(f"{path}: claims[{id!r}] may have {', '.join(sorted(allowed))}.")

@@ -1,18 +1,17 @@
 """The verdict rules as an experiment writes them, one function each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from adversarium.plans.compound import (
-    Cited,
     Each,
     Every,
     Given,
     Kind,
+    Parts,
     Present,
-    Titled,
     UnlessRefuted,
 )
 from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity, Reading, Where
@@ -25,9 +24,13 @@ from adversarium.plans.rules import (
     Identity,
     InRegime,
     Level,
+    NoGrowth,
+    NotTestable,
     Ordering,
+    Setting,
 )
 from adversarium.plans.run import Run
+from adversarium.plans.verdict import Why
 
 
 def identity(error: Quantity, tolerance: float) -> Check:
@@ -40,9 +43,11 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
     return AtMost(worst, bound, proof)
 
 
-def level(quantity: Quantity, low: float = -math.inf, high: float = math.inf) -> Check:
-    """holds: the 99 % interval over seeds lies in [low, high]."""
-    return Level(quantity, low, high)
+def level(
+    quantity: Quantity, low: float = -math.inf, high: float = math.inf, always: bool = False
+) -> Check:
+    """holds: the interval over seeds lies in [low, high]; `always`: and so does every seed."""
+    return Level(quantity, low, high, always=always)
 
 
 def power(quantity: Quantity, low: float, high: float) -> Check:
@@ -51,7 +56,7 @@ def power(quantity: Quantity, low: float, high: float) -> Check:
 
 
 def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
-    """holds: the 99 % interval of the paired difference lies above `by`."""
+    """holds: the interval of the paired difference lies above `by`."""
     return Ordering(greater, than, by)
 
 
@@ -73,6 +78,35 @@ def exponent(
     below, above = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
     reading = number if isinstance(number, Reading) else end(number)
     return Exponent(name, reading, along, meant, claimed - below, claimed + above, per)
+
+
+def no_growth(
+    name: str,
+    number: str | Reading,
+    along: str,
+    meant: Where,
+    logs: float = 0.0,
+    per: Callable[[float], float] = _one,
+    kind: str = "exponent",
+) -> Check:
+    """An upper bound with an open constant: holds where a number a run does not grow along a
+    coordinate, fails where it outgrows log^logs, which the statement leaves open."""
+    reading = number if isinstance(number, Reading) else end(number)
+    return NoGrowth(name, reading, along, meant, logs, False, per, kind)
+
+
+def no_decay(
+    name: str,
+    number: str | Reading,
+    along: str,
+    meant: Where,
+    logs: float = 0.0,
+    per: Callable[[float], float] = _one,
+    kind: str = "exponent",
+) -> Check:
+    """A lower bound with an open constant: the number does not fall along a coordinate."""
+    reading = number if isinstance(number, Reading) else end(number)
+    return NoGrowth(name, reading, along, meant, logs, True, per, kind)
 
 
 def end(name: str) -> Reading:
@@ -119,12 +153,27 @@ def unless_refuted(check: Check, because: str) -> Check:
 
 def cited(kind: str, what: str) -> Check:
     """A statement that a paper takes from elsewhere."""
-    return Cited(kind, what)
+    return NotTestable(kind, Why.CITED, f"{what}; its own source would decide it")
+
+
+def not_testable(kind: str, why: Why, what: str) -> Check:
+    """A statement that no experiment decides."""
+    return NotTestable(kind, why, what)
+
+
+def setting(kind: str, *factors: Quantity) -> Check:
+    """A hypothesis or a definition, told with its factors."""
+    return Setting(kind, factors)
 
 
 def every(*checks: Check) -> Check:
-    """All of several checks, each a part."""
+    """All of several checks: one statement at several places."""
     return Every(checks)
+
+
+def parts(named: Mapping[str, Check]) -> Check:
+    """The parts of a statement by name, each with its own word."""
+    return Parts(tuple(named.items()))
 
 
 def each(meant: Where | str, make: Callable[[Where], Check]) -> Check:
@@ -142,8 +191,3 @@ def present(
 def counted_as(kind: str, check: Check) -> Check:
     """A check that counts as one of another kind."""
     return Kind(kind, check)
-
-
-def part(name: str, check: Check) -> Check:
-    """A check as one part of a statement, by name."""
-    return Titled(name, check)

@@ -1,11 +1,24 @@
-"""Rules made of rules: all of them, each run's, given an event, under another kind or name."""
+"""Rules made of rules: all of them, named parts, each run's, given an event, under another kind.
 
-from collections.abc import Callable, Sequence
+What may go wrong by chance, one in a hundred for a claim, is shared among its members.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from adversarium.plans.evidence import Evidence, Need, Quantity, Where, exactly, summary
-from adversarium.plans.rules import Check
-from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.plans.rules import (
+    AtMost,
+    Check,
+    Existence,
+    Identity,
+    InRegime,
+    NotTestable,
+    Setting,
+)
+from adversarium.plans.verdict import Verdict, Why, Word, together, undecided
+
+_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # no interval decides them
 
 
 @dataclass(frozen=True)
@@ -22,11 +35,11 @@ class Given:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """Those of the check and of the event."""
         return (*self.check.needs, *self.event.needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Judges the seeds in which it happened."""
         happened = self.event.of(rows)
         told = summary(self.event, happened)
         if not happened.any():
@@ -51,34 +64,26 @@ class UnlessRefuted:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The check's."""
         return self.check.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """A failure says nothing, a success does."""
         verdict = self.check.judge(rows)
         if verdict.word != Word.FAILS:
             return verdict
+        parts = tuple(
+            replace(part, word=Word.UNDECIDED) if part.word == Word.FAILS else part
+            for part in verdict.parts
+        )
         told = f"{self.because}; {verdict.reason}"
-        return undecided(Why.CONSTANT, told, verdict.measured, verdict.low, verdict.high)
-
-
-@dataclass(frozen=True)
-class Cited:
-    """A statement that a paper takes from elsewhere: undecided, and said so."""
-
-    kind: str
-    what: str
-    needs: tuple[Need, ...] = ()
-
-    def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on no rows."""
-        return undecided(Why.CITED, f"{self.what}; its own source would decide it")
+        open_ = undecided(Why.CONSTANT, told, verdict.measured, verdict.low, verdict.high)
+        return replace(open_, within=parts)
 
 
 @dataclass(frozen=True)
 class Every:
-    """All of several checks, each a part; the first one's kind is the claim's.
+    """All of several checks, one statement at several places; the first one's kind is the claim's.
 
     An unmet hypothesis comes first (nothing can be said outside the regime), then a failure.
     """
@@ -92,21 +97,62 @@ class Every:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
-        return tuple(need for check in self.checks for need in check.needs)
+        """Those of all checks."""
+        return _needs(self.checks)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
-        verdicts = [check.judge(rows) for check in self.checks]
+        """The first that speaks against it, else the first."""
+        verdicts = _judged(self.checks, rows)
         measured = tuple(m for v in verdicts for m in v.measured)
         parts = tuple(part for v in verdicts for part in v.parts)
         open_ = [v for v in verdicts if v.word == Word.UNDECIDED]
         outside = [v for v in open_ if v.why == Why.REGIME]
-        failed = [v for v in verdicts if v.word == Word.FAILS]
+        failed = [v for v in verdicts if v.word in (Word.FAILS, Word.MIXED)]
+        whole = dict(measured=measured, within=parts, chance=any(v.chance for v in verdicts))
         for bad in (outside, failed, open_):
             if bad:
-                return replace(bad[0], measured=measured, within=parts, said=_told(bad))
-        return replace(verdicts[0], measured=measured, within=parts)
+                return replace(bad[0], **whole, said=_told(bad))  # type: ignore[arg-type]
+        good = [v for v in verdicts if v.word == Word.HOLDS] or verdicts
+        return replace(good[0], **whole)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a statement by name, each with its own word: mixed where some hold and some
+    fail."""
+
+    checks: tuple[tuple[str, Check], ...]
+
+    @property
+    def kind(self) -> str:
+        """The first part's."""
+        return self.checks[0][1].kind
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Those of all parts."""
+        return _needs(check for _, check in self.checks)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Every part by itself, and the word of them together."""
+        names, checks = zip(*self.checks, strict=True)
+        verdicts = dict(zip(names, _judged(checks, rows), strict=True))
+        word = together([v.word for v in verdicts.values()])
+        parts = tuple(v.called(name).parts[0] for name, v in verdicts.items())
+        speaking = [(name, v) for name, v in verdicts.items() if v.word != Word.HOLDS]
+        told = (f"{name}: {v.word}" + (f", {v.reason}" if v.reason else "") for name, v in speaking)
+        whys = [v.why for _, v in speaking if v.why is not None and v.word == word]
+        first = next((v for v in verdicts.values() if v.word == word), None)
+        return Verdict(
+            word,
+            tuple(m for v in verdicts.values() for m in v.measured),
+            first.low if first else None,
+            first.high if first else None,
+            why=whys[0] if whys else None,
+            chance=any(v.chance for v in verdicts.values()),
+            within=parts,
+            said="; ".join(told),
+        )
 
 
 @dataclass(frozen=True)
@@ -123,11 +169,11 @@ class Each:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The check's, of all runs that are meant."""
         return self.make(self.meant).needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """All of them."""
         checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.meant))
         if not checks:
             return undecided(Why.REGIME, "no such run in the plan")
@@ -145,7 +191,7 @@ class Present:
     needs: tuple[Need, ...] = ()
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """All of them."""
         checks = tuple(self.make(rows))
         return Every(checks).judge(rows) if checks else undecided(Why.REGIME, self.lacking)
 
@@ -159,34 +205,23 @@ class Kind:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The check's."""
         return self.check.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """What the check says."""
         return self.check.judge(rows)
 
 
-@dataclass(frozen=True)
-class Titled:
-    """A check as one part of a statement, by name."""
+def _needs(checks: Iterable[Check]) -> tuple[Need, ...]:
+    return tuple(need for check in checks for need in check.needs)
 
-    name: str
-    check: Check
 
-    @property
-    def kind(self) -> str:
-        """The check's."""
-        return self.check.kind
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
-        return self.check.needs
-
-    def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
-        return self.check.judge(rows).called(self.name)
+def _judged(checks: Iterable[Check], rows: Evidence) -> list[Verdict]:
+    """The verdicts of several checks; those that chance can decide wrongly share what may."""
+    known = list(checks)
+    shared = rows.shared(sum(not isinstance(check, _CERTAIN) for check in known))
+    return [check.judge(rows if isinstance(check, _CERTAIN) else shared) for check in known]
 
 
 def _told(verdicts: list[Verdict]) -> str:

@@ -3,7 +3,7 @@ them, their intervals and slopes."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -160,9 +160,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The rows of the runs of a plan."""
+    """The rows of the runs of a plan, and how sure a check of them has to be: 99 % belong to a
+    claim as a whole, its parts share what may go wrong."""
 
     runs: tuple[Rows, ...] = ()
+    confidence: float = CONFIDENCE
 
     def __iter__(self) -> Iterator[Rows]:
         return iter(self.runs)
@@ -177,7 +179,7 @@ class Evidence:
 
     def where(self, meant: Where) -> "Evidence":
         """The runs that are meant."""
-        return Evidence(tuple(run for run in self.runs if meant.meets(run.task)))
+        return replace(self, runs=tuple(run for run in self.runs if meant.meets(run.task)))
 
     def one(self, meant: Where) -> Rows:
         """The one run that is meant."""
@@ -196,7 +198,11 @@ class Evidence:
 
     def kept(self, chosen: np.ndarray) -> "Evidence":
         """The same of some of the seeds: a truth value for each."""
-        return Evidence(tuple(run.kept(chosen) for run in self.runs))
+        return replace(self, runs=tuple(run.kept(chosen) for run in self.runs))
+
+    def shared(self, parts: int) -> "Evidence":
+        """The same for one of several parts that vary with the seeds."""
+        return replace(self, confidence=1 - (1 - self.confidence) / max(parts, 1))
 
     def needed(self, needs: Sequence[Need]) -> "Evidence":
         """What is needed of it, and nothing else: a check that reads more would not find it."""
@@ -207,7 +213,7 @@ class Evidence:
                 names = frozenset(name for need in asked for name in need.names)
                 whole = any(not need.names for need in asked)
                 runs.append(run if whole else run.only(names))
-        return Evidence(tuple(runs))
+        return replace(self, runs=tuple(runs))
 
 
 @dataclass(frozen=True)
@@ -291,7 +297,9 @@ def quantity(
     return Quantity(name, of, needs, points)
 
 
-def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
+def interval(
+    values: np.ndarray, points: int = 0, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """The 99 % interval of the mean over seeds (Student's t).
 
     For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
@@ -307,19 +315,21 @@ def interval(values: np.ndarray, points: int = 0) -> tuple[float, float]:
     if n < 2 or not np.isfinite(values).all():
         return math.nan, math.nan
     mean = float(values.mean())
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
+    half = float(stats.t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
     low, high = mean - half, mean + half
     if points:
-        a, b = clopper_pearson(round(float(values.sum()) * points), n * points)
+        a, b = clopper_pearson(round(float(values.sum()) * points), n * points, confidence)
         low, high = max(0.0, min(low, a)), min(1.0, max(high, b))
     return low, high
 
 
-def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
-    """The exact 99 % interval of a frequency."""
+def clopper_pearson(
+    successes: int, trials: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The exact interval of a frequency."""
     from scipy import stats
 
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - confidence) / 2
     low = 0.0 if successes == 0 else stats.beta.ppf(tail, successes, trials - successes + 1)
     high = (
         1.0 if successes == trials else stats.beta.ppf(1 - tail, successes + 1, trials - successes)

@@ -2,8 +2,8 @@
 `judge`, which reads rows and trains nothing."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -14,6 +14,7 @@ from adversarium.plans.evidence import (
     Need,
     Quantity,
     Reading,
+    Rows,
     Summary,
     Where,
     clopper_pearson,
@@ -22,7 +23,7 @@ from adversarium.plans.evidence import (
     slope,
     summary,
 )
-from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 
 @runtime_checkable
@@ -48,17 +49,18 @@ class Identity:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The error's."""
         return self.error.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Compares the largest error with the tolerance."""
         values = self.error.of(rows)
         worst = float(values.max()) if np.isfinite(values).all() else math.inf
         told = f"worst error {worst:.3g}, tolerance {self.tolerance:.3g}"
         word = Word.HOLDS if worst <= self.tolerance else Word.FAILS
         measured = (summary(self.error, values),)
-        return Verdict(word, measured, None, self.tolerance, told, sharpness=told)
+        sharp = (Sharp("tolerance", self.tolerance),)
+        return Verdict(word, measured, None, self.tolerance, told, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -76,23 +78,24 @@ class AtMost:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """Those of the attacked number and of its proof."""
         return (*self.worst.needs, *(self.proof.needs if self.proof else ()))
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Looks for a violation in any seed."""
         values, bound = self.worst.of(rows), self.bound
         measured: tuple[Summary, ...] = (summary(self.worst, values),)
         if lost := int((~np.isfinite(values)).sum()):
             return undecided(Why.REGIME, f"no number in {lost} seeds", measured, None, bound)
         top, place = float(values.max()), int(values.argmax())
         at = self._at(rows, place)
+        sharp = (Sharp("factor below the bound", bound / top) if top > 0 and bound > 0
+                 else Sharp("slack", bound - top),)  # fmt: skip
         if top > bound:
             count = f"violated in {int((values > bound).sum())} of {len(values)} seeds"
             told = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
-            return Verdict(Word.FAILS, measured, None, bound, told, sharpness=told)
+            return Verdict(Word.FAILS, measured, None, bound, told, sharpness=sharp)
         told = f"smallest slack {bound - top:.4g}{at}"
-        sharp = f"{bound / top:.3g} × below the bound" if top > 0 and bound > 0 else told
         if self.proof is not None:
             proven = self.proof.of(rows)
             measured = (*measured, summary(self.proof, proven))
@@ -115,42 +118,59 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Level:
-    """holds: the 99 % interval over seeds lies in [low, high]; fails: it lies outside."""
+    """holds: the interval over seeds lies in [low, high], and with `always` every seed does; fails:
+    the interval lies outside."""
 
     quantity: Quantity
     low: float = -math.inf
     high: float = math.inf
     kind: str = "level"
+    always: bool = False
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The quantity's."""
         return self.quantity.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
-        return _within(self.quantity, self.quantity.of(rows), self.low, self.high)
+        """Compares the interval with the range."""
+        values = self.quantity.of(rows)
+        verdict = _within(self.quantity, values, self.low, self.high, rows.confidence)
+        outside = int(((values < self.low) | (values > self.high)).sum())
+        if not self.always or not outside or verdict.word != Word.HOLDS:
+            return verdict
+        told = f"{outside} of {len(values)} seeds lie outside the range"
+        return replace(verdict, word=Word.FAILS, detail=told)
 
 
-def _within(asked: Quantity, values: np.ndarray, low: float, high: float) -> Verdict:
-    """Whether the 99 % interval of values lies in [low, high]."""
+def _within(
+    asked: Quantity, values: np.ndarray, low: float, high: float, confidence: float
+) -> Verdict:
+    """Whether the interval of values lies in [low, high]."""
     measured, edges = (summary(asked, values),), (finite(low), finite(high))
     if unseen := _unseen(values):
         return undecided(*unseen, measured, *edges)
-    a, b = interval(values, asked.points)
-    gaps = [g for g in (a - low, high - b) if math.isfinite(g)]
-    sharp = f"half width {(b - a) / 2:.3g}, {min(gaps, default=math.inf):.3g} from the edge"
+    a, b = interval(values, asked.points, confidence)
+    sharp = _width(a, b, low, high)
+    chance = bool(asked.points or values.std() > 0)
     if low <= a and b <= high:
-        return Verdict(Word.HOLDS, measured, *edges, sharpness=sharp)
+        return Verdict(Word.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
-        told = "the 99 % interval lies outside the range"
-        return Verdict(Word.FAILS, measured, *edges, told, sharpness=sharp)
+        told = "the interval lies outside the range"
+        return Verdict(Word.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
     return undecided(Why.FEW_SEEDS, _more_seeds(values, low, high), measured, *edges)
+
+
+def _width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
+    """The half width of an interval [a, b], and how far it is from the edges of the range."""
+    gaps = [g for g in (a - low, high - b) if math.isfinite(g)]
+    edge = (Sharp("from the edge", min(gaps)),) if gaps else ()
+    return (Sharp("half width", (b - a) / 2), *edge)
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """holds: the 99 % interval of the paired difference lies above `by`."""
+    """holds: the interval of the paired difference lies above `by`."""
 
     greater: Quantity
     than: Quantity
@@ -159,11 +179,11 @@ class Ordering:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """Those of both sides."""
         return (*self.greater.needs, *self.than.needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Compares the difference, seed by seed."""
         a, b = self.greater.of(rows), self.than.of(rows)
         difference, by = a - b, self.by
         measured = (
@@ -173,15 +193,35 @@ class Ordering:
         )
         if unseen := _unseen(difference):
             return undecided(*unseen, measured, by, None)
-        low, high = interval(difference)
-        sharp = f"half width {(high - low) / 2:.3g}, {low - by:.3g} above the edge"
+        low, high = interval(difference, 0, rows.confidence)
+        sharp, chance = _width(low, high, by, math.inf), bool(difference.std() > 0)
         if low > by:
-            return Verdict(Word.HOLDS, measured, by, None, sharpness=sharp)
+            return Verdict(Word.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:
             told = "the difference has the other sign"
-            return Verdict(Word.FAILS, measured, by, None, told, sharpness=sharp)
+            return Verdict(Word.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
         told = _more_seeds(difference, by, math.inf)
         return undecided(Why.FEW_SEEDS, told, measured, by, None)
+
+
+FLAT = 0.1  # a slope within it is no growth
+SIZES, FACTOR = 4, 8.0  # what an exponent needs
+
+
+def _fitted(
+    runs: Mapping[float, Rows], number: Reading, per: Callable[[float], float]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Sizes, and the log–log slope of a number a seed; None where the sizes are too few."""
+    x = np.array([float(size) for size in runs])
+    if len(x) < SIZES or x.max() < FACTOR * x.min():
+        return None
+    numbers = [number.of(run) / per(size) for size, run in runs.items()]
+    return x, slope(x, np.stack(numbers, axis=1))
+
+
+def _too_few(low: float, high: float) -> Verdict:
+    told = "an exponent needs four sizes over a factor of eight"
+    return undecided(Why.SPANS, told, (), finite(low), finite(high))
 
 
 @dataclass(frozen=True)
@@ -201,19 +241,68 @@ class Exponent:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The number, of every size."""
         return (Need(self.meant, self.number.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
-        runs = rows.where(self.meant).by(self.along)
-        x = np.array([float(size) for size in runs])
-        if len(x) < 4 or x.max() < 8 * x.min():
-            told = "an exponent needs four sizes over a factor of eight"
-            return undecided(Why.REGIME, told, (), finite(self.low), finite(self.high))
-        numbers = [self.number.of(run) / self.per(size) for size, run in runs.items()]
-        slopes = slope(x, np.stack(numbers, axis=1))
-        return _within(Quantity(self.name, lambda _: slopes), slopes, self.low, self.high)
+        """Fits a slope a seed."""
+        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        if fitted is None:
+            return _too_few(self.low, self.high)
+        slopes = fitted[1]
+        asked = Quantity(self.name, lambda _: slopes)
+        return _within(asked, slopes, self.low, self.high, rows.confidence)
+
+
+@dataclass(frozen=True)
+class NoGrowth:
+    """holds: a number a run does not grow along a coordinate, the interval of its log–log slope
+    ends below `FLAT`; fails: it grows faster than any factor that the statement leaves open,
+    log^`logs` of the coordinate, does over these sizes. In between nothing is said.
+
+    `decay` asks that it does not fall instead.
+    """
+
+    name: str
+    number: Reading
+    along: str
+    meant: Where
+    logs: float = 0.0
+    decay: bool = False
+    per: Callable[[float], float] = field(default=lambda size: 1.0, repr=False)
+    kind: str = "exponent"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The number, of every size."""
+        return (Need(self.meant, self.number.names),)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Fits a slope a seed."""
+        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        if fitted is None:
+            return _too_few(-math.inf, FLAT)
+        x, slopes = fitted
+        sign = -1.0 if self.decay else 1.0
+        most = FLAT + (float(slope(x, np.log(x)[None] ** self.logs)[0]) if self.logs else 0.0)
+        asked = Quantity(self.name, lambda _: slopes)
+        measured = (summary(asked, slopes),)
+        low, high = (-FLAT, None) if self.decay else (None, FLAT)
+        if unseen := _unseen(slopes):
+            return undecided(*unseen, measured, low, high)
+        a, b = interval(sign * slopes, 0, rows.confidence)
+        sharp = (Sharp("half width", (b - a) / 2), Sharp("from the edge", FLAT - b))
+        chance = bool(slopes.std() > 0)
+        if b <= FLAT:
+            return Verdict(Word.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
+        if a > most:
+            word = "falls" if self.decay else "grows"
+            told = f"it {word} with {self.along}, by a power above {most:.2g}"
+            return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
+        told = f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log"
+        if not self.logs:
+            told = _more_seeds(sign * slopes, -math.inf, FLAT)
+        return undecided(Why.CONSTANT if self.logs else Why.FEW_SEEDS, told, measured, low, high)
 
 
 @dataclass(frozen=True)
@@ -228,26 +317,28 @@ class Frequency:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """Those of the counts."""
         return self.successes.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Pools the counts of all seeds."""
         values, wanted = self.successes.of(rows), self.at_least
         total = self.trials * len(values)
-        low, high = clopper_pearson(round(float(values.sum())), total)
+        successes = round(float(values.sum()))
+        low, high = clopper_pearson(successes, total, rows.confidence)
         shares = tuple(float(v) / self.trials for v in values)
         mean = float(values.sum()) / total
-        measured = (Summary(self.successes.name, mean, low, high, shares),)
-        sharp = f"{low - wanted:.3g} above the edge, half width {(high - low) / 2:.3g}"
+        told_interval = clopper_pearson(successes, total)
+        measured = (Summary(self.successes.name, mean, *told_interval, shares),)
+        sharp = _width(low, high, wanted, math.inf)
         if total < 300:
             told = f"{total} trials of at least 300"
             return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
         if low >= wanted:
-            return Verdict(Word.HOLDS, measured, wanted, None, sharpness=sharp)
+            return Verdict(Word.HOLDS, measured, wanted, None, sharpness=sharp, chance=True)
         if high < wanted:
             told = "the frequency is below the claim"
-            return Verdict(Word.FAILS, measured, wanted, None, told, sharpness=sharp)
+            return Verdict(Word.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True)
         told = "the interval crosses the claimed frequency"
         return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
 
@@ -261,11 +352,11 @@ class Existence:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """Those of the exact check."""
         return self.checked.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Looks for a case in which it was refuted."""
         values = self.checked.of(rows)
         measured = (summary(self.checked, values),)
         if lost := int(np.isnan(values).sum()):
@@ -274,7 +365,8 @@ class Existence:
         bad = int((values != 1).sum())
         told = f"refuted in {bad} of {len(values)} cases" if bad else ""
         word = Word.FAILS if bad else Word.HOLDS
-        return Verdict(word, measured, 1, None, told, sharpness=f"{len(values)} cases, exactly")
+        sharp = (Sharp("cases", len(values)),)
+        return Verdict(word, measured, 1, None, told, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -287,18 +379,50 @@ class InRegime:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The rows that it reads."""
+        """The quantity's."""
         return self.quantity.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The verdict on the rows."""
+        """Compares the smallest factor with the level."""
         values = self.quantity.of(rows)
         measured, least = (summary(self.quantity, values),), float(values.min())
         if least >= self.at_least:
-            sharp = f"{least:.3g} of {self.at_least:g}"
-            return Verdict(Word.HOLDS, measured, self.at_least, None, sharpness=sharp)
+            return Verdict(Word.SETTING, measured, self.at_least, None)
         told = f"{self.quantity.name} = {least:.3g} < {self.at_least:g}"
         return undecided(Why.REGIME, told, measured, self.at_least, None)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A hypothesis or a definition: its factors are told, nothing is judged."""
+
+    kind: str
+    factors: tuple[Quantity, ...]
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Those of the factors."""
+        return tuple(need for factor in self.factors for need in factor.needs)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Tells the factors."""
+        told = tuple(summary(factor, factor.of(rows)) for factor in self.factors)
+        return Verdict(Word.SETTING, told)
+
+
+@dataclass(frozen=True)
+class NotTestable:
+    """A statement that no experiment decides: cited, vacuous, or about all networks. What can be
+    tested of it are claims of their own."""
+
+    kind: str
+    why: Why
+    what: str
+    needs: tuple[Need, ...] = ()
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Says why."""
+        return Verdict(Word.NOT_TESTABLE, detail=self.what, why=self.why)
 
 
 def _few(values: np.ndarray) -> str:
@@ -320,5 +444,5 @@ def _more_seeds(values: np.ndarray, low: float, high: float) -> str:
     mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
     gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
     need = math.ceil((2.6 * sd / gap) ** 2) + 2 if gap > 0 and math.isfinite(sd) else None
-    text = "the 99 % interval crosses the edge of the range"
+    text = "the interval crosses the edge of the range"
     return f"{text}; about {max(need, len(values) + 1)} seeds would decide it" if need else text

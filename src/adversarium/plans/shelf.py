@@ -31,7 +31,6 @@ class Paper:
     note: str = ""
     order: int = 1000
     letters: Mapping[str, str] = field(default_factory=dict)  # letter → where a run keeps it
-    reading: str = ""  # what ≫, O, Θ and polylog are read as
     folder: Path = Path()
     package: str = ""  # the importable name of the folder
 
@@ -65,6 +64,8 @@ class Claim:
     note: str = ""
     reading: str = ""  # how the statement was read where it can be read in several ways
     for_all: tuple[str, ...] = ()  # the letters that it quantifies over
+    proved: bool = False  # a proof covers what the runs do not span
+    ours: bool = False  # a statement of the laboratory's own
 
     @property
     def paper(self) -> str:
@@ -152,7 +153,7 @@ def _fields(told: Mapping[str, Any], needed: Mapping[str, type], other: Mapping[
 def _paper(folder: Path, package: str) -> Paper:
     try:
         told = tomllib.loads((folder / "paper.toml").read_text(encoding="utf-8"))
-        other = {"note": str, "order": int, "letters": dict, "reading": str}
+        other = {"note": str, "order": int, "letters": dict}
         _fields(told, {"key": str, "title": str, "authors": str}, other)
         return Paper(**told, folder=folder, package=package)
     except (OSError, ValueError) as fault:
@@ -190,11 +191,16 @@ def _toml(tag: str) -> dict[str, Any]:
         raise ValueError(f"{path} is no catalogue: {fault}.") from fault
 
 
+def readings(tag: str) -> dict[str, str]:
+    """How a paper's open constants and its ≫ are read, at the head of its claims.toml."""
+    return {str(sign): str(told) for sign, told in _toml(tag).get("readings", {}).items()}
+
+
 KINDS = ("identity", "inequality", "level", "ordering", "exponent", "frequency", "existence")
 _CLAIM = {"source": str, "kind": str, "statement": str}
 _CLAIM_TOO = {
     **dict.fromkeys(("value", "rule", "experiment", "alias_of", "note", "reading"), str),
-    "images": bool,
+    **dict.fromkeys(("images", "proved", "ours"), bool),
     "for_all": list,
 }
 

@@ -1,5 +1,6 @@
 """What a check says: a word, its parts, its numbers, why it is open, how sharp it is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -7,25 +8,47 @@ from adversarium.plans.evidence import Summary
 
 
 class Word(StrEnum):
-    """The words of a verdict; a claim that was not judged has none of them."""
+    """The words of a verdict; a claim that was not judged has none of them. A hypothesis or a
+    definition is a setting: its factors are told, and it counts as no claim."""
 
     HOLDS = "holds"
     FAILS = "fails"
     MIXED = "mixed"
     UNDECIDED = "undecided"
     NOT_TESTABLE = "not testable"
+    SETTING = "setting"
 
 
 class Why(StrEnum):
-    """Why a claim is undecided."""
+    """Why a claim is undecided, or not testable."""
 
     FEW_SEEDS = "too few seeds"
     REGIME = "out of regime"
     ATTACK = "inexact attack"
     CONSTANT = "asymptotic constant"
-    CITED = "cited result"
     SPANS = "spans too little"
     FAILED = "a run failed"
+    CITED = "cited result"
+    VACUOUS = "vacuous"
+    ALL_NETWORKS = "quantifies over all networks"
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """What a part would have noticed: a kind of number, and the number.
+
+    >>> str(Sharp("half width", 0.02))
+    'half width 0.02'
+    """
+
+    what: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.value:.3g}"
+
+
+_WIDTHS = ("half width", "tolerance")  # the largest is the honest one; of slacks the smallest
 
 
 @dataclass(frozen=True)
@@ -36,13 +59,13 @@ class Part:
     word: Word
     measured: tuple[Summary, ...] = ()
     reason: str = ""
-    sharpness: str = ""
+    sharpness: tuple[Sharp, ...] = ()
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What a rule says, and on what numbers. `detail` is the reason in words; an undecided verdict
-    also has its kind (`why`)."""
+    also has its kind (`why`). `chance`: other seeds could have said something else."""
 
     word: Word
     measured: tuple[Summary, ...] = ()
@@ -50,7 +73,8 @@ class Verdict:
     high: float | None = None
     detail: str = ""
     why: Why | None = None
-    sharpness: str = ""
+    sharpness: tuple[Sharp, ...] = ()
+    chance: bool = False
     within: tuple[Part, ...] = field(default=(), repr=False)
     said: str = ""  # the reasons of several parts, put together
 
@@ -73,10 +97,13 @@ class Verdict:
         return (Part(name, self.word, self.measured, self.reason, self.sharpness),)
 
     def called(self, name: str) -> "Verdict":
-        """The same as one named part."""
-        return replace(
-            self, within=(Part(name, self.word, self.measured, self.reason, self.sharpness),)
-        )
+        """The same as one named part: the widest interval and the smallest slack speak for it."""
+        told: dict[str, Sharp] = {}
+        for sharp in (s for part in self.parts for s in part.sharpness):
+            pick = max if sharp.what in _WIDTHS else min
+            told[sharp.what] = pick(told.get(sharp.what, sharp), sharp, key=lambda s: s.value)
+        part = Part(name, self.word, self.measured, self.reason, tuple(told.values()))
+        return replace(self, within=(part,))
 
 
 def undecided(
@@ -88,3 +115,19 @@ def undecided(
 ) -> Verdict:
     """A verdict that stays open, for a named reason."""
     return Verdict(Word.UNDECIDED, measured, low, high, detail, why)
+
+
+def together(words: Sequence[Word]) -> Word:
+    """The word of a statement with these parts: mixed where some hold and some fail, else the
+    worst of them.
+
+    >>> together([Word.HOLDS, Word.FAILS]), together([Word.HOLDS, Word.UNDECIDED])
+    (<Word.MIXED: 'mixed'>, <Word.UNDECIDED: 'undecided'>)
+    """
+    judged = [word for word in words if word not in (Word.SETTING, Word.NOT_TESTABLE)]
+    if not judged:
+        return Word.NOT_TESTABLE if Word.NOT_TESTABLE in words else Word.SETTING
+    if Word.MIXED in judged or {Word.HOLDS, Word.FAILS} <= set(judged):
+        return Word.MIXED
+    order = (Word.FAILS, Word.UNDECIDED, Word.HOLDS)
+    return min(judged, key=order.index)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from adversarium.plans.catalogue import experiments, load, papers, selected_claims
+from adversarium.plans.catalogue import experiments, load, papers, readings, selected_claims
 from adversarium.plans.evidence import Evidence
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Figure, Table
@@ -19,6 +19,7 @@ from adversarium.report.figures import (
 from adversarium.report.mathematics import plain
 from adversarium.report.tables import (
     WORDS,
+    chances,
     expected_range,
     json_text,
     number,
@@ -50,8 +51,9 @@ code { font-size: .85em; background: var(--tint); padding: .1em .3em; border-rad
 .soft { color: var(--soft); font-size: .88rem; }
 .verdict { font-weight: 600; white-space: nowrap; }
 .holds::before { content: "✓ "; } .fails::before { content: "✗ "; }
-.undecided::before { content: "? "; }
+.undecided::before { content: "? "; } .mixed::before { content: "✓✗ "; }
 .holds { color: #0072B2; } .fails { color: #D55E00; } .undecided { color: #8a6d00; }
+.mixed { color: #AA3377; }
 @media (prefers-color-scheme: dark) { .holds { color: #56B4E9; } .undecided { color: #E69F00; }
   a { color: #6cb6ff; } }
 figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; }
@@ -97,11 +99,16 @@ def _structure(entry: Entry) -> str:
     """Parts with their own words, the regime, what the evidence spans and how sharp it is."""
     lines = []
     if len(entry.parts) > 1:
-        lines += [f"{html.escape(p.name)}: {p.word}" for p in entry.parts]
+        lines += [f"{html.escape(p.name)}: <b>{p.word}</b>" for p in entry.parts]
     lines += [f"regime: {html.escape(str(gate))}" for gate in entry.regime]
     if spans := spanned(entry):
         lines.append(f"spans {html.escape(spans)}")
-    lines += [f"sharpness: {html.escape(text)}" for text in entry.sharpness]
+    if entry.for_all:
+        lines.append(f"for all {html.escape(', '.join(entry.for_all))}")
+    lines += [
+        f"sharpness: {html.escape(f'{sharp} ({name})' if name else str(sharp))}"
+        for name, sharp in entry.sharpness
+    ]
     if not lines:
         return ""
     told = "<br>".join(lines)
@@ -128,7 +135,7 @@ def _claim_line(entry: Entry, home: str) -> list[str]:
         _cell(html.escape(entry.statement) + _soft(html.escape(entry.note)) + reading),
         _cell(paper),
         _cell(_measured(entry) + _soft(html.escape(entry.reason)) + _structure(entry)),
-        _cell(f'<span class="verdict {word}">{word}</span>' + evidence),
+        _cell(f'<span class="verdict {word.replace(" ", "-")}">{word}</span>' + evidence),
         _cell(number(entry.seconds), "n"),
         _cell(command),
     ]
@@ -144,17 +151,31 @@ def _index(entries: Sequence[Entry], homes: Mapping[str, str]) -> str:
         + [_cell(count, "n") for count in counts]
         for key, title, *counts in summary(entries)
     ]
-    parts = [_table(("paper", "title", *WORDS), lines)]
+    parts = [_table(("paper", "title", *WORDS), lines), _chances(entries)]
     idle = sum(e.verdict == NOT_RUN for e in entries)
     if idle:
         parts.append(f"<p>{idle} claims have an experiment but no rows in this store.</p>")
     for paper in papers().values():
-        about = f"{html.escape(paper.title)}. {html.escape(paper.authors)}."
+        about = f"{html.escape(paper.title)}. {html.escape(paper.authors)}.{_readings(paper.tag)}"
         theirs = [e for e in entries if e.paper == paper.tag]
         parts += _section(paper.key, about, theirs, homes)
     others = [e for e in entries if e.paper not in papers()]
     parts += _section("own", "", others, homes)
     return _page("Ledger", "\n".join(parts))
+
+
+def _readings(tag: str) -> str:
+    """How a paper's open constants are read, one line each."""
+    told = (f"<br>{html.escape(sign)}: {html.escape(text)}" for sign, text in readings(tag).items())
+    return "".join(told)
+
+
+def _chances(entries: Sequence[Entry]) -> str:
+    chancy, wrong = chances(entries)
+    return (
+        f"<p>{chancy} verdicts rest on chance; at 99 % a claim, and failures seen on two sets of "
+        f"seeds, at most {wrong:.2g} wrong ones are to be expected.</p>"
+    )
 
 
 def _section(key: str, about: str, entries: Sequence[Entry], homes: Mapping[str, str]) -> list[str]:
@@ -182,13 +203,13 @@ def _section(key: str, about: str, entries: Sequence[Entry], homes: Mapping[str,
 
 def _errata(entries: Sequence[Entry]) -> str:
     by_id = {e.id: e for e in entries}
-    failed = [e for e in entries if e.verdict == "fails"]
+    failed = [e for e in entries if e.verdict in ("fails", "mixed") and not e.alias_of]
     if not failed:
         body = "<p>No printed statement that was audited here fails.</p>"
         return _page("Errata", body)
     parts = [
-        "<p>Printed statements that fail, with the numbers that refute them, the command that "
-        "repeats the counterexample, and the corrected statement.</p>"
+        "<p>Printed statements that fail, or do so in part, with the numbers that refute them, the "
+        "command that repeats the counterexample, and the corrected statement.</p>"
     ]
     for e in failed:
         corrected = by_id.get(e.corrected or "")

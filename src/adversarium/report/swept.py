@@ -10,7 +10,15 @@ from adversarium.report.figures import planes
 from adversarium.report.figures.style import save
 from adversarium.runs.sweep import Sweep
 
-_MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "above": "+", "below": "−"}
+_MARKS = {
+    "holds": "✓",
+    "fails": "✗",
+    "mixed": "±",
+    "undecided": "?",
+    "not testable": "–",
+    "above": "+",
+    "below": "−",
+}
 _NUMBERS = ("mean", "low", "high")
 
 

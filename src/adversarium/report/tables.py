@@ -13,7 +13,7 @@ from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Evidence, Summary
 from adversarium.runs.ledger import Entry
 
-WORDS = ("holds", "fails", "undecided", "not yet implemented")
+WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
 
 
 def number(value: float | None) -> str:
@@ -48,6 +48,15 @@ def spanned(entry: Entry) -> str:
     )
 
 
+def chances(entries: Sequence[Entry]) -> tuple[int, float]:
+    """How many verdicts rest on chance, and how many wrong ones are to be expected at most: one in
+    a hundred of those that hold, one in ten thousand of those that fail (seen twice)."""
+    chancy = [e for e in entries if e.chance and not e.alias_of]
+    held = sum(e.verdict == "holds" for e in chancy)
+    failed = sum(e.verdict in ("fails", "mixed") for e in chancy)
+    return held + failed, 0.01 * held + 0.0001 * failed
+
+
 def json_text(value: Any) -> str:
     """Strict JSON: numbers that are not finite become null."""
 
@@ -64,14 +73,14 @@ def json_text(value: Any) -> str:
 
 
 def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """One line a paper (and one an own file): key, title, how many hold, fail, are undecided, not
-    yet implemented."""
+    """One line a paper (and one an own file): key, title, how many entries have each word. An alias
+    of another claim is not counted again."""
     named = [(p.tag, p.key, p.title) for p in papers().values()]
     tags = {tag for tag, _, _ in named}
     others = dict.fromkeys(e.paper for e in entries if e.paper not in tags)
     lines = []
     for tag, key, title in (*named, *((other, other, "own") for other in others)):
-        words = [e.verdict for e in entries if e.paper == tag]
+        words = [e.verdict for e in entries if e.paper == tag and not e.alias_of]
         lines.append((key, title, *(str(words.count(word)) for word in WORDS)))
     return lines
 

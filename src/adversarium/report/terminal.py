@@ -13,7 +13,14 @@ from adversarium.runs.audit import judged
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
 from adversarium.runs.sweep import Sweep
 
-_STYLES = {"holds": "blue", "fails": "bold red", "undecided": "yellow"}
+_STYLES = {
+    "holds": "blue",
+    "fails": "bold red",
+    "mixed": "magenta",
+    "undecided": "yellow",
+    "not testable": "dim",
+    "setting": "dim",
+}
 
 
 def print_run(
@@ -96,6 +103,9 @@ def print_ledger(ledger: Ledger, named: bool) -> None:
         if key.lower() in papers or key in papers:
             counted.add_row(key, *numbers)
     console.print(counted)
+    chancy, wrong = tables.chances(ledger.claims)
+    if chancy:
+        print(f"{chancy} verdicts rest on chance; at most {wrong:.2g} wrong ones are expected.")
     cpu, cores = ledger.machine["cpu"], ledger.machine["cores"]
     print(f"{ledger.seconds:.1f} s on {cpu}, {cores} cores")
 
@@ -107,6 +117,8 @@ def _told(e: Entry) -> str:
         lines.append(f"and {len(e.measured) - 4} more")
     if e.reason:
         lines.append(e.reason)
+    if e.verdict == "mixed":
+        lines += [f"{part.name}: {part.word}" for part in e.parts]
     if spanned := tables.spanned(e):
         lines.append(f"spans {spanned}")
     return "\n".join(lines)

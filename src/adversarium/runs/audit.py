@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.bounds import Gate
-from adversarium.plans.catalogue import Claim, claims, load, papers
+from adversarium.plans.catalogue import Claim, claims, load, own_claims, papers
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Task, narrowed
-from adversarium.plans.verdict import Verdict, Why, undecided
+from adversarium.plans.verdict import Verdict, Why, Word, undecided
 from adversarium.runs.jobs import Job, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
@@ -172,7 +172,8 @@ def _audited(
         made |= stored_verdicts(experiment, strong, reader, "paper")
     left = [id for id in ids if id not in made]
     if not left:
-        return made, []
+        failures = _confirmed(experiment, made, reader, ask, report)
+        return made, failures
     seeds = ask.chosen(experiment)
     # of a whole experiment its figures are wanted too; of a claim only what it needs
     whole = set(left) == set(experiment.checks) and not ask.named & set(left)
@@ -181,9 +182,34 @@ def _audited(
     jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
     failures = run_missing(experiment, jobs, seeds, reader, ask, report)
     made |= stored_verdicts(experiment, left, reader, ask.preset, ask.seeds)
+    failures += _confirmed(experiment, made, reader, ask, report)
     lost = undecided(Why.FAILED, "; ".join(failures))
     none = lost, Facts(preset=ask.preset, seeds=len(seeds))
     return {**dict.fromkeys(left, none), **made}, failures
+
+
+def _confirmed(
+    experiment: Experiment,
+    made: dict[str, tuple[Verdict, Facts]],
+    reader: Reader,
+    ask: Ask,
+    report: Report | None,
+) -> list[str]:
+    """Runs fresh seeds for the failures that rest on chance, and judges these once more."""
+    if ask.seeds:  # seeds that somebody chose show what they show
+        return []
+    failures: list[str] = []
+    for preset in ("quick", "paper"):
+        ids = [id for id, (v, facts) in made.items() if doubtful(v) and facts.preset == preset]
+        if ids:
+            needs = [need for id in ids for need in experiment.checks[id].needs]
+            jobs = planned_jobs(experiment, preset, needs)
+            seeds = fresh(range(experiment.seeds(preset)))
+            failures += run_missing(
+                experiment, jobs, seeds, reader, replace(ask, fresh=False), report
+            )
+            made |= stored_verdicts(experiment, ids, reader, preset)
+    return failures
 
 
 def stored_verdicts(
@@ -202,11 +228,77 @@ def stored_verdicts(
         jobs = list(_narrowed(whole, check.needs))
         rows = evidence(reader, jobs, seeds)
         if rows is not None:
-            facts = _facts(experiment, reader, jobs, seeds, preset)
+            facts = _facts(experiment, reader, jobs, seeds, preset, rows)
             if asked:
                 facts = replace(facts, asked=_words(asked))
-            made[id] = judged(check, rows), facts
+            verdict = spanning(_claim(experiment, id), judged(check, rows), facts.spans)
+            made[id] = seen_again(verdict, check, reader, jobs, seeds), facts
     return made
+
+
+FRESH = 10_000  # seeds from here on confirm a failure, and nothing else uses them
+
+
+def fresh(seeds: Sequence[int]) -> tuple[int, ...]:
+    """As many seeds that nothing else uses."""
+    return tuple(range(FRESH, FRESH + len(seeds)))
+
+
+def doubtful(verdict: Verdict) -> bool:
+    """Whether a failure rests on chance and is to be seen again on fresh seeds."""
+    return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED)
+
+
+def seen_again(
+    verdict: Verdict, check: Check, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]
+) -> Verdict:
+    """A failure that rests on chance, held against fresh seeds where their rows are there."""
+    rows = evidence(reader, jobs, fresh(seeds)) if doubtful(verdict) else None
+    if rows is None:
+        return verdict
+    again = judged(check, rows)
+    if again.word == verdict.word:
+        told = f"seen again on {len(seeds)} fresh seeds"
+        return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
+    told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
+    open_ = undecided(Why.FEW_SEEDS, f"{verdict.word} ({verdict.reason}); {told}")
+    return replace(verdict, word=Word.UNDECIDED, why=open_.why, detail=open_.detail, said="")
+
+
+PLACES, WIDE = 3, 4.0  # how many values, over which factor, speak for every value of a letter
+
+
+def spanning(
+    claim: Claim | None, verdict: Verdict, spans: Mapping[str, Sequence[float]]
+) -> Verdict:
+    """Without a proof, a statement for all values of a letter holds only where the evidence has
+    three of them over a factor of four."""
+    if claim is None or claim.proved or verdict.word != Word.HOLDS:
+        return verdict
+    narrow = {
+        letter: spans.get(letter, ())
+        for letter in claim.for_all
+        if not _wide(spans.get(letter, ()))
+    }
+    if not narrow:
+        return verdict
+    told = "; ".join(f"{letter}: {_few(values)}" for letter, values in narrow.items())
+    reason = f"{told} (three values over a factor of four are needed)"
+    return replace(verdict, word=Word.UNDECIDED, why=Why.SPANS, detail=reason, said="")
+
+
+def _wide(values: Sequence[float]) -> bool:
+    sizes = {abs(v) for v in values if v}
+    return len(sizes) >= PLACES and max(sizes) >= WIDE * min(sizes)
+
+
+def _few(values: Sequence[float]) -> str:
+    return ", ".join(f"{v:g}" for v in sorted(set(values))) or "one place"
+
+
+def _claim(experiment: Experiment, id: str) -> Claim | None:
+    own = own_claims(str(experiment.file)) if experiment.file is not None else {}
+    return own.get(id, claims().get(id))
 
 
 def _narrowed(jobs: Sequence[Job], needs: Sequence[Need]) -> Iterator[Job]:
@@ -221,17 +313,22 @@ def _words(seeds: Sequence[int]) -> str:
 
 
 def _facts(
-    experiment: Experiment, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int], preset: str
+    experiment: Experiment,
+    reader: Reader,
+    jobs: Sequence[Job],
+    seeds: Sequence[int],
+    preset: str,
+    rows: Evidence,
 ) -> Facts:
     sources = [reader.provenance(job, seeds) for job in jobs]
     tasks = [job.task for job in jobs]
     return Facts(
         preset=preset,
         seeds=len(seeds),
-        engine="+".join(dict.fromkeys(s["engine"] for s in sources)),
+        engine="+".join(dict.fromkeys(s["engine"] for s in sources)) or None,
         seconds=round(sum(s["seconds"] for s in sources), 3),
         regime=regime(experiment, tasks),
-        spans=spans(experiment, tasks),
+        spans=spans(experiment, tasks, rows),
     )
 
 
@@ -253,9 +350,14 @@ def _room(gate: Gate) -> float:
     return min(gate.factor - gate.low, gate.high - gate.factor)
 
 
-def spans(experiment: Experiment, tasks: Sequence[Task]) -> dict[str, tuple[float, float]]:
-    """What the evidence spans: of every letter of the paper (and every coordinate) the smallest and
-    the largest value among the runs."""
+_COUNTED = ("class", "unit", "point")  # axes that count things, and are no letters
+
+
+def spans(
+    experiment: Experiment, tasks: Sequence[Task], rows: Evidence | None = None
+) -> dict[str, tuple[float, ...]]:
+    """What the evidence spans: of every letter of the paper, every coordinate of the runs and every
+    axis of their numbers the values, rising."""
     paper = papers().get(experiment.id.split(".")[0])
     letters = dict(paper.letters) if paper and experiment.file is None else {}
     values: dict[str, list[float]] = {}
@@ -265,7 +367,11 @@ def spans(experiment: Experiment, tasks: Sequence[Task]) -> dict[str, tuple[floa
         for letter, value in {**_lettered(task, letters), **places}.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 values.setdefault(letter, []).append(value)
-    return {letter: (min(v), max(v)) for letter, v in values.items()}
+    for series in (s for run in rows or () for s in run.series.values()):
+        for axis, at in series.axes.items():
+            if axis not in _COUNTED:
+                values.setdefault(axis, []).extend(at)
+    return {letter: tuple(sorted(set(v))) for letter, v in values.items()}
 
 
 def _path(coordinate: object) -> str:
@@ -277,10 +383,12 @@ def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
     """The letters of a paper that a task has."""
     places = {}
     for letter, path in letters.items():
-        try:
-            places[letter] = Read(path).of(task)
-        except (AttributeError, KeyError, TypeError):
-            continue
+        for way in (path, letter):  # a trial may have it as a parameter of that name
+            try:
+                places[letter] = Read(way).of(task)
+                break
+            except (AttributeError, KeyError, TypeError):
+                continue
     return places
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import Claim, claims
 from adversarium.plans.evidence import Summary, finite
-from adversarium.plans.verdict import Part, Verdict, Word
+from adversarium.plans.verdict import Part, Sharp, Verdict, Word
 
 NOT_YET = "not yet implemented"
 NOT_RUN = "not run"
@@ -37,7 +37,7 @@ class Facts:
     seconds: float = 0.0
     asked: str = ""  # --seeds as it was given
     regime: tuple[Gate, ...] = ()
-    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # a letter's values
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,15 @@ class Entry:
     parts: tuple[Part, ...] = ()
     regime: tuple[Gate, ...] = ()
     spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    sharpness: tuple[str, ...] = ()
     reading: str = ""
+    for_all: tuple[str, ...] = ()
+    alias_of: str = ""
+    chance: bool = False  # other seeds could have said something else
+
+    @property
+    def sharpness(self) -> tuple[tuple[str, Sharp], ...]:
+        """What the parts would have noticed, each with the name of its part."""
+        return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -79,7 +86,7 @@ class Entry:
                     "verdict": str(part.word),
                     "measured": [_measured(m) for m in part.measured],
                     "reason": part.reason,
-                    "sharpness": part.sharpness,
+                    "sharpness": {s.what: finite(s.value) for s in part.sharpness},
                 }
                 for part in self.parts
             ],
@@ -95,7 +102,11 @@ class Entry:
                 for gate in self.regime
             ],
             "spans": {k: [finite(end) for end in ends] for k, ends in self.spans.items()},
-            "sharpness": list(self.sharpness),
+            "sharpness": [
+                {"part": name, "what": s.what, "value": finite(s.value)}
+                for name, s in self.sharpness
+            ],
+            "for_all": list(self.for_all),
         }
 
 
@@ -112,7 +123,7 @@ def read(plain: Mapping[str, Any]) -> Entry:
         "parts": tuple(
             Part(
                 p["name"], Word(p["verdict"]), _summaries(p["measured"]), p["reason"],
-                p.get("sharpness", ""),
+                _sharpness(p.get("sharpness")),
             )
             for p in plain.get("parts", ())
         ),
@@ -124,9 +135,15 @@ def read(plain: Mapping[str, Any]) -> Entry:
             for g in plain.get("regime", ())
         ),
         "spans": {letter: tuple(ends) for letter, ends in plain.get("spans", {}).items()},
-        "sharpness": tuple(plain.get("sharpness", ())),
+        "for_all": tuple(plain.get("for_all", ())),
     }  # fmt: skip
     return Entry(**{**known, **told})
+
+
+def _sharpness(plain: object) -> tuple[Sharp, ...]:
+    """What a part would have noticed; older ledgers have a sentence there."""
+    told = plain.items() if isinstance(plain, Mapping) else ()
+    return tuple(Sharp(what, _number(value, math.inf)) for what, value in told)
 
 
 def _summaries(plain: Sequence[Mapping[str, Any]]) -> tuple[Summary, ...]:
@@ -166,6 +183,8 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         bare,
         note=claim.note,
         reading=claim.reading,
+        for_all=claim.for_all,
+        alias_of=claim.alias_of,
         corrected=corrected if corrected in known else None,
         expected=Expected(claim.value, None, None) if claim.value else None,
     )
@@ -187,8 +206,8 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         command=_command(known.get(claim.alias_of, claim), facts),
         parts=verdict.parts,
         regime=facts.regime,
-        spans=facts.spans,
-        sharpness=tuple(part.sharpness for part in verdict.parts if part.sharpness),
+        spans={letter: (min(v), max(v)) for letter, v in facts.spans.items()},
+        chance=verdict.chance,
     )
 
 

@@ -105,7 +105,7 @@ def heatmap(
     plt = pyplot()
     picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
     shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
-    marks = {"holds": "✓", "fails": "✗", "undecided": "?"}
+    marks = {"holds": "✓", "fails": "✗", "undecided": "?", "mixed": "±", "not testable": "–"}
     middle = np.nanmean(grid) if np.isfinite(grid).any() else 0
     for (i, j), word in np.ndenumerate(verdicts):
         bright = math.isfinite(grid[i, j]) and grid[i, j] > middle
