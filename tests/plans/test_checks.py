@@ -8,7 +8,6 @@ import pytest
 
 from adversarium.plans import Check, Evidence, Need, checks, end, exactly, last, where
 from adversarium.plans.checks import (
-    Cited,
     at_most,
     cited,
     counted_as,
@@ -22,14 +21,18 @@ from adversarium.plans.checks import (
     identity,
     in_regime,
     level,
+    no_decay,
+    no_growth,
+    not_testable,
     ordering,
-    part,
+    parts,
     power,
     present,
+    setting,
     unless_refuted,
 )
 from adversarium.plans.evidence import Quantity, Rows
-from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Verdict, Why, Word, together, undecided
 from adversarium.runs.audit import judged
 from tests.plans.tables import patches, rows, run
 
@@ -100,7 +103,7 @@ def test_exponent_needs_four_sizes_over_a_factor_of_eight():
     assert word(check, sized(-1.0)) == "holds"
     assert word(check, sized(-0.5)) == "fails"
     few = check.judge(sized(-1.0, (100, 200, 400)))
-    assert few.verdict == "undecided" and few.reason.startswith("out of regime")
+    assert few.verdict == "undecided" and few.reason.startswith("spans too little")
     assert word(check, sized(-1.0, (100, 200, 300, 400))) == "undecided"
 
 
@@ -146,7 +149,7 @@ def test_every_and_each_pass_on_the_worst():
 
 def test_out_of_regime_is_undecided_never_a_failure():
     check = in_regime(last("C"), 2.0)
-    assert word(check, rows(C=[2.4])) == "holds"
+    assert word(check, rows(C=[2.4])) == "setting"
     assert check.judge(rows(C=[0.4])).reason.startswith("out of regime")
     claim = at_most(last("w"), 0.0)
     outside = every(claim, check).judge(rows(C=[0.4] * 5, w=[1.0] * 5))
@@ -158,7 +161,7 @@ def test_out_of_regime_is_undecided_never_a_failure():
 def test_a_hypothesis_on_the_configuration_is_read_from_the_run_itself():
     check = gated("n", lambda task: task.n, 10, where("E"))
     few, many = (Evidence((Rows(patches(family="E", n=n), (0, 1), {}),)) for n in (6, 12))
-    assert word(check, many) == "holds" and word(check, few) == "undecided"
+    assert word(check, many) == "setting" and word(check, few) == "undecided"
     assert "n (E) = 6 < 10" in check.judge(few).reason
 
 
@@ -197,9 +200,20 @@ def test_an_undecided_part_leaves_a_failure_standing_whatever_the_reason():
         assert every(Open()).judge(rows()).why is why
 
 
-def test_a_cited_statement_is_undecided_and_says_so():
+def test_what_no_experiment_decides_is_not_testable_and_says_why():
     verdict = cited("level", "Theorem 2 of another paper").judge(Evidence())
-    assert verdict.why is Why.CITED and verdict.reason.startswith("cited result: Theorem 2")
+    assert verdict.word == Word.NOT_TESTABLE and verdict.why is Why.CITED
+    assert verdict.reason.startswith("cited result: Theorem 2")
+    vacuous = not_testable("frequency", Why.VACUOUS, "the bound is negative").judge(Evidence())
+    assert vacuous.verdict == "not testable" and "vacuous: the bound" in vacuous.reason
+
+
+def test_a_hypothesis_is_told_with_its_factors_and_judged_by_nobody():
+    told = setting("level", last("x"), last("w")).judge(rows(x=NEAR_HALF, w=[1.0] * 5))
+    assert told.word == Word.SETTING and [m.name for m in told.measured] == ["x", "w"]
+    both = every(in_regime(last("w"), 0.5), level(last("x"), 0, 1))
+    assert both.judge(rows(x=NEAR_HALF, w=[1.0] * 5)).word == Word.HOLDS
+    assert both.judge(rows(x=NEAR_HALF, w=[0.1] * 5)).why is Why.REGIME
 
 
 def test_what_finite_sizes_cannot_refute_is_undecided_where_it_fails():
@@ -210,22 +224,68 @@ def test_what_finite_sizes_cannot_refute_is_undecided_where_it_fails():
 
 
 def test_every_part_keeps_its_name_word_numbers_and_reason():
-    check = every(
-        part("signal", level(last("x"), 0, 1)),
-        part("noise", every(at_most(last("w"), 0.0), at_most(last("w"), 9.0))),
-        identity(last("e"), 1e-9),
+    check = parts(
+        {
+            "signal": level(last("x"), 0, 1),
+            "noise": every(at_most(last("w"), 0.0), at_most(last("w"), 9.0)),
+            "e": identity(last("e"), 1e-9),
+        }
     )
     verdict = check.judge(rows(x=NEAR_HALF, w=[1.0] * 5, e=[0.0] * 5))
     assert [p.name for p in verdict.parts] == ["signal", "noise", "e"]
     assert [p.word for p in verdict.parts] == [Word.HOLDS, Word.FAILS, Word.HOLDS]
-    assert verdict.verdict == "fails" and len(verdict.measured) == 4
+    assert verdict.verdict == "mixed" and len(verdict.measured) == 4
     assert [len(p.measured) for p in verdict.parts] == [1, 2, 1]
     assert "violated in 5 of 5" in verdict.parts[1].reason
     assert verdict.parts[0].measured[0].name == "x"
     runs = Evidence((run("a", x=NEAR_HALF), run("b", x=[3.0] * 5)))
-    each_run = each(where(), lambda place: part(place.told, level(last("x", place), 0, 1)))
-    told = each_run.judge(runs)
-    assert [(p.name, str(p.word)) for p in told.parts] == [("a", "holds"), ("b", "fails")]
+    told = each(where(), lambda place: level(last("x", place), 0, 1)).judge(runs)
+    assert told.verdict == "fails"  # one statement at two places: no part of it
+    assert [(p.name, str(p.word)) for p in told.parts] == [("x (a)", "holds"), ("x (b)", "fails")]
+
+
+@pytest.mark.parametrize(
+    ("words", "whole"),
+    [
+        (("holds", "holds"), "holds"),
+        (("holds", "fails"), "mixed"),
+        (("holds", "undecided"), "undecided"),
+        (("fails", "undecided"), "fails"),
+        (("mixed", "undecided"), "mixed"),
+        (("holds", "not testable"), "holds"),
+        (("not testable", "setting"), "not testable"),
+        (("setting",), "setting"),
+    ],
+)
+def test_the_word_of_several_parts(words, whole):
+    assert together([Word(word) for word in words]) == whole
+
+
+def test_chance_is_shared_among_the_parts_of_a_claim():
+    check = level(last("x"), 0, 1)
+    close = rows(x=[0.96, 0.93, 0.95, 0.97, 0.93])  # at 99 % just inside, at 99.9 % not
+    assert word(check, close) == "holds"
+    ten = every(*[level(last("x"), -i, 1) for i in range(10)])
+    assert word(ten, close) == "undecided"
+    sure = every(check, *[at_most(last("x"), 2.0) for _ in range(9)])  # no interval decides those
+    assert word(sure, close) == "holds"
+
+
+def test_no_growth_allows_what_the_statement_leaves_open():
+    grown = {slope_: sized(slope_) for slope_ in (-1.0, 0.0, 0.25, 1.0)}
+    said = {s: word(no_growth("y", "y", "d", where("size")), e) for s, e in grown.items()}
+    assert said == {-1.0: "holds", 0.0: "holds", 0.25: "fails", 1.0: "fails"}
+    logs = {s: word(no_growth("y", "y", "d", where("size"), logs=2), e) for s, e in grown.items()}
+    assert logs == {-1.0: "holds", 0.0: "holds", 0.25: "undecided", 1.0: "fails"}
+    falls = {s: word(no_decay("y", "y", "d", where("size")), e) for s, e in grown.items()}
+    assert falls == {-1.0: "fails", 0.0: "holds", 0.25: "holds", 1.0: "holds"}
+
+
+def test_always_asks_every_seed():
+    values = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.52]
+    assert word(level(last("x"), 0, 0.515), rows(x=values)) == "holds"
+    always = level(last("x"), 0, 0.515, always=True).judge(rows(x=values))
+    assert always.verdict == "fails" and "1 of 10 seeds" in always.reason
 
 
 def test_a_verdict_of_one_rule_is_its_own_part():
@@ -236,25 +296,35 @@ def test_a_verdict_of_one_rule_is_its_own_part():
 @pytest.mark.parametrize(
     ("check", "evidence", "said"),
     [
-        (level(last("x"), 0, 1), rows(x=[0.5] * 5), "half width 0, 0.5 from the edge"),
-        (level(last("x"), high=1), rows(x=[3.0] * 5), "half width 0, -2 from the edge"),
-        (at_most(last("x"), 2.0), rows(x=[0.5] * 5), "4 × below the bound"),
-        (at_most(last("x"), 0.0), rows(x=[-0.5] * 5), "smallest slack 0.5 (seed 0)"),
-        (at_most(last("x"), 0.0), rows(x=[0.5] * 5), "violated in 5 of 5 seeds"),
-        (identity(last("x"), 1e-9), rows(x=[1e-12]), "worst error 1e-12, tolerance 1e-09"),
+        (level(last("x"), 0, 1), rows(x=[0.5] * 5), {"half width": 0, "from the edge": 0.5}),
+        (level(last("x"), high=1), rows(x=[3.0] * 5), {"half width": 0, "from the edge": -2}),
+        (level(last("x")), rows(x=[3.0] * 5), {"half width": 0}),
+        (at_most(last("x"), 2.0), rows(x=[0.5] * 5), {"factor below the bound": 4}),
+        (at_most(last("x"), 0.0), rows(x=[-0.5] * 5), {"slack": 0.5}),
+        (at_most(last("x"), 0.0), rows(x=[0.5] * 5), {"slack": -0.5}),
+        (identity(last("x"), 1e-9), rows(x=[1e-12]), {"tolerance": 1e-9}),
         (
             ordering(last("x"), than=last("y"), by=1.0),
             rows(x=[5.0] * 5, y=[2.0] * 5),
-            "half width 0, 2 above the edge",
+            {"half width": 0, "from the edge": 2},
         ),
-        (frequency(last("x"), 100, 0.5), rows(x=[90] * 5), "above the edge, half width"),
-        (existence(last("x")), rows(x=[1, 1, 1]), "3 cases, exactly"),
-        (in_regime(last("x"), 2.0), rows(x=[4.0]), "4 of 2"),
+        (existence(last("x")), rows(x=[1, 1, 1]), {"cases": 3}),
     ],
 )
 def test_a_verdict_says_how_sharp_it_is(check, evidence, said):
     verdict = check.judge(evidence)
-    assert said in verdict.sharpness and verdict.parts[0].sharpness == verdict.sharpness
+    assert {s.what: s.value for s in verdict.sharpness} == said
+    assert verdict.parts[0].sharpness == verdict.sharpness
+
+
+def test_of_several_places_the_widest_interval_and_the_smallest_slack_speak():
+    evidence = Evidence((run("a", x=NEAR_HALF), run("b", x=[0.8, 0.9, 0.7, 0.8, 0.8])))
+    places = each(where(), lambda place: level(last("x", place), 0, 1))
+    (part,) = parts({"both": places}).judge(evidence).parts
+    told = {s.what: s.value for s in part.sharpness}
+    one, two = ({s.what: s.value for s in p.sharpness} for p in places.judge(evidence).parts)
+    assert told["half width"] == max(one["half width"], two["half width"])
+    assert told["from the edge"] == min(one["from the edge"], two["from the edge"])
 
 
 def test_a_random_hypothesis_drops_seeds_and_is_told():
@@ -315,7 +385,11 @@ def all_kinds():
             Need(BOTH, ("x",)),
         ),
         "counted_as": counted_as("ordering", level(x, 0, 1)),
-        "part": part("signal", level(x, 0, 1)),
+        "parts": parts({"signal": level(x, 0, 1), "noise": at_most(w, 0.5)}),
+        "no_growth": no_growth("slope", "y", "d", where("size")),
+        "no_decay": no_decay("slope", "y", "d", where("size"), logs=1),
+        "setting": setting("level", x, w),
+        "not_testable": not_testable("level", Why.VACUOUS, "nothing"),
         "gated": every(at_most(w, 2.0), gated("n", lambda task: task.n, 1, where("train"))),
     }
 
@@ -381,11 +455,11 @@ def test_checks_of_equal_data_are_equal():
         lambda: at_most(w, 0.0, proof=x),
         lambda: identity(x, 1e-9),
         lambda: ordering(x, than=w, by=1.0),
-        lambda: every(level(x, 0, 1), part("noise", frequency(w, 100, 0.9))),
+        lambda: parts({"signal": level(x, 0, 1), "noise": frequency(w, 100, 0.9)}),
         lambda: given(x, unless_refuted(existence(w), "constants")),
         lambda: counted_as("ordering", in_regime(x, 2.0)),
         lambda: cited("level", "elsewhere"),
     ):
         assert make() == make()
     assert level(x, 0, 1) != level(x, 0, 2) and level(x, 0, 1) != power(x, 0, 1)
-    assert hash(cited("level", "elsewhere")) == hash(Cited("level", "elsewhere"))
+    assert hash(cited("level", "elsewhere")) == hash(cited("level", "elsewhere"))

@@ -8,13 +8,26 @@ import pytest
 
 import adversarium.runs.audit as module
 from adversarium.bounds import Gate
-from adversarium.plans import Need, Read, Run, at_most, cited, every, last, level, where
+from adversarium.plans import (
+    Need,
+    Quantity,
+    Read,
+    Run,
+    Trial,
+    at_most,
+    cited,
+    every,
+    last,
+    level,
+    where,
+)
 from adversarium.plans.catalogue import claims, load, selected_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import narrowed
-from adversarium.plans.verdict import Why
+from adversarium.plans.verdict import Verdict, Why, Word
 from adversarium.probes import risk, train_error
 from adversarium.runs.audit import (
+    FRESH,
     Ask,
     audit,
     judged,
@@ -23,6 +36,7 @@ from adversarium.runs.audit import (
     recorded,
     regime,
     run_missing,
+    spanning,
     spans,
     stored_evidence,
     stored_verdicts,
@@ -125,7 +139,7 @@ def test_two_audits_add_up_and_the_second_runs_what_the_first_did_not(store, toy
 def test_a_citation_rests_on_no_rows(store, toy):
     ledger, _ = audit([claim("toy.cited")], store)
     (entry,) = ledger.claims
-    assert entry.verdict == "undecided" and entry.reason.startswith("cited result")
+    assert entry.verdict == "not testable" and entry.reason.startswith("cited result")
     assert entry.preset == "quick"
     assert list(store._db.execute("SELECT * FROM runs")) == []
 
@@ -193,9 +207,9 @@ def test_the_worst_run_speaks_for_a_hypothesis():
 def test_evidence_spans_the_letters_of_its_paper_and_the_coordinates_of_its_runs():
     boat = replace(TOY, id="boat.toy")
     told = spans(boat, boat.tasks("paper"))
-    assert told["d"] == (20, 40) and told["n"] == (8, 8) and told["radius"] == (0.2, 0.3)
+    assert told["d"] == (20, 30, 40) and told["n"] == (8,) and told["radius"] == (0.2, 0.3)
     own = replace(boat, file=Path("own.py"))  # a user's file has no paper
-    assert spans(own, own.tasks("paper")) == {"d": (20, 40)}
+    assert spans(own, own.tasks("paper")) == {"d": (20, 30, 40)}
 
 
 def test_stored_evidence_is_the_strongest_that_is_there(store):
@@ -208,7 +222,7 @@ def test_stored_evidence_is_the_strongest_that_is_there(store):
     assert {id: v.verdict for id, (v, _) in made.items()} == {
         "toy.control": "holds",
         "toy.size": "holds",
-        "toy.cited": "undecided",
+        "toy.cited": "not testable",
         "toy.both": "holds",
     }
     whole = evidence(Reader(store, TOY.id), quick, range(5))
@@ -286,3 +300,56 @@ def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
     lost = replace(toy, checks={"toy.lost": level(last("rsik", "control"), 0, 1)})
     with pytest.raises(ValueError, match="asks for 'rsik', which the plan does not record; it rec"):
         recorded(lost, ["toy.lost"], toy.tasks("quick"))
+
+
+def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_four():
+    said = Verdict(Word.HOLDS)
+    for_all = replace(claim("toy.control"), for_all=("d", "n"))
+    enough = {"d": (10.0, 20.0, 40.0), "n": (1.0, 2.0, 4.0, 8.0)}
+    assert spanning(for_all, said, enough) is said
+    narrow = spanning(for_all, said, {**enough, "d": (20.0, 30.0, 40.0)})
+    assert narrow.why is Why.SPANS and "d: 20, 30, 40" in narrow.reason
+    assert spanning(for_all, said, {"d": (10.0, 40.0)}).why is Why.SPANS
+    assert spanning(replace(for_all, proved=True), said, {}) is said
+    failed = Verdict(Word.FAILS)  # one counterexample is enough
+    assert spanning(for_all, failed, {}) is failed
+
+
+def drawn(rng, shift):
+    """A number that is below 1 in the first seeds and, for another shift, only there."""
+    seed = rng.initial_seed() % 1000 / 1000
+    return {"drawn": seed + shift}
+
+
+def chancy(monkeypatch, check):
+    def plan():
+        yield Trial(function=drawn, parameters={"shift": 2.0})
+
+    made = replace(
+        TOY,
+        plan=plan,
+        presets={"quick": dict(seeds=6), "paper": dict(seeds=6)},
+        checks={"toy.chance": check},
+    )
+    monkeypatch.setattr(module, "load", lambda id: made)
+    return made
+
+
+def test_a_failure_by_chance_is_seen_again_on_fresh_seeds(store, monkeypatch):
+    chancy(monkeypatch, level(last("drawn"), 0, 1))
+    (entry,) = audit([claim("toy.chance")], store)[0].claims
+    assert entry.verdict == "fails" and entry.chance and "seen again on 6 fresh" in entry.reason
+    (key,) = (key for (key,) in store._db.execute("SELECT key FROM runs"))
+    assert store.seeds(key) == {*range(6), *range(FRESH, FRESH + 6)}
+    asked = audit([claim("toy.chance")], store, Ask(seeds=(0, 1, 2, 3, 4, 5, 6)))[0].claims[0]
+    assert asked.verdict == "fails" and store.seeds(key) == {*range(7), *range(FRESH, FRESH + 6)}
+
+
+def test_a_failure_that_fresh_seeds_do_not_show_is_undecided(store, monkeypatch):
+    lucky = Quantity(
+        "lucky", lambda rows: rows.one(where()).last("drawn") - 9 * (rows.seeds[0] >= FRESH),
+        last("drawn").needs,
+    )  # fmt: skip
+    chancy(monkeypatch, level(lucky, high=1))
+    (entry,) = audit([claim("toy.chance")], store)[0].claims
+    assert entry.verdict == "undecided" and "on 6 fresh seeds: holds" in entry.reason
