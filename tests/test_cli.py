@@ -336,6 +336,9 @@ BAD = [
     (["sweep", "rnrf.fig3", "--over", "nosuch=1,2"], "nothing is called"),
     (["sweep", "rnrf.fig3", "--over", "d=10,20", "--claim", "cgro.thm4.1"], "has no claim"),
     (["list", "engines"], "engines"),
+    (["scheduler", "--port", "99999999"], "--port needs a number"),
+    (["show", "./missing.py"], "is not a file"),
+    (["verify", "./misspelt.py"], "asks for 'rsik', which the plan does not record; it records ri"),
     (["run", "./missing.py"], "is not a file"),
     (["run", "./raises.py"], "raises.py, line 2 raised ZeroDivisionError"),
     (["verify", "./syntax.py"], "SyntaxError"),
@@ -369,6 +372,7 @@ def test_bad_input_gets_one_sentence_and_status_two(words, said, call, tmp_path)
         "def plan():\n    raise RuntimeError('no luck')\n    yield\n"
     )
     (tmp_path / "stolen.py").write_text(OWN.replace("own.thm", "conv.eq16"))
+    (tmp_path / "misspelt.py").write_text(OWN.replace('last("train_error")', 'last("rsik")'))
     (tmp_path / "exits.py").write_text("import sys\nsys.exit()\n")
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
     one_sentence(call(*words, status=2), said)
@@ -407,6 +411,7 @@ figures = (Curves(name="risk", y=("risk",), title="risk"),)
 def test_an_own_file_goes_wherever_an_id_goes(call, tmp_path, drawn):
     (tmp_path / "own.py").write_text(OWN)
     assert "own.thm: holds" in call("run", "./own.py").stdout
+    assert "own.thm: no verdict yet" in call("show", "./own.py").stdout
     ledger = json.loads(call("verify", "./own.py", "--json").stdout)
     assert ledger["claims"][0]["verdict"] == "holds"
     call("sweep", "./own.py", "--over", "d=10,20")

@@ -5,6 +5,7 @@ float64 and moved afterwards: one seed, the same data on every machine and in ev
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -23,6 +24,12 @@ def stream(seed: int, use: str) -> Generator:
 def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
     """One stream per seed: the replica axis of a batched run."""
     return tuple(stream(seed, use) for seed in seeds)
+
+
+def measuring(seeds: Sequence[int], t: int, attack: object) -> tuple[Generator, ...]:
+    """The streams of an attack that measures at step t: training's own are not touched."""
+    told = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function by its name alone
+    return streams(seeds, f"evaluation/{t}/{told}")
 
 
 def normal(shape: Sequence[int], rng: Streams) -> Tensor:

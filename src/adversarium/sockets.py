@@ -286,6 +286,8 @@ class Fold(Protocol[M, State_contra, Scene_contra]):
     def rows(self, memory: M) -> Rows: ...
 
 
+AnyProbe = Probe[Any, Any] | Callable[[Any, Any], "Tensor | Rows"]  # a plain function will do
+AnyFold = Fold[Any, Any, Any]
 AnyData = Distribution[Batch]
 AnyLearner = Learner[Any]
 AnyAttack = Attack | None  # none: clean training

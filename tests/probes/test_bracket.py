@@ -10,15 +10,9 @@ import torch
 from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.probes import (
-    CertifiedError,
-    Scene,
-    bracket,
-    certified_margin,
-    train_error,
-    worst_margin,
-)
-from adversarium.probes.bracket import exact_margin, lipschitz_margin
+from adversarium.probes import CertifiedError, Scene, train_error
+from adversarium.probes.bracket import bracket, exact_margin, lipschitz_margin
+from adversarium.probes.errors import certified_margin, worst_margin
 from adversarium.rng import normal, stream
 from adversarium.training import Rule, Setting, WeightState
 

@@ -19,8 +19,8 @@ from adversarium.probes import (
     robust_feature,
     robust_features,
     true_feature,
-    worst_margin,
 )
+from adversarium.probes.errors import worst_margin
 from adversarium.rng import normal, stream
 from adversarium.training import Rule, Setting, WeightState, choose, train
 

@@ -15,8 +15,8 @@ from adversarium.probes import (
     decomposition,
     nonrobust_features,
     robust_features,
-    worst_margin,
 )
+from adversarium.probes.errors import worst_margin
 from adversarium.probes.recursions import growth
 from adversarium.probes.scene import Scene
 from adversarium.probes.two_features import every_correlation, plateau

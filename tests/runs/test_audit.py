@@ -8,7 +8,7 @@ import pytest
 
 import adversarium.runs.audit as module
 from adversarium.bounds import Gate
-from adversarium.plans import Need, Read, Run, at_most, cited, every, last, where
+from adversarium.plans import Need, Read, Run, at_most, cited, every, last, level, where
 from adversarium.plans.catalogue import claims, load, selected_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import narrowed
@@ -20,6 +20,7 @@ from adversarium.runs.audit import (
     judged,
     needed,
     planned_jobs,
+    recorded,
     regime,
     run_missing,
     spans,
@@ -279,3 +280,9 @@ def test_shipped_rows_are_those_of_todays_plans():
             if isinstance(jobs[block.key].task, Run):
                 names = {probe_id(r.probe) for r in jobs[block.key].task.recordings}
                 assert names == set(asked)
+
+
+def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
+    lost = replace(toy, checks={"toy.lost": level(last("rsik", "control"), 0, 1)})
+    with pytest.raises(ValueError, match="asks for 'rsik', which the plan does not record; it rec"):
+        recorded(lost, ["toy.lost"], toy.tasks("quick"))

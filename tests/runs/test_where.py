@@ -149,3 +149,53 @@ def test_only_what_is_needed_travels():
     asked = {name for task in kept if hasattr(task, "recordings")
              for r in task.recordings for name in r.names}  # fmt: skip
     assert asked and all("eq16_excess" in name for name in asked)
+
+
+OWN = """import os
+import adversarium as av
+
+quick = dict(seeds=3)
+checks = {"own.alive": av.plans.level(av.plans.last("drawn", "calm"), 0, 10)}
+
+
+def calm(rng, size):
+    return {"drawn": size}
+
+
+def deadly(rng, size):
+    os.kill(os.getpid(), 9)
+
+
+def plan():
+    yield av.Trial(function=calm, parameters={"size": 2.0}, family="calm")
+    yield av.Trial(function=deadly, parameters={"size": 1.0}, family="deadly")
+"""
+
+
+def own_units(path):
+    recipe = Recipe(path, "quick")
+    jobs = [resolve(task, recipe) for task in planned(load(path), "quick", {})]
+    return units([(job, (0, 1)) for job in jobs], "cpu")
+
+
+def test_a_unit_that_kills_its_process_fails_alone(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    made = Processes(2).computed(own_units(str(tmp_path / "own.py")), "own", lambda *told: None)
+    by_family = {}
+    for unit, outcome in made:
+        by_family.setdefault(unit.jobs[0].task.family, []).append(outcome)
+    assert [len(o.blocks) for o in by_family["calm"]] == [1, 1]
+    assert all("process died" in why for o in by_family["deadly"] for why in o.failures.values())
+    assert [len(o.failures) for o in by_family["deadly"]] == [1, 1]
+
+
+def test_an_own_file_is_found_from_another_folder_and_read_again_when_edited(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    first = order(own_units("./own.py")[0], "own")
+    monkeypatch.chdir("/")
+    assert carried_out(first).blocks[0].kept[""].series["drawn"].values.item() == 2.0
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN.replace('"drawn": size', '"drawn": size + 1'))
+    second = order(own_units("./own.py")[0], "own")
+    assert carried_out(second).blocks[0].kept[""].series["drawn"].values.item() == 3.0

@@ -61,6 +61,7 @@ class FiniteAttack:
     tries: int = 3
     level: float = 0.3
     loss: str = "risk"
+    revision = 2  # fgsm chooses nothing by the rounding of a gradient that vanishes
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         if not isinstance(batch, _WithOptions):

@@ -20,6 +20,8 @@ def scheduler(
     code here: keep it on loopback or in a network that you trust."""
     from adversarium.runs.where.cluster import distributed
 
+    if not 0 <= port < 65536:
+        raise ValueError(f"--port needs a number from 0 (any that is free) to 65535, got {port}.")
     dask = distributed()
 
     async def serve() -> None:

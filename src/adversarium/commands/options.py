@@ -28,7 +28,7 @@ def ready(device: str, data: Path | None = None) -> None:
     if data is not None:
         if not data.is_dir():
             raise ValueError(f"--data needs a directory, got {data}.")
-        os.environ["ADVERSARIUM_DATA"] = str(data)
+        os.environ["ADVERSARIUM_DATA"] = str(data.resolve())
     if device == "cuda":
         import torch
 

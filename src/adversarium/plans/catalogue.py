@@ -146,12 +146,21 @@ def _outside(entry: Entry, paper: Paper) -> Experiment:
 
 def _folder_package(paper: Paper) -> str:
     """A paper's folder as a package, under a private name."""
-    name = f"paper_{paper.tag}_{hashlib.sha256(str(paper.folder).encode()).hexdigest()[:8]}"
+    files = sorted(paper.folder.glob("*.py"))
+    name = f"paper_{paper.tag}_{_digest(paper.folder, *files)}"
     if name not in sys.modules:
         package = ModuleType(name)
         package.__path__ = [str(paper.folder)]
         sys.modules[name] = package
     return name
+
+
+def _digest(home: Path, *files: Path) -> str:
+    """A digest of a place and of what its files say: an edited file is another module."""
+    whole = hashlib.sha256(str(home).encode())
+    for file in files:
+        whole.update(file.read_bytes())
+    return whole.hexdigest()[:12]
 
 
 def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None) -> Experiment:
@@ -177,7 +186,7 @@ def _own_module(path: Path) -> ModuleType:
     """A user's file as a module, under a private name (a file called torch.py is no torch)."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file; an own experiment is a Python file with a plan.")
-    name = f"own_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    name = f"own_{_digest(path.resolve(), path)}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None

@@ -3,9 +3,12 @@ import."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adversarium.digest import configuration
+
+if TYPE_CHECKING:
+    from adversarium.sockets import AnyFold, AnyProbe
 
 _DYNAMICS = ("data", "network", "attack", "n", "steps", "eta", "risk", "optimiser", "dtype")
 
@@ -36,7 +39,7 @@ class Read:
 class Recording:
     """A probe with the times at which it is recorded; a fold (times: None) sees every step."""
 
-    probe: Any
+    probe: "AnyProbe | AnyFold"
     times: tuple[int, ...] | None
 
     @property

@@ -101,8 +101,14 @@ def name_directory(folder: Path) -> str:
 
 
 def named_directories() -> tuple[str, ...]:
-    """The directories that were named in this process."""
-    return tuple(str(path) for path in _named)
+    """The directories that were named in this process, or to it (ADVERSARIUM_PAPERS)."""
+    return tuple(str(path.resolve()) for path in (*_listed(), *_named))
+
+
+def _listed() -> list[Path]:
+    """The directories that ADVERSARIUM_PAPERS names."""
+    listed = os.environ.get("ADVERSARIUM_PAPERS", "")
+    return [Path(p) for p in listed.split(os.pathsep) if p]
 
 
 def _papers_in(folder: Path) -> list[Path]:
@@ -124,8 +130,7 @@ def _homes() -> Iterator[tuple[Path, str]]:
             print(f"adversarium: the papers of {package} cannot be found.", file=sys.stderr)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             yield Path(place), package
-    listed = os.environ.get("ADVERSARIUM_PAPERS", "")
-    for folder in (*(Path(p) for p in listed.split(os.pathsep) if p), *_named):
+    for folder in (*_listed(), *_named):
         if not folder.is_dir():
             raise ValueError(f"ADVERSARIUM_PAPERS names {folder}, which is no directory.")
         yield folder, ""
@@ -185,6 +190,7 @@ def _toml(tag: str) -> dict[str, Any]:
         raise ValueError(f"{path} is no catalogue: {fault}.") from fault
 
 
+KINDS = ("identity", "inequality", "level", "ordering", "exponent", "frequency", "existence")
 _CLAIM = {"source": str, "kind": str, "statement": str}
 _CLAIM_TOO = {
     **dict.fromkeys(("value", "rule", "experiment", "alias_of", "note", "reading"), str),
@@ -198,6 +204,8 @@ def _claim(tag: str, id: str, entry: Mapping[str, Any]) -> Claim:
         if not id.startswith(f"{tag}."):
             raise ValueError(f"an id of this paper begins with {tag!r}")
         _fields(entry, _CLAIM, _CLAIM_TOO)
+        if entry["kind"] not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {entry['kind']!r}")
         home = entry.get("experiment", "")
         if home and home not in _toml(tag).get("experiments", {}):
             raise ValueError(f"there is no experiment {home}")

@@ -1,14 +1,12 @@
 """Measurements of a state: `probe(state, scene)`; folds see every step."""
 
-from adversarium.probes.bracket import CertifiedError, bracket
+from adversarium.probes.bracket import CertifiedError
 from adversarium.probes.errors import (
     Error,
     ErrorByRadius,
-    certified_margin,
     risk,
     robust_train_error,
     train_error,
-    worst_margin,
 )
 from adversarium.probes.features import (
     largest_signal,
@@ -92,8 +90,6 @@ __all__ = [
     "attacked_doubt",
     "attacked_off_span",
     "attacked_outputs",
-    "bracket",
-    "certified_margin",
     "conclusion",
     "decomposition",
     "direction_error",
@@ -131,5 +127,4 @@ __all__ = [
     "unit_drift",
     "weights_off_span",
     "worst_loss",
-    "worst_margin",
 ]

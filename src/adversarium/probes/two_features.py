@@ -13,7 +13,7 @@ from adversarium.networks.smoothed_cnn import SmoothedCNN
 from adversarium.probes.errors import error
 from adversarium.probes.measuring import described, measures
 from adversarium.probes.scene import Scene
-from adversarium.rng import streams
+from adversarium.rng import measuring
 from adversarium.shapes import Float
 from adversarium.sockets import Measure, State
 from adversarium.training.objectives import true_logit
@@ -224,7 +224,7 @@ class InnerGap:
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
         train, setting, attack = scene.train, scene.setting, attacked_by(scene)
         longer = PGD(radius=attack.radius, steps=self.steps, loss=attack.loss)
-        rng = streams(setting.seeds, f"evaluation/{state.t}/{longer!r}")
+        rng = measuring(setting.seeds, state.t, longer)
         further = perturbed(setting, state.W, train, longer, state.t, rng)
         lowest, lower = (
             true_logit(state.f(x), train.y).double().mean(-1) for x in (further, state.full.x_adv)

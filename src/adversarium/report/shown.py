@@ -7,7 +7,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.catalogue import Claim, Entry, claims, experiments, paper_of, selected_claims
+from adversarium.plans.catalogue import (
+    Claim,
+    Entry,
+    claims,
+    experiments,
+    load,
+    own_file,
+    paper_of,
+    selected_claims,
+)
 from adversarium.plans.verdict import Word
 
 
@@ -41,6 +50,13 @@ def shown(id: str, store: Path, as_json: bool) -> str:
             )
         return _experiment(entry, verdicts)
     chosen = selected_claims((id,))
+    own = own_file(id)
+    if own is not None and not as_json:
+        title = load(id).title
+        return _experiment(
+            Entry(id=id, title=title, module="", file=id, claims=tuple(c.id for c in chosen)),
+            verdicts,
+        )
     if as_json:
         return json.dumps({"claims": [vars(c) for c in chosen]}, ensure_ascii=False)
     return "\n\n".join(_claim(c, verdicts, bibtex=False) for c in chosen)

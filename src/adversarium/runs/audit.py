@@ -50,6 +50,20 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
     return kept
 
 
+def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
+    """Refuses a check that asks for what no run of the plan records."""
+    for id in ids:
+        for need in experiment.checks[id].needs:
+            runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
+            there = {name for run in runs for r in run.recordings for name in r.names}
+            asked = [name for name in need.names if name]
+            if runs and asked and not there & set(asked):
+                raise ValueError(
+                    f"{experiment.file or experiment.id}: the check of {id} asks for {asked[0]!r}, "
+                    f"which the plan does not record; it records {', '.join(sorted(there))}."
+                )
+
+
 def planned_jobs(
     experiment: Experiment, preset: str, needs: Sequence[Need] | None = None
 ) -> list[Job]:
@@ -162,6 +176,7 @@ def _audited(
     seeds = ask.chosen(experiment)
     # of a whole experiment its figures are wanted too; of a claim only what it needs
     whole = set(left) == set(experiment.checks) and not ask.named & set(left)
+    recorded(experiment, left, experiment.tasks(ask.preset))
     needs = [need for id in left for need in experiment.checks[id].needs]
     jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
     failures = run_missing(experiment, jobs, seeds, reader, ask, report)

@@ -4,21 +4,21 @@ writes nothing, and gives the same numbers wherever it runs."""
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from adversarium.plans.evidence import Series
-from adversarium.plans.run import Recording, Run, Trial
+from adversarium.plans.run import Run, Trial
 from adversarium.probes.measuring import measured
 from adversarium.probes.scene import AnyScene, Scene
 from adversarium.rng import stream
 from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
-from adversarium.sockets import Along, Measure, Recorded, State
+from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
 from adversarium.training import train
 
 Progress = Callable[[int, int], None]  # (steps done, steps in all)
@@ -122,10 +122,14 @@ class Recorder:
     def __init__(self, job: Job, scene: AnyScene) -> None:
         assert isinstance(job.task, Run)
         self.job, self.scene = job, scene
-        recordings = [r for r in job.task.recordings if r.times != ()]
-        self.probes = [r for r in recordings if r.times is not None]
-        self.folds = [r for r in recordings if r.times is None]
-        self.times = {t for r in self.probes for t in r.times or ()}
+        self.probes: list[tuple[AnyProbe, tuple[int, ...]]] = []
+        self.folds: list[AnyFold] = []
+        for recording in job.task.recordings:
+            if recording.times is None:
+                self.folds.append(cast(AnyFold, recording.probe))
+            elif recording.times:
+                self.probes.append((cast(AnyProbe, recording.probe), recording.times))
+        self.times = {t for _, times in self.probes for t in times}
         self._rows: dict[str, dict[str, dict[int, Recorded]]] = {}
         self._memories: list[Any] = [None] * len(self.folds)
 
@@ -133,47 +137,49 @@ class Recorder:
         """Folds see every state, probes those of their record times."""
         t, scene = state.t, self.scene
         self._memories = [
-            recording.probe.see(memory, state, scene)
-            for recording, memory in zip(self.folds, self._memories, strict=True)
+            fold.see(memory, state, scene)
+            for fold, memory in zip(self.folds, self._memories, strict=True)
         ]
-        for recording in self.probes:
-            if recording.times is not None and t in recording.times:
-                for name, row in rows_of(recording.probe, recording.probe(state, scene)).items():
+        for probe, times in self.probes:
+            if t in times:
+                for name, row in rows_of(probe, probe(state, scene)).items():
                     if not bool(torch.isfinite(row.values).all()):
                         raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
-                    by_name = self._rows.setdefault(probe_id(recording.probe), {})
+                    by_name = self._rows.setdefault(probe_id(probe), {})
                     by_name.setdefault(name, {})[t] = row
 
     def kept(self, count: int) -> dict[str, Kept]:
         """Everything that was seen, of the first seeds (the others fill up the block)."""
         made: dict[str, Kept] = {}
-        for recording in self.probes:
-            id = probe_id(recording.probe)
+        for probe, _ in self.probes:
+            id = probe_id(probe)
             series = {
-                name: _series(_measure(recording, name), list(by_t), list(by_t.values()), count)
+                name: _series(_measure(probe, name), list(by_t), list(by_t.values()), count)
                 for name, by_t in self._rows.get(id, {}).items()
             }
             made[id] = Kept(self.job.asked[id], series)
         last = self.scene.setting.rule.steps
-        for recording, memory in zip(self.folds, self._memories, strict=True):
-            rows = {} if memory is None else recording.probe.rows(memory)  # None: a run too short
+        for fold, memory in zip(self.folds, self._memories, strict=True):
+            rows = {} if memory is None else fold.rows(memory)  # None: a run too short
             series = {}
-            for name, row in rows_of(recording.probe, rows).items():
+            for name, row in rows_of(fold, rows).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
-                series[name] = _curve(_measure(recording, name), whole, count)
-            made[probe_id(recording.probe)] = Kept(None, series)
+                series[name] = _curve(_measure(fold, name), whole, count)
+            made[probe_id(fold)] = Kept(None, series)
         return made
 
 
-def rows_of(probe: object, value: Tensor | Mapping[str, Tensor | Recorded]) -> dict[str, Recorded]:
+def rows_of(
+    probe: AnyProbe | AnyFold, value: Tensor | Mapping[str, Tensor | Recorded]
+) -> dict[str, Recorded]:
     """What a probe or a fold returned, by name."""
     if isinstance(value, Tensor):
         value = {measured(probe)[0].name: value}
     return {n: v if isinstance(v, Recorded) else Recorded(v) for n, v in value.items()}
 
 
-def _measure(recording: Recording, name: str) -> Measure:
-    known = {measure.name: measure for measure in measured(recording.probe)}
+def _measure(probe: AnyProbe | AnyFold, name: str) -> Measure:
+    known = {measure.name: measure for measure in measured(probe)}
     return known.get(name, Measure(name))
 
 

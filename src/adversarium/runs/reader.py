@@ -84,12 +84,31 @@ class Reader:
         return sources
 
     def provenance(self, job: Job, seeds: Sequence[int]) -> dict[str, Any]:
-        """Engine, refusals, seconds and machine of a run."""
-        if self.store.seeds(job.key) & set(seeds):
-            return self.store.provenance(job.key, seeds)
-        block = self._shipped[job.key][0]
-        told = {"engine": block.engine, "refused": block.refused, **block.provenance}
-        return {**told, "seconds": block.seconds * len(seeds)}
+        """Engine, refusals, seconds and machine of a run; of both, where its rows come from two
+        places (some probes from the store, some from a shipped file)."""
+        stored = self.store.recorded(job.key)
+        lost = {s for s in seeds for probe in job.asked if (s, probe) not in stored}
+        sources = []
+        if any(seed in seeds for seed, _ in stored):
+            sources.append(self.store.provenance(job.key, seeds))
+        for block in self._shipped.get(job.key, ()):
+            if mine := lost & set(block.seeds):
+                told = {"engine": block.engine, "refused": block.refused, **block.provenance}
+                sources.append({**told, "seconds": block.seconds * len(mine)})
+        nothing = {"engine": job.engine_name, "refused": job.refused, "seconds": 0.0}
+        return _origin(sources or [nothing])
+
+
+def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One provenance out of several: what differs is told of each."""
+    whole = dict(sources[0])
+    for other in sources[1:]:
+        for name, value in other.items():
+            if name == "seconds":
+                whole[name] += value
+            elif name not in ("refused", "time") and str(value) not in str(whole.get(name, "")):
+                whole[name] = f"{whole[name]} and {value}" if name in whole else value
+    return whole
 
 
 def _joined(sources: Sequence[Source], probe: str, seeds: Sequence[int]) -> dict[str, Series]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from adversarium.attacks.balls import norm
-from adversarium.rng import Streams, streams
+from adversarium.rng import Streams, measuring
 from adversarium.sockets import Aimed, AnyLearner, Attack, Batch, Batched, Bounded, Certified
 from adversarium.training.objectives import LOSSES, log_mean_exponential, loss_map, margin
 from adversarium.training.rules import Tree
@@ -87,8 +87,8 @@ class WeightState(Generic[W_]):
         return margin(self.f(self._measured(batch, attack)), batch.y)
 
     def _measured(self, batch: Batch, attack: Attack) -> Tensor:
-        """The batch under an attack, for measuring: training's own streams are not touched."""
-        rng = streams(self.setting.seeds, f"evaluation/{self.t}/{attack!r}")
+        """The batch under an attack, for measuring."""
+        rng = measuring(self.setting.seeds, self.t, attack)
         return perturbed(self.setting, self.W, batch, attack, self.t, rng)
 
     def replica(self, i: int) -> "WeightState[W_]":

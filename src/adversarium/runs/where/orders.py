@@ -1,11 +1,11 @@
 """A unit as words that another process can carry out: recipes, keys, probes and seeds. Nothing of
 a user's code travels; the worker plans the same tasks again and finds them by their keys."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from adversarium.plans.catalogue import load, name_directory, named_directories
+from adversarium.plans.catalogue import load, name_directory, named_directories, own_file
 from adversarium.runs.blocks import Outcome
 from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
@@ -42,8 +42,14 @@ def order(unit: Unit, experiment: str) -> Order:
                 "a Run or Trial made in Python runs here; give it a file (./FILE.py) to run it in "
                 "other processes."
             )
-        lines.append(Line(job.recipe, job.key, frozenset(job.asked), seeds))
+        lines.append(Line(_anywhere(job.recipe), job.key, frozenset(job.asked), seeds))
     return Order(tuple(lines), experiment, unit.device, unit.threads, named_directories())
+
+
+def _anywhere(recipe: Recipe) -> Recipe:
+    """The recipe as a process in another folder can follow it."""
+    file = own_file(recipe.experiment)
+    return recipe if file is None else replace(recipe, experiment=str(file.resolve()))
 
 
 def carried_out(given: Order) -> Outcome:
@@ -53,6 +59,9 @@ def carried_out(given: Order) -> Outcome:
     jobs = []
     for line in given.lines:
         known = _jobs(line.recipe)
+        if line.key not in known:  # a file may have been edited since it was planned here
+            _planned.cache_clear()
+            known = _jobs(line.recipe)
         if line.key not in known:
             raise ValueError(
                 f"this worker plans {line.recipe.experiment} differently: it has other code or "
