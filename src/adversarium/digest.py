@@ -42,14 +42,14 @@ def configuration(value: Any) -> Any:
     else:
         named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
     kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD}
-    return {"is": _name(type(value)), **kept, **_revised(type(value))}
+    return {"is": _name(type(value)), **kept, **_revised(value)}
 
 
-def _revised(part: type) -> dict[str, int]:
-    """The revision of a part whose numbers have changed since it first ran (`revision = 2` in its
-    class): its rows are others."""
-    number = getattr(part, "revision", None)
-    return {"revision": number} if isinstance(number, int) else {}
+def _revised(part: object) -> dict[str, int]:
+    """The revision of a part whose numbers have changed since it first ran (`revision = 2`): its
+    rows are others."""
+    number = getattr(part, "revision", 1)
+    return {"revision": number} if isinstance(number, int) and number > 1 else {}
 
 
 def _array(value: Any) -> dict[str, Any]:

@@ -61,7 +61,11 @@ class FiniteAttack:
     tries: int = 3
     level: float = 0.3
     loss: str = "risk"
-    revision = 2  # fgsm chooses nothing by the rounding of a gradient that vanishes
+
+    @property
+    def revision(self) -> int:
+        """2 for fgsm, which now chooses nothing by the rounding of a gradient that vanishes."""
+        return 2 if self.rule == "fgsm" else 1
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         if not isinstance(batch, _WithOptions):
