@@ -55,6 +55,9 @@ def gta(
 
     Reading: g(X) = ⟨w*, X[signal(X)]⟩ has ‖∇g‖₂ = ‖w*‖₂ = 1, so on the support of D the
     step multiplies the signal patch by 1 − γ and leaves the others alone.
+
+    >>> gta(torch.ones(1, 2, 3), signal=torch.tensor([0]), gamma=0.75)[0, :, 0].tolist()
+    [0.25, 1.0]
     """
     shrink = torch.ones_like(x[..., 0]).scatter(-1, signal[..., None], 1 - gamma)
     return shrink[..., None] * x
@@ -284,5 +287,10 @@ class FeatureCollision:
 
 
 def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:
-    """(X_y + X_j)/2: with equal noise in both ε-balls where all strengths are ≤ 2ε (ours)."""
+    """(X_y + X_j)/2: with equal noise in both ε-balls where all strengths are ≤ 2ε (ours).
+
+    >>> one, two = torch.zeros(1, 1, 2), torch.tensor([[[2.0, -1.0]]])
+    >>> [float((midpoint(one, two) - end).abs().max()) for end in (one, two)]  # ε = α/2
+    [1.0, 1.0]
+    """
     return (one + two) / 2

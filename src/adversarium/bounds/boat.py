@@ -10,6 +10,10 @@ def permitted_constants(
 
     Units of N(0, I) noise. Left out: η ≤ 1/(C d²), an artefact of the proof that would take an
     astronomical number of steps, and the inequalities without a C (ω√(md) ≤ η, α ≤ ‖μ‖).
+
+    >>> allowed = permitted_constants(n=10, d=4000, mu=2.0, alpha=1.0, m=64, beta=0.25)
+    >>> allowed["d ≥ C‖μ‖²n"], allowed["β ≤ 1/C"]
+    (100.0, 4.0)
     """
     log_n = math.log(n / delta)
     return {

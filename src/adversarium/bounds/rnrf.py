@@ -30,6 +30,11 @@ def two_feature_assumptions(
 
     ≫ and ≪ are read as a factor of at least `much`, Θ(1) as a factor of at most 4, polylog(d) as at
     most log³d; η̃ is the step a point.
+
+    >>> sizes = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.1, n=200)
+    >>> gates = two_feature_assumptions(**sizes, eta=0.01, m=10, q=3, rho=0.2, sigma0=0.1)
+    >>> print(gates[0])
+    2.3, strength: α/β = 2, wanted ≥ 2: yes
     """
     log_d, root = math.log(d), math.sqrt(d)
     start = math.sqrt(2 * math.log(max(m, 2))) * sigma0  # the largest of m normals, Lemma D.3

@@ -16,7 +16,12 @@ Gate = Literal["product", "exact"]
 
 
 def linear_clean(D: int, eps0: float) -> nn.Sequential:
-    """f_clean(x) = clip((x_D − ½)/ε0): right on points of height ½ ± ε0, robust nowhere near."""
+    """f_clean(x) = clip((x_D − ½)/ε0): right on points of height ½ ± ε0, robust nowhere near.
+
+    >>> f = linear_clean(2, eps0=0.25)
+    >>> f(torch.tensor([[0.9, 0.75], [0.1, 0.5], [0.9, 0.0]]).double())[:, 0].tolist()
+    [1.0, 0.0, -1.0]
+    """
     weight = torch.zeros(1, D, dtype=torch.float64)
     weight[0, -1] = 1 / eps0
     return then(affine(weight, numbers([-0.5 / eps0])), clip())
@@ -25,7 +30,14 @@ def linear_clean(D: int, eps0: float) -> nn.Sequential:
 @dataclass(frozen=True, kw_only=True)
 class Balls:
     """The balls B_p(x_i, δ) that are memorised, with classes at distance R > 2δ; the soft
-    indicators fall from 1 at δ + ε0 to 0 at R − δ − ε0 (the paper prints R − δε0)."""
+    indicators fall from 1 at δ + ε0 to 0 at R − δ − ε0 (the paper prints R − δε0).
+
+    >>> x, y = torch.tensor([[0.1, 0.55], [0.9, 0.45]]).double(), torch.tensor([1.0, -1.0]).double()
+    >>> net = Balls(x=x, y=y, delta=0.2, R=0.8).cgro(linear_clean(2, 0.05))
+    >>> below = x - torch.tensor([0.0, 0.19])  # in the balls, where f_clean says −1
+    >>> torch.sign(net(below))[:, 0].tolist()
+    [1.0, -1.0]
+    """
 
     x: Float[Tensor, "n D"]
     y: Float[Tensor, " n"]

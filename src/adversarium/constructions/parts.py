@@ -9,19 +9,31 @@ from adversarium.constructions.relu import affine, apart, network, numbers, then
 
 
 def absolute(at: Tensor) -> nn.Sequential:
-    """x ↦ |x − at|, every coordinate, = relu(x − at) + relu(at − x). Exact."""
+    """x ↦ |x − at|, every coordinate, = relu(x − at) + relu(at − x). Exact.
+
+    >>> absolute(torch.tensor([1.0, 2.0]))(torch.tensor([[0.0, 5.0]]).double()).tolist()
+    [[1.0, 3.0]]
+    """
     eye = torch.eye(len(at))
     return network([(torch.cat([eye, -eye]), torch.cat([-at, at])),
                     (torch.cat([eye, eye], dim=1), torch.zeros(len(at)))])  # fmt: skip
 
 
 def largest(k: int) -> nn.Sequential:
-    """(z_1, …, z_k) ↦ max z for z ≥ 0: a tournament of b + relu(a − b). Exact."""
+    """(z_1, …, z_k) ↦ max z for z ≥ 0: a tournament of b + relu(a − b). Exact.
+
+    >>> largest(3)(torch.tensor([[2.0, 7.0, 5.0]]).double()).item()
+    7.0
+    """
     return _tournament(k, [[1.0, -1.0], [0.0, 1.0]], [1.0, 1.0])
 
 
 def least(k: int) -> nn.Sequential:
-    """(z_1, …, z_k) ↦ min z for z ≥ 0: a tournament of a − relu(a − b). Exact."""
+    """(z_1, …, z_k) ↦ min z for z ≥ 0: a tournament of a − relu(a − b). Exact.
+
+    >>> least(4)(torch.tensor([[4.0, 1.0, 3.0, 2.0], [9.0, 8.0, 6.0, 7.0]]).double())[:, 0].tolist()
+    [1.0, 6.0]
+    """
     return _tournament(k, [[1.0, -1.0], [1.0, 0.0]], [-1.0, 1.0])
 
 
@@ -40,14 +52,22 @@ _TOOTH = numbers([2.0, -4.0, 2.0])  # on relu(x), relu(x − ½), relu(x − 1)
 
 
 def tooth() -> nn.Sequential:
-    """g(x) = 2 relu(x) − 4 relu(x − ½) + 2 relu(x − 1): up to 1 at ½ and back. Exact."""
+    """g(x) = 2 relu(x) − 4 relu(x − ½) + 2 relu(x − 1): up to 1 at ½ and back. Exact.
+
+    >>> tooth()(torch.tensor([[0.0], [0.25], [0.5], [1.0]]).double())[:, 0].tolist()
+    [0.0, 0.5, 1.0, 0.0]
+    """
     bias = numbers([0.0, -0.5, -1.0])
     return network([(torch.ones(3, 1), bias), (_TOOTH[None], torch.zeros(1))])
 
 
 def square(s: int) -> nn.Sequential:
     """q_s(x) = x − Σ_{k ≤ s} g_k(x)/4^k on [0, 1], g_k the k-fold tooth: x² with sup error exactly
-    4^{−(s+1)}, never below it; s hidden layers, Lemma D.2 of CGRO (Yarotsky)."""
+    4^{−(s+1)}, never below it; s hidden layers, Lemma D.2 of CGRO (Yarotsky).
+
+    >>> [float(square(s)(torch.tensor([[0.25]]).double())) for s in (1, 2)]  # ¼² + 4^−2, then ¼²
+    [0.125, 0.0625]
+    """
     if s < 1:
         raise ValueError(f"square needs s >= 1 stages, got {s}.")
     bias = numbers([0.0, -0.5, -1.0, 0.0])
@@ -63,7 +83,12 @@ def square(s: int) -> nn.Sequential:
 
 def product(B: float, s: int) -> nn.Sequential:
     """(x, y) ↦ 2B²[q(|x + y|/2B) − q(|x|/2B) − q(|y|/2B)] on [−B, B]²: x y with an error of at most
-    4B²4^{−(s+1)}, attained; 0 on both axes, Lemma D.3 of CGRO (its signed form is ours)."""
+    4B²4^{−(s+1)}, attained; 0 on both axes, Lemma D.3 of CGRO (its signed form is ours).
+
+    >>> gate = product(B=1.0, s=8)
+    >>> gate(torch.tensor([[0.5, -0.25], [0.0, 0.75]]).double())[:, 0].tolist()
+    [-0.125, 0.0]
+    """
     sides = numbers([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]) / (2 * B)
     ends = affine(2 * B**2 * numbers([[1.0, -1.0, -1.0]]))
     return then(affine(sides), absolute(torch.zeros(3)), apart(*[square(s)] * 3), ends)
@@ -71,7 +96,12 @@ def product(B: float, s: int) -> nn.Sequential:
 
 def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
     """x ↦ ‖x − at‖_∞, exact, with 10D − 4 parameters for D a power of two; or, for p = 2,
-    ‖x − at‖₂² on [0, 1]^D with s stages a square and an error of at most D·4^{−(s+1)}."""
+    ‖x − at‖₂² on [0, 1]^D with s stages a square and an error of at most D·4^{−(s+1)}.
+
+    >>> far = distance(torch.tensor([1.0, 1.0]), math.inf)
+    >>> far(torch.tensor([[4.0, -1.0], [1.0, 1.0]]).double())[:, 0].tolist()
+    [3.0, 0.0]
+    """
     if p == math.inf:
         return then(absolute(at), largest(len(at)))
     if p == 2:
@@ -80,7 +110,11 @@ def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
 
 
 def soft_indicator(a: float, b: float) -> nn.Sequential:
-    """t ↦ 1 − [relu(t − a) − relu(t − b)]/(b − a): 1 up to a, 0 from b on. Exact."""
+    """t ↦ 1 − [relu(t − a) − relu(t − b)]/(b − a): 1 up to a, 0 from b on. Exact.
+
+    >>> soft_indicator(1.0, 2.0)(torch.tensor([[0.5], [1.5], [3.0]]).double())[:, 0].tolist()
+    [1.0, 0.5, 0.0]
+    """
     if not a < b:
         raise ValueError(f"soft_indicator needs a < b (room for the ramp), got a={a}, b={b}.")
     ends = numbers([[-1.0, 1.0]]) / (b - a)
@@ -88,6 +122,10 @@ def soft_indicator(a: float, b: float) -> nn.Sequential:
 
 
 def clip() -> nn.Sequential:
-    """z ↦ −1 + relu(z + 1) − relu(z − 1), the nearest number of [−1, 1]. Exact."""
+    """z ↦ −1 + relu(z + 1) − relu(z − 1), the nearest number of [−1, 1]. Exact.
+
+    >>> clip()(torch.tensor([[-3.0], [0.5], [2.0]]).double())[:, 0].tolist()
+    [-1.0, 0.5, 1.0]
+    """
     ends = (numbers([[1.0, -1.0]]), -torch.ones(1))
     return network([(torch.ones(2, 1), numbers([1.0, -1.0])), ends])

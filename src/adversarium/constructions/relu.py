@@ -42,7 +42,11 @@ def affine_maps(net: nn.Sequential) -> list[Affine]:
 def affine(
     weight: Sequence[Sequence[float]] | Tensor, bias: Sequence[float] | Tensor | None = None
 ) -> nn.Sequential:
-    """x ↦ A x + b: a network without a hidden layer."""
+    """x ↦ A x + b: a network without a hidden layer.
+
+    >>> affine([[2.0, -1.0]], [1.0])(torch.tensor([[3.0, 4.0]]).double()).tolist()
+    [[3.0]]
+    """
     A = numbers(weight)
     b = torch.zeros(len(A)) if bias is None else numbers(bias)
     return network([(A, b)])
@@ -54,7 +58,12 @@ def identity(k: int) -> nn.Sequential:
 
 
 def then(*nets: nn.Sequential) -> nn.Sequential:
-    """The composition, first network first."""
+    """The composition, first network first.
+
+    >>> twice, plus = affine([[2.0]]), affine([[1.0]], [3.0])
+    >>> then(twice, plus)(torch.tensor([[5.0]]).double()).item()
+    13.0
+    """
     maps = affine_maps(nets[0])
     for net in nets[1:]:
         (A, b), (B, c), *rest = maps[-1], *affine_maps(net)
@@ -63,13 +72,22 @@ def then(*nets: nn.Sequential) -> nn.Sequential:
 
 
 def depth(net: nn.Sequential) -> int:
-    """The number of hidden layers."""
+    """The number of hidden layers.
+
+    >>> from adversarium.constructions import product
+    >>> depth(affine([[1.0]])), depth(product(B=1.0, s=4))
+    (0, 5)
+    """
     return len(affine_maps(net)) - 1
 
 
 def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
-    """The network with so many more hidden layers, through which z = relu(z) − relu(−z) is
-    carried."""
+    """The network with so many more hidden layers, through which z = relu(z) − relu(−z) is carried.
+
+    >>> deep = carried(affine([[-1.0]]), layers=2)
+    >>> depth(deep), deep(torch.tensor([[5.0]]).double()).item()
+    (2, -5.0)
+    """
     if layers == 0:
         return net
     k = len(affine_maps(net)[-1][1])
@@ -80,7 +98,11 @@ def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
 
 
 def apart(*nets: nn.Sequential) -> nn.Sequential:
-    """The networks side by side, each on its own part of the input."""
+    """The networks side by side, each on its own part of the input.
+
+    >>> apart(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[1.0, 10.0]]).double()).tolist()
+    [[2.0, 30.0]]
+    """
     most = max(depth(net) for net in nets)
     level = [affine_maps(carried(net, most - depth(net))) for net in nets]
     return network([
@@ -90,19 +112,34 @@ def apart(*nets: nn.Sequential) -> nn.Sequential:
 
 
 def beside(*nets: nn.Sequential) -> nn.Sequential:
-    """The networks side by side on the same input."""
+    """The networks side by side on the same input.
+
+    >>> beside(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[10.0]]).double()).tolist()
+    [[20.0, 30.0]]
+    """
     k = affine_maps(nets[0])[0][0].shape[1]
     return then(affine(torch.eye(k).repeat(len(nets), 1)), apart(*nets))
 
 
 def parameters(net: nn.Module) -> tuple[int, int]:
-    """The weights and biases that are not zero, and all of them."""
+    """The weights and biases that are not zero, and all of them.
+
+    >>> parameters(affine([[2.0, 0.0]], [1.0]))
+    (2, 3)
+    """
     tensors = list(net.parameters())
     return sum(int((p != 0).sum()) for p in tensors), sum(p.numel() for p in tensors)
 
 
 def save(net: nn.Sequential, path: str | Path) -> None:
-    """Writes the affine maps as plain arrays (npz): A0, b0, A1, b1, …"""
+    """Writes the affine maps as plain arrays (npz): A0, b0, A1, b1, …
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(affine([[2.0]], [1.0]), Path(folder) / "net.npz")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['net.npz']
+    """
     maps = affine_maps(net)
     arrays = {f"A{i}": A.numpy() for i, (A, _) in enumerate(maps)}
     arrays |= {f"b{i}": b.numpy() for i, (_, b) in enumerate(maps)}
@@ -111,7 +148,14 @@ def save(net: nn.Sequential, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> nn.Sequential:
-    """Reads what `save` wrote; no code of the file is executed."""
+    """Reads what `save` wrote; no code of the file is executed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(affine([[2.0]], [1.0]), Path(folder) / "net.npz")
+    ...     load(Path(folder) / "net.npz")(torch.tensor([[3.0]]).double()).item()
+    7.0
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: torch.from_numpy(file[name]).double() for name in file.files}

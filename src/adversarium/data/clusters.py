@@ -13,7 +13,13 @@ from adversarium.sockets import Batch, Named
 
 @dataclass(frozen=True)
 class ClusterBatch:
-    """x, the observed label y and the clean label."""
+    """x, the observed label y and the clean label.
+
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=3.0, beta=0.0).sample(5, stream(0, "train"))
+    >>> torch.equal(batch.y, batch.clean_y)  # without label noise
+    True
+    """
 
     x: Float[Tensor, "*n d"]
     y: Float[Tensor, "*n"]

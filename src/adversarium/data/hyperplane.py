@@ -11,7 +11,13 @@ from adversarium.shapes import Bool, Float, Int
 
 @dataclass(frozen=True)
 class CellBatch:
-    """x, y, the cell, and whether the margin is small."""
+    """x, y, the cell, and whether the margin is small.
+
+    >>> from adversarium.rng import stream
+    >>> batch = HyperplaneCells(D=3, mu=0.0, height=0.25, each=True).sample(4, stream(0, "train"))
+    >>> batch.cell.tolist(), ((batch.x[:, -1] - 0.5) * batch.y).tolist()
+    ([0, 1, 2, 3], [0.25, 0.25, 0.25, 0.25])
+    """
 
     x: Float[Tensor, "*n D"]
     y: Float[Tensor, "*n"]

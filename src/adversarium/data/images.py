@@ -18,7 +18,13 @@ from adversarium.shapes import Float, Int
 
 @dataclass(frozen=True)
 class ImageBatch:
-    """Images in [0, 1] and their labels."""
+    """Images in [0, 1] and their labels.
+
+    >>> from adversarium.rng import stream
+    >>> batch = Digits().sample(3, stream(0, "train"))
+    >>> tuple(batch.x.shape), bool((batch.x >= 0).all() and (batch.x <= 1).all())
+    ((3, 1, 8, 8), True)
+    """
 
     x: Float[Tensor, "*n c h w"]
     y: Int[Tensor, "*n"]

@@ -13,7 +13,13 @@ from adversarium.sockets import Batch, Named
 
 @dataclass(frozen=True)
 class MarginBatch:
-    """x, y, and whether the margin is small."""
+    """x, y, and whether the margin is small.
+
+    >>> from adversarium.rng import stream
+    >>> batch = MarginMixture(d=3, alpha=2.0, beta=0.5, mu=0.5).sample(6, stream(0, "train"))
+    >>> torch.equal(batch.is_small, batch.y * batch.x[:, 0] == 0.5)
+    True
+    """
 
     x: Float[Tensor, "*n d"]
     y: Float[Tensor, "*n"]

@@ -13,7 +13,13 @@ from adversarium.sockets import Batch, Named
 
 @dataclass(frozen=True)
 class PatchBatch:
-    """X, y and the index of the signal patch."""
+    """X, y and the index of the signal patch.
+
+    >>> from adversarium.rng import stream
+    >>> batch = PatchData(d=3, P=4, alpha=2.0, sigma=0.1).sample(5, stream(0, "train"))
+    >>> torch.equal(batch.x[..., 0].abs().argmax(-1), batch.signal)
+    True
+    """
 
     x: Float[Tensor, "*n P d"]
     y: Float[Tensor, "*n"]

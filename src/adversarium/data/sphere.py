@@ -12,7 +12,13 @@ from adversarium.shapes import Float
 
 @dataclass(frozen=True)
 class SphereBatch:
-    """x, y and the finite perturbation set B(x), whose first member is x itself."""
+    """x, y and the finite perturbation set B(x), whose first member is x itself.
+
+    >>> from adversarium.rng import stream
+    >>> batch = SpherePoints(d=3, K=4).sample(2, stream(0, "train"))
+    >>> torch.equal(batch.options[:, 0], batch.x), batch.y.tolist()
+    (True, [1.0, -1.0])
+    """
 
     x: Float[Tensor, "*n d"]
     y: Float[Tensor, "*n"]

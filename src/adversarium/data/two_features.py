@@ -15,7 +15,13 @@ from adversarium.sockets import Batch, Named
 
 @dataclass(frozen=True)
 class TwoFeatureBatch:
-    """X, y and the latent draw: which patches are robust, their strengths, the noise."""
+    """X, y and the latent draw: which patches are robust, their strengths, the noise.
+
+    >>> from adversarium.rng import stream
+    >>> batch = TwoFeaturePatches(k=2, d=4, P=3, alpha=2.0, beta=0.5).sample(2, stream(0, "train"))
+    >>> batch.strength.sort().values.tolist()  # one robust patch of three
+    [[0.5, 0.5, 2.0], [0.5, 0.5, 2.0]]
+    """
 
     x: Float[Tensor, "*n P d"]
     y: Int[Tensor, "*n"]

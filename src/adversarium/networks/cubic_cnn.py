@@ -11,7 +11,12 @@ from adversarium.shapes import Float
 
 
 def cubic_cnn(W: Float[Tensor, "*S m d"], x: Float[Tensor, "*S n P d"]) -> Float[Tensor, "*S n"]:
-    """f_W(X) = Σ_r Σ_j ⟨w_r, X[j]⟩³, eq. (M) of CGRO."""
+    """f_W(X) = Σ_r Σ_j ⟨w_r, X[j]⟩³, eq. (M) of CGRO.
+
+    >>> W, x = torch.tensor([[1.0, 0.0]]), torch.tensor([[[2.0, 5.0], [-1.0, 5.0]]])
+    >>> cubic_cnn(W, x), cubic_cnn(-W, x)
+    (tensor([7.]), tensor([-7.]))
+    """
     return torch.einsum("...md,...npd->...nmp", W, x).pow(3).sum((-1, -2))
 
 

@@ -17,7 +17,11 @@ from adversarium.shapes import Float
 
 
 def smoothed_relu(z: Tensor, q: int, rho: float) -> Tensor:
-    """s(z) = 0, z^q/(q ϱ^{q−1}), z − (1 − 1/q)ϱ on z ≤ 0, [0, ϱ], z ≥ ϱ, §2.3 of RNRF."""
+    """s(z) = 0, z^q/(q ϱ^{q−1}), z − (1 − 1/q)ϱ on z ≤ 0, [0, ϱ], z ≥ ϱ, §2.3 of RNRF.
+
+    >>> smoothed_relu(torch.tensor([-1.0, 1.0, 3.0]), q=2, rho=2.0).tolist()
+    [0.0, 0.25, 2.0]
+    """
     t = z.clamp(0, rho)
     return t.pow(q) / (q * rho ** (q - 1)) + torch.relu(z - rho)
 
@@ -30,7 +34,12 @@ def smoothed_slope(z: Tensor, q: int, rho: float) -> Tensor:
 def smoothed_cnn(
     W: Float[Tensor, "*S k m d"], x: Float[Tensor, "*S n P d"], q: int, rho: float
 ) -> Float[Tensor, "*S n k"]:
-    """F_i(X) = Σ_r Σ_p s(⟨w_{i,r}, x_p⟩), eq. (1) of RNRF."""
+    """F_i(X) = Σ_r Σ_p s(⟨w_{i,r}, x_p⟩), eq. (1) of RNRF.
+
+    >>> W, x = torch.eye(2)[:, None], torch.tensor([[[3.0, 0.5]]])
+    >>> smoothed_cnn(W, x, q=2, rho=1.0).tolist()
+    [[2.5, 0.125]]
+    """
     return smoothed_relu(torch.einsum("...kmd,...npd->...nkmp", W, x), q, rho).sum((-1, -2))
 
 

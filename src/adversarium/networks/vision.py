@@ -4,8 +4,12 @@ from torch import nn
 
 
 def small_cnn(shape: tuple[int, ...], k: int, width: int = 16) -> nn.Module:
-    """Two convolutions and two linear layers for images of any size; about 30 k weights on
-    8 × 8 digits at width 16."""
+    """Two convolutions and two linear layers for images of any size; about 38 k weights on
+    8 × 8 digits at width 16.
+
+    >>> sum(w.numel() for w in small_cnn((1, 8, 8), k=10).parameters())
+    38282
+    """
     channels, height, breadth = shape
     return nn.Sequential(
         nn.Conv2d(channels, width, 3, padding=1),

@@ -32,7 +32,18 @@ def bracket(
     radius: float,
     attacks: Sequence[Attack],
 ) -> tuple[Tensor, Tensor]:
-    """The robust error from both sides: what the attacks break, and what no proof covers."""
+    """The robust error from both sides: what the attacks break, and what no proof covers.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, by = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), av.attacks.FGSM(radius=1.0)
+    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, net, None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> sides = bracket(state, av.probes.Scene(setting), setting.train, math.inf, 1.0, [by])
+    >>> [side.item() for side in sides]  # nothing broken, nothing proven
+    [0.0, 1.0]
+    """
     proven = certified_margin(state, batch, p, radius)
     if isinstance(scene.network, Lipschitz):
         other = lipschitz_margin(scene.network, state.W, state.margin(batch), p, radius)
@@ -43,7 +54,15 @@ def bracket(
 @dataclass(frozen=True, kw_only=True)
 class CertifiedError:
     """The share of points whose robustness in the training attack's ball is not proven: an upper
-    bound of the robust error."""
+    bound of the robust error.
+
+    >>> import adversarium as av
+    >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)
+    >>> attack, final = av.attacks.PGD(p=2, radius=0.1, steps=2), [CertifiedError(on="test", n=50)]
+    >>> run = av.Run(data=data, network=network, attack=attack, n=5, steps=9, eta=0.1, final=final)
+    >>> [(recording.names, recording.times) for recording in run.recordings]
+    [(frozenset({'certified_error'}), (9,))]
+    """
 
     on: Literal["test", "train"] = "train"
     n: int = 1000

@@ -19,6 +19,15 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
 
     The first attack meets every point, the others the survivors of one replica at a time: what a
     seed's points meet does not depend on the other seeds.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.MarginMixture(d=2, alpha=3.0), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.MixedLearner(), None, rule, seeds=(0,))
+    >>> W = {"w_0": torch.tensor([[2.0, 0.0]]).double()}
+    >>> attacks = [av.attacks.FGSM(p=2, radius=radius) for radius in (0.5, 1.0)]
+    >>> worst_margin(WeightState(setting, 0, W), setting.train, attacks).tolist()
+    [[4.0, 4.0]]
     """
     worst = state.margin(batch)
     for attack in attacks[:1]:
@@ -36,7 +45,17 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
 
 def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
     """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
-    positive, robustness is proven."""
+    positive, robustness is proven.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0)
+    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, net, None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> certified_margin(state, setting.train, p=torch.inf, radius=0.5).tolist()  # (2 − ½)³ − ½³
+    [[3.25, 3.25]]
+    """
     low, high = state.interval(batch, p, radius)
     if low.ndim == batch.y.ndim:
         return torch.where(batch.y > 0, low, -high)
@@ -177,18 +196,46 @@ class ErrorByRadius:
 
 @measures("clean training error")
 def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The share of training points that are wrong."""
+    """The share of training points that are wrong.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.Clusters(d=3, mu=1.0), Rule(n=5, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.TwoLayer(m=4), None, rule, seeds=(0, 1))
+    >>> state = WeightState(setting, 0, setting.W0)  # TwoLayer starts at f = 0
+    >>> train_error(state, av.probes.Scene(setting)).tolist()
+    [1.0, 1.0]
+    """
     return error(state.margin(scene.train))
 
 
 @measures("robust training error")
 def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The share of training points that are wrong under the training attack."""
+    """The share of training points that are wrong under the training attack.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, attack = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), av.attacks.GTA(gamma=1.0)
+    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, net, attack, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> scene = av.probes.Scene(setting)
+    >>> train_error(state, scene).item(), robust_train_error(state, scene).item()
+    (0.0, 1.0)
+    """
     return error(state.margin(scene.train, scene.attack))
 
 
 @measures("training loss")
 def risk(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """The training objective: the mean loss of the training points, attacked and clean as the rule
-    weighs them."""
+    weighs them.
+
+    >>> import adversarium as av
+    >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)
+    >>> run = av.Run(data=data, network=network, n=5, steps=2, eta=0.1, probes=[risk])
+    >>> result = av.run(run, seeds=[0])
+    >>> result["risk"].shape, round(float(result["risk"][0, 0]), 4)  # log 2 at f = 0
+    ((1, 3), 0.6931)
+    """
     return state.risk()

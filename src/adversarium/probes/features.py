@@ -17,25 +17,56 @@ PatchScene = Scene[PatchData, CubicCNN, GTA | None, PatchBatch]
 
 @measures(r"$\max_r \langle w_{i,r}, u_i\rangle$", axes=("class",))
 def robust_features(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
-    """max_r ⟨w_{i,r}, u_i⟩ of every class i, Figure 3 of RNRF."""
+    """max_r ⟨w_{i,r}, u_i⟩ of every class i, Figure 3 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, 3 * data.U[None, :, None])  # w_i = 3u_i
+    >>> robust_features(state, av.probes.Scene(setting)).tolist()
+    [[3.0, 3.0]]
+    """
     return _own_class(state.inner(scene.data.U.mT))
 
 
 @measures(r"$\max_r \langle w_{i,r}, v_i\rangle$", axes=("class",))
 def nonrobust_features(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
-    """max_r ⟨w_{i,r}, v_i⟩ of every class i, Figure 3 of RNRF."""
+    """max_r ⟨w_{i,r}, v_i⟩ of every class i, Figure 3 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> swapped = WeightState(setting, 0, data.V.flip(0)[None, :, None])  # other classes'
+    >>> nonrobust_features(swapped, av.probes.Scene(setting)).tolist()
+    [[0.0, 0.0]]
+    """
     return _own_class(state.inner(scene.data.V.mT))
 
 
 @measures(r"$\mathrm{mean}_i\,\max_r \langle w_{i,r}, u_i\rangle$")
 def robust_feature(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """max_r ⟨w_{i,r}, u_i⟩, its mean over the classes i, Figure 3 of RNRF."""
+    """max_r ⟨w_{i,r}, u_i⟩, its mean over the classes i, Figure 3 of RNRF.
+
+    >>> import adversarium as av
+    >>> data, network = av.data.TwoFeaturePatches(d=6, P=2), av.networks.SmoothedCNN(m=3)
+    >>> probes = [robust_feature, nonrobust_feature]
+    >>> run = av.Run(data=data, network=network, n=4, steps=2, eta=0.1, probes=probes)
+    >>> av.run(run, seeds=range(2))["robust_feature"].shape
+    (2, 3)
+    """
     return robust_features(state, scene).mean(-1)
 
 
 @measures(r"$\mathrm{mean}_i\,\max_r \langle w_{i,r}, v_i\rangle$")
 def nonrobust_feature(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """max_r ⟨w_{i,r}, v_i⟩, its mean over the classes i, Figure 3 of RNRF."""
+    """max_r ⟨w_{i,r}, v_i⟩, its mean over the classes i, Figure 3 of RNRF.
+
+    >>> from adversarium.probes import FirstTime
+    >>> FirstTime(nonrobust_feature, 0.5).name  # a fold of a Run: when is it learnt?
+    'first_time(nonrobust_feature >= 0.5)'
+    """
     return nonrobust_features(state, scene).mean(-1)
 
 
@@ -45,7 +76,17 @@ def _own_class(inner: Float[Tensor, "S k m k"]) -> Float[Tensor, "S k"]:
 
 @measures(r"$\alpha^3 U$")
 def true_feature(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """α³U = α³ Σ_r ⟨w_r, w*⟩³, §4.1 of CGRO."""
+    """α³U = α³ Σ_r ⟨w_r, w*⟩³, §4.1 of CGRO.
+
+    >>> import torch
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[0.5, 7.0]]]).double())
+    >>> true_feature(state, av.probes.Scene(setting)).item()  # 2³·½³
+    1.0
+    """
     if isinstance(state, SignalNoiseState):
         return scene.data.alpha**3 * state.U
     return scene.data.alpha**3 * state.W[..., 0].pow(3).sum(-1)
@@ -53,14 +94,29 @@ def true_feature(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]
 
 @measures(r"$\alpha\,\max_r \langle w_r, w^*\rangle$")
 def largest_signal(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """α max_r ⟨w_r, w*⟩, which crosses 1 at T₀ of Lemma C.3 of CGRO."""
+    """α max_r ⟨w_r, w*⟩, which crosses 1 at T₀ of Lemma C.3 of CGRO.
+
+    >>> from adversarium.probes import FirstTime
+    >>> FirstTime(largest_signal, 1.0).name  # T₀
+    'first_time(largest_signal >= 1)'
+    """
     u = state.u if isinstance(state, SignalNoiseState) else state.W[..., 0]
     return scene.data.alpha * u.amax(-1)
 
 
 @measures(r"$V_i$", axes=("point",))
 def memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S n"]:
-    """V_i, the part of y_i f(X_i) that the noise patches carry, §4.1 of CGRO."""
+    """V_i, the part of y_i f(X_i) that the noise patches carry, §4.1 of CGRO.
+
+    >>> import torch
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), Rule(n=3, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[0.5, 7.0]]]).double())
+    >>> memorised(state, av.probes.Scene(setting)).tolist()  # no noise, nothing to memorise
+    [[0.0, 0.0, 0.0]]
+    """
     if isinstance(state, SignalNoiseState):
         return state.V
     return state.margin(scene.train) - true_feature(state, scene)[:, None]
@@ -68,17 +124,37 @@ def memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S n"]:
 
 @measures(r"$\min_i V_i$")
 def least_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """min_i V_i, the noise of the training point that is memorised least, §4.1 of CGRO."""
+    """min_i V_i, the noise of the training point that is memorised least, §4.1 of CGRO.
+
+    >>> from adversarium.probes import FirstTime
+    >>> FirstTime(least_memorised, 1.0).name  # T₁
+    'first_time(least_memorised >= 1)'
+    """
     return memorised(state, scene).amin(-1)
 
 
 @measures(r"$\mathrm{median}_i\,V_i$")
 def median_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """median_i V_i (the lower one of two middle values), §4.1 of CGRO."""
+    """median_i V_i (the lower one of two middle values), §4.1 of CGRO.
+
+    >>> import adversarium as av
+    >>> data = av.data.PatchData(d=9, P=3, alpha=1.0, sigma=0.5)
+    >>> network = av.networks.CubicCNN(m=2, sigma0=0.5)
+    >>> probes = [least_memorised, median_memorised, most_memorised]
+    >>> run = av.Run(data=data, network=network, n=5, steps=1, eta=0.1, probes=probes)
+    >>> least, median, most = av.run(run, seeds=[0]).rows.series.values()
+    >>> bool((least.values <= median.values).all() and (median.values <= most.values).all())
+    True
+    """
     return memorised(state, scene).median(-1).values
 
 
 @measures(r"$\max_i V_i$")
 def most_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """max_i V_i, the noise of the training point that is memorised most, §4.1 of CGRO."""
+    """max_i V_i, the noise of the training point that is memorised most, §4.1 of CGRO.
+
+    >>> from adversarium.probes import Worst
+    >>> [measure.name for measure in Worst(most_memorised).measures]
+    ['worst(most_memorised)', 'step of worst(most_memorised)']
+    """
     return memorised(state, scene).amax(-1)

@@ -70,6 +70,9 @@ class SignalGrowth:
     level: The largest α max_r u_r/(1.2 s(t)^{1/3}) while max V_i < 1, s(t) the level of phase II
         (ours).
     decay: c = mean_i ψ(α³U + V_i)/ψ(α³U) after the last step, Lemma 4.2 of CGRO.
+
+    >>> [measure.name for measure in SignalGrowth().measures]
+    ['growth_violation', 'attack_violation', 'level', 'decay']
     """
 
     @property
@@ -168,6 +171,9 @@ class NoiseResidual:
     lower_share: The largest shortfall/(√(N(P − 1)/d) max|v|) at any step (ours).
     first_term: ληα³(1 − γ)³/N ΣΣψ, the first term of the bound in Lemma C.5 of CGRO.
     second_term: Pσ²√d/α, the second term of the bound in Lemma C.5 of CGRO.
+
+    >>> NoiseResidual().measures[-1].sentence
+    'Pσ²√d/α, the second term of the bound in Lemma C.5 of CGRO.'
     """
 
     @property
@@ -234,7 +240,11 @@ class NoiseResidual:
 @dataclass(frozen=True)
 class Decay:
     """The largest L·η·(t − T₁ + 1) from T₁ on, the first step with every V_i ≥ 1, Lemma C.9 of
-    CGRO."""
+    CGRO.
+
+    >>> Decay().rows((torch.tensor([math.nan]), torch.zeros(1)))  # T₁ was never reached
+    {'decay_product': tensor([nan])}
+    """
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -283,6 +293,9 @@ def fresh_noise(state: State[Tensor], scene: PatchScene) -> dict[str, Float[Tens
         points, Theorem C.12 of CGRO.
     signal_to_noise: α³U over the standard deviation of Z, the noise's part of y f(X), on 10,000
         fresh points, Theorem C.12 of CGRO.
+
+    >>> [measure.name for measure in fresh_noise.measures]
+    ['transfer_deficit', 'noise_asymmetry', 'signal_to_noise']
     """
     state = _reduced(state)
     batch, at = scene.test(10_000), state.at
@@ -306,6 +319,9 @@ def memory_share(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]
 
     Near 1 where noise was memorised first, near 0 where the attacked signal was learnt; negative
     parts count as 0, and ½ stands for neither.
+
+    >>> memory_share.measures[0].name, memory_share.measures[0].axes
+    ('memory_share', ())
     """
     state = _reduced(state)
     noise = state.V.median(-1).values.clamp_min(0)
@@ -343,6 +359,9 @@ def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[
         from W⁽⁰⁾.
     predicted_T1_median: The closed form of T₁ of the median sample, when its V_i reaches 1 (ours),
         from W⁽⁰⁾.
+
+    >>> [measure.name for measure in predicted_times.measures]
+    ['predicted_T0', 'predicted_T1_first', 'predicted_T1_median']
     """
     own, rule, data = _reduced(state), scene.setting.rule, scene.data
     assert own.at.G is not None
@@ -362,8 +381,11 @@ def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[
 
 @measures(r"$\alpha^3 U$, closed form")
 def predicted_level(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """The closed form of α³U in phase II (ours), frozen at the predicted T₁ of the median
-    sample."""
+    """The closed form of α³U in phase II (ours), frozen at the predicted T₁ of the median sample.
+
+    >>> predicted_level.measures[0].symbol.endswith("closed form")
+    True
+    """
     rule, alpha = scene.setting.rule, scene.data.alpha
 
     def freeze() -> list[float]:

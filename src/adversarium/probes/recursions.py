@@ -114,6 +114,9 @@ class FeatureRecursion:
         of RNRF.
     A: max_r A_{i,r} of every class i by the recursion alone, Lemmas 5.1 and D.18 of RNRF.
     B: max_r B_{i,r} of every class i by the recursion alone, Lemmas 5.1 and D.18 of RNRF.
+
+    >>> [measure.name for measure in FeatureRecursion(stride=5).measures]
+    ['recursion_error', 'recursion_A', 'recursion_B']
     """
 
     stride: int = 10
@@ -192,6 +195,9 @@ class GrowthLaw:
         with the largest A and B of every class, Lemmas 5.2 and D.8 of RNRF.
     T0: The first step at which the growth law's relative error exceeds a fifth, Lemmas 5.2 and D.8
         of RNRF.
+
+    >>> [measure.name for measure in GrowthLaw(name="law").measures]
+    ['law_error', 'law_T0']
     """
 
     name: str = "growth_law"
@@ -254,7 +260,10 @@ def _parts(M: Tensor, k: int) -> tuple[Tensor, Tensor]:
 @dataclass(frozen=True)
 class OffDiagonalGrowth:
     """The largest increase in one step of a positive C or D, Lemma D.7 of RNRF; ≤ 0 where none
-    grows."""
+    grows.
+
+    >>> assert OffDiagonalGrowth().measures[0].name == "off_diagonal_growth"
+    """
 
     name: str = "off_diagonal_growth"
 
@@ -284,7 +293,10 @@ class OffDiagonalGrowth:
 @dataclass(frozen=True)
 class NoiseUpdate:
     """The largest error of Lemma E.4 of RNRF in its exact form, at any step: ⟨w_{i,r}, ξ⟩ moves by
-    (η/N) Σ_{n,p} (1{y_n=i} − π_i) s'(⟨w_{i,r}, x_{n,p}⟩) ⟨x_{n,p}, ξ⟩."""
+    (η/N) Σ_{n,p} (1{y_n=i} − π_i) s'(⟨w_{i,r}, x_{n,p}⟩) ⟨x_{n,p}, ξ⟩.
+
+    >>> assert NoiseUpdate(name="error").measures[0].name == "error"
+    """
 
     name: str = "noise_update_error"
 
@@ -321,7 +333,11 @@ def _off_features(v: Tensor, k: int) -> Tensor:
 
 @measures(r"$\max |P_\perp(w^{(t)} - w^{(0)})|$")
 def off_feature_drift(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF."""
+    """max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF.
+
+    >>> off_feature_drift.measures[0].sentence
+    'max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF.'
+    """
     moved = _off_features(state.W - scene.setting.W0, scene.data.k)
     return moved.abs().flatten(1).amax(-1)
 
@@ -344,21 +360,31 @@ def _residual(v: Tensor, scene: TwoFeatureScene) -> Float[Tensor, " S"]:
 
 @measures(r"$w$ off $\mathrm{span}\{u, v, P_\perp w^{(0)}\}$")
 def weights_off_span(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The weights' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.16 of RNRF."""
+    """The weights' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.16 of RNRF.
+
+    >>> weights_off_span.measures[0].name, weights_off_span.measures[0].axes
+    ('weights_off_span', ())
+    """
     return _residual(state.W, scene)
 
 
 @measures(r"$\tilde{X}$ off $\mathrm{span}\{u, v, P_\perp w^{(0)}\}$")
 def attacked_off_span(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The attacked inputs' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.17 of
-    RNRF."""
+    """The attacked inputs' largest coordinate outside span{features, P_⊥w⁽⁰⁾}, Lemma D.17 of RNRF.
+
+    >>> attacked_off_span.measures[0].sentence.endswith("Lemma D.17 of RNRF.")
+    True
+    """
     return _residual(state.full.x_adv, scene)
 
 
 @measures(r"error of the printed $\tilde{X}$")
 def printed_attack_error(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The largest error of the printed x̃ of Lemma D.17 of RNRF: every coefficient, those of the
-    P_⊥w⁽⁰⁾ too, moved by −min{ε, η̃ Σ_s s'(·)(coefficient of w_{y,s})}, one-sided."""
+    P_⊥w⁽⁰⁾ too, moved by −min{ε, η̃ Σ_s s'(·)(coefficient of w_{y,s})}, one-sided.
+
+    >>> assert printed_attack_error.measures[0].axes == ()  # one number a seed
+    """
     k, network, train = scene.data.k, scene.network, scene.train
     span = _initial_span(scene)
     E = torch.linalg.lstsq(span.mT, _off_features(state.W, k).flatten(1, 2).mT).solution.mT

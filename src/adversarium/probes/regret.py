@@ -32,7 +32,17 @@ def robust_loss(
 
 @measures(r"$L_*(W_t)$")
 def worst_loss(state: State[Tensor], scene: SphereScene) -> Float[Tensor, " S"]:
-    """L_*(W_t), the exact robust training loss, Def. 3.4 of CONV."""
+    """L_*(W_t), the exact robust training loss, Def. 3.4 of CONV.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Risk, Rule, Setting, WeightState
+    >>> rule = Rule(n=2, steps=1, eta=0.1, risk=Risk(loss="pseudo_huber"))
+    >>> data, network = av.data.SpherePoints(K=3), av.networks.TwoLayer(m=4)
+    >>> setting = Setting(data, network, None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, setting.W0)
+    >>> round(worst_loss(state, av.probes.Scene(setting)).item(), 4)  # √2 − 1 at f = 0
+    0.4142
+    """
     return robust_loss(scene.network, state.W, scene.train, scene.setting.rule.risk.loss)
 
 
@@ -53,6 +63,18 @@ class WorstRegret:
 
     ‖W_{t+1} − W_ref‖² ≤ (1 + cα/√m)‖W_t − W_ref‖² + 2α(L_*(W_ref) − L_A(W_t)) + α²‖∇L_A(W_t)‖²,
     c = Lip·C2 and Lip = 1 for the pseudo-Huber loss. W_t and W_{t+1} are the run's own states.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Risk, Rule, Setting
+    >>> rule = Rule(n=2, steps=3, eta=0.1, risk=Risk(loss="pseudo_huber"))
+    >>> network = av.networks.TwoLayer(m=4, activation=av.networks.SmoothedReLU())
+    >>> data, attack = av.data.SpherePoints(K=3), av.attacks.FiniteAttack()
+    >>> setting = Setting(data, network, attack, rule, seeds=(0,))
+    >>> fold, memory = WorstRegret(radius=2.0), None
+    >>> for state in av.training.train(av.training.ENGINES["full"], [setting]):
+    ...     memory = fold.see(memory, state, av.probes.Scene(setting))
+    >>> bool(fold.rows(memory)["worst(eq16_excess(R=2))"] <= 0)
+    True
     """
 
     radius: float = 1.0  # distance of W_ref from W⁽⁰⁾
@@ -105,5 +127,14 @@ class WorstRegret:
 
 @measures(r"$\|W_t - W_0\|_F$")
 def path_length(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """‖W_t − W⁽⁰⁾‖_F, how far training has moved the weights."""
+    """‖W_t − W⁽⁰⁾‖_F, how far training has moved the weights.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.Clusters(d=2, mu=1.0), Rule(n=3, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.TwoLayer(m=2), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 1, setting.W0 + 1)  # each of four weights by 1
+    >>> round(path_length(state, av.probes.Scene(setting)).item(), 9)
+    2.0
+    """
     return distance(state.W, scene.setting.W0)

@@ -14,7 +14,17 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Scene(Generic[D, L, A, B]):
     """What a probe may ask beside the state. The types are those of the data, the network, the
-    attack and the batches that the probe can read."""
+    attack and the batches that the probe can read.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting
+    >>> data, rule = av.data.Clusters(d=3, mu=1.0), Rule(n=5, steps=1, eta=0.1)
+    >>> scene = Scene(Setting(data, av.networks.TwoLayer(m=4), None, rule, seeds=(0, 1)))
+    >>> tuple(scene.train.x.shape), tuple(scene.test(7).x.shape)
+    ((2, 5, 3), (2, 7, 3))
+    >>> scene.test(7) is scene.test(7)  # drawn once
+    True
+    """
 
     setting: Setting[D, L, A, B]
 

@@ -46,26 +46,63 @@ def off_diagonal(inner: Float[Tensor, "S k m k"]) -> Float[Tensor, "S r"]:
 
 @measures(r"$\sum_s \max(B_{i,s}, 0)^q$", axes=("class",))
 def nonrobust_total(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
-    """Σ_s max(B_{i,s}, 0)^q of every class i, Lemma 5.2 of RNRF."""
+    """Σ_s max(B_{i,s}, 0)^q of every class i, Lemma 5.2 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
+    >>> nonrobust_total(state, av.probes.Scene(setting)).tolist()
+    [[8.0, 8.0]]
+    """
     return diagonal(correlations(state, scene)[1]).clamp_min(0).pow(scene.network.q).sum(-1)
 
 
 @measures(r"$\max C$")
 def foreign_robust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF."""
+    """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> swapped = WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
+    >>> foreign_robust(swapped, av.probes.Scene(setting)).item()
+    3.0
+    """
     return off_diagonal(correlations(state, scene)[0]).amax(-1)
 
 
 @measures(r"$\max D$")
 def foreign_nonrobust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF."""
+    """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> own = WeightState(setting, 0, 3 * data.V[None, :, None])  # own features alone
+    >>> foreign_nonrobust(own, av.probes.Scene(setting)).item()
+    0.0
+    """
     return off_diagonal(correlations(state, scene)[1]).amax(-1)
 
 
 @measures(r"share of $\|w\|^2$ on the features")
 def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The share of ‖w‖² that the features carry, in each class's filter with the largest B; the
-    smallest over classes, §5 of RNRF."""
+    smallest over classes, §5 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> W = 3 * data.V + 4 * torch.eye(5).double()[4]  # 3 on a feature, 4 off
+    >>> state = WeightState(setting, 0, W[None, :, None])
+    >>> round(feature_energy(state, av.probes.Scene(setting)).item(), 9)
+    0.36
+    """
     k = scene.data.k
     B = diagonal(correlations(state, scene)[1])
     best = B.argmax(-1)[..., None, None].expand(*B.shape[:2], 1, state.W.shape[-1])
@@ -110,6 +147,15 @@ def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     length_D: ‖D‖_F, the filters along other classes' non-robust features, Lemma D.2 of RNRF.
     length_off: ‖P_⊥W‖_F, the filters off all features, Lemmas D.2 and D.16 of RNRF.
     off_l1: The largest ‖P_⊥w‖₁ of a filter, Lemmas D.2 and D.16 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> W = data.U * torch.tensor([[3.0], [4.0]])  # w_0 = 3u_0, w_1 = 4u_1
+    >>> state = WeightState(setting, 0, W[None, :, None])
+    >>> {name: x.item() for name, x in decomposition(state, av.probes.Scene(setting)).items() if x}
+    {'length_A': 5.0}
     """
     robust, other = correlations(state, scene)
     off = state.W[..., 2 * scene.data.k :].abs()
@@ -138,6 +184,14 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
     log_doubt: The mean of log(1 − π_y) over the training points, Lemma D.5 of RNRF.
     class_balance: The smallest min F_y/max F_y over the training points of a class, Lemma E.5 of
         RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
+    >>> round(outputs(nothing, av.probes.Scene(setting))["doubt"].item(), 9)  # 1 − 1/k
+    0.5
     """
     return _outputs(state.f(scene.train.x), scene)
 
@@ -161,6 +215,16 @@ def attacked_outputs(
         D.20 of RNRF.
     attacked_class_balance: The smallest min F_y/max F_y over the attacked training points of a
         class.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, alpha=2.0, sigma_n=0.0)
+    >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, data.U[None, :, None])
+    >>> found = attacked_outputs(state, av.probes.Scene(setting))
+    >>> round(found["attacked_true_logit"].item(), 4)  # s(2 − ½)
+    0.8333
     """
     values = _outputs(state.f(state.full.x_adv), scene)
     return {f"attacked_{name}": value for name, value in values.items()}
@@ -197,6 +261,15 @@ def noise_correlations(
         E.10 of RNRF.
     noise_correlation_off: max |⟨w_{i,r}, P_⊥ξ_{n,p}⟩| over filters and training patches, the noise
         without its part on the features, Lemmas E.3 and E.10 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, data.U[None, :, None])  # no part off the features
+    >>> found = noise_correlations(state, av.probes.Scene(setting))
+    >>> found["noise_correlation"].item() > 0, found["noise_correlation_off"].item()
+    (True, 0.0)
     """
     k, noise = scene.data.k, scene.train.noise.flatten(1, 2)
     whole = state.W @ noise.mT[:, None]
@@ -210,7 +283,17 @@ def noise_correlations(
 @dataclass(frozen=True)
 class InnerGap:
     """(L(X̂) − L(X̃))/|L(X̃)| with L = −F_y, X̃ the training attack's and X̂ that of a longer ascent
-    on the same loss, in the mean over the training points, Remark 2.5 of RNRF."""
+    on the same loss, in the mean over the training points, Remark 2.5 of RNRF.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
+    >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, data.U[None, :, None])
+    >>> abs(InnerGap(steps=5)(state, av.probes.Scene(setting)).item()) < 1e-9  # one step was enough
+    True
+    """
 
     steps: int = 20  # of the ascent
     name: str = "inner_gap"
@@ -235,7 +318,18 @@ class InnerGap:
 @dataclass(frozen=True)
 class FeatureError:
     """The error on fresh points that keep only robust or only non-robust signals (the noise stays),
-    Definition 4.1 of RNRF; one minus the feature learning accuracy."""
+    Definition 4.1 of RNRF; one minus the feature learning accuracy.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
+    >>> rule = Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, data.U[None, :, None])  # it knows u alone
+    >>> scene, kinds = av.probes.Scene(setting), ("robust", "nonrobust")
+    >>> [FeatureError(keep, n=9)(state, scene).item() for keep in kinds]
+    [0.0, 1.0]
+    """
 
     keep: Literal["robust", "nonrobust"]
     n: int = 1000

@@ -12,6 +12,10 @@ def max_margin(Z: Float[Tensor, "n d"]) -> tuple[Float[Tensor, " d"], float]:
 
     The shortest point of the convex hull of the Z_i is u times the margin; non-negative least
     squares finds it exactly.
+
+    >>> u, margin = max_margin(torch.tensor([[2.0, 1.0], [2.0, -1.0], [5.0, 0.0]]).double())
+    >>> torch.allclose(u, torch.tensor([1.0, 0.0]).double()), round(margin, 9)
+    (True, 2.0)
     """
     from scipy.optimize import nnls
 

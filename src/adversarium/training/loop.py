@@ -11,7 +11,17 @@ S = TypeVar("S")
 
 def train(engine: Engine[S], settings: Sequence[AnySetting]) -> Iterator[S]:
     """W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of settings of one shape, side by side; `engine.apart` gives the
-    states of each."""
+    states of each.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> from adversarium.training import ENGINES, Rule, Setting
+    >>> rule = Rule(n=5, steps=3, eta=0.1)
+    >>> setting = Setting(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, rule, seeds=(0,))
+    >>> states = list(train(ENGINES["full"], [setting]))
+    >>> [state.t for state in states], bool(states[-1].risk() < states[0].risk())
+    ([0, 1, 2, 3], True)
+    """
     state = engine.init(settings)
     yield state
     for _ in range(settings[0].rule.steps):

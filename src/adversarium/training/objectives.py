@@ -69,7 +69,12 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """mean_i (1 − λ) loss(f(x_i), y_i) + λ loss(f(x̃_i), y_i), eq. (O) of CGRO; λ = 1: x̃ alone."""
+    """mean_i (1 − λ) loss(f(x_i), y_i) + λ loss(f(x̃_i), y_i), eq. (O) of CGRO; λ = 1: x̃ alone.
+
+    >>> loss = LOSSES[Risk().loss]
+    >>> round(loss(torch.zeros(1), torch.ones(1)).item(), 4)  # log 2 at f = 0
+    0.6931
+    """
 
     loss: str = "cross_entropy"
     lam: float = 1.0

@@ -14,13 +14,23 @@ Tree = Any  # weights, or what is kept beside them: tensors in any nesting
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """W ← W − η ∇L(W) on the whole training set."""
+    """W ← W − η ∇L(W) on the whole training set.
+
+    >>> Rule(n=10, steps=5, eta=0.1).optimiser  # unless another is named
+    GradientDescent()
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class SGD:
     """Minibatches in random order, momentum and weight decay; η falls to 0 along half a cosine
-    or stays."""
+    or stays.
+
+    >>> sgd, W, g = SGD(momentum=0.5), torch.tensor([1.0]), torch.tensor([2.0])
+    >>> W, velocity = sgd.step(W, g, sgd.start(W), eta=0.25, t=0)
+    >>> W.item(), sgd.step(W, g, velocity, eta=0.25, t=1)[0].item()
+    (0.5, -0.25)
+    """
 
     batch: int = 64
     momentum: float = 0.9
@@ -51,7 +61,13 @@ class SGD:
 @dataclass(frozen=True, kw_only=True)
 class Adam:
     """Minibatches in random order, steps scaled by running moments of the gradient (Kingma and
-    Ba); η falls to 0 along half a cosine or stays."""
+    Ba); η falls to 0 along half a cosine or stays.
+
+    >>> adam, W, g = Adam(), torch.ones(2).double(), torch.tensor([100.0, -0.01]).double()
+    >>> moved, _ = adam.step(W, g, adam.start(W), eta=0.25, t=0)
+    >>> [round(w, 4) for w in moved.tolist()]  # the first step has length η
+    [0.75, 1.25]
+    """
 
     batch: int = 64
     beta1: float = 0.9
@@ -91,7 +107,12 @@ Optimiser = GradientDescent | SGD | Adam
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """n training points, `steps` updates of size eta on a risk, by an optimiser."""
+    """n training points, `steps` updates of size eta on a risk, by an optimiser.
+
+    >>> rule = Rule(n=100, steps=50, eta=0.1, risk=Risk(loss="exponential"), optimiser=SGD(batch=9))
+    >>> rule.risk.loss, rule.optimiser.schedule
+    ('exponential', 'cosine')
+    """
 
     n: int
     steps: int

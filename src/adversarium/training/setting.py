@@ -24,7 +24,15 @@ B = TypeVar("B", bound=Batch)
 @dataclass(frozen=True)
 class Setting(Generic[D, L, A, B]):
     """Data, network, attack and rule with the seeds, the device and the precision: what every
-    state of a training shares. The four types are those of its data, network, attack and batch."""
+    state of a training shares. The four types are those of its data, network, attack and batch.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> rule = Rule(n=5, steps=1, eta=0.1)
+    >>> setting = Setting(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, rule, seeds=(0, 1))
+    >>> tuple(setting.train.x.shape), tuple(setting.W0.shape)
+    ((2, 5, 3), (2, 4, 3))
+    """
 
     data: D
     network: L
@@ -81,7 +89,15 @@ AnySetting = Setting[Any, Any, Any, Any]
 
 
 def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
-    """One setting out of several with the same network, attack, rule and shape of data."""
+    """One setting out of several with the same network, attack, rule and shape of data.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> net, rule = TwoLayer(m=4), Rule(n=5, steps=1, eta=0.1)
+    >>> pair = [Setting(Clusters(d=3, mu=mu), net, None, rule, seeds=(0, 1)) for mu in (1.0, 9.0)]
+    >>> side_by_side(pair).slices()
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
     if len(settings) == 1:
         return settings[0]
     seeds = tuple(seed for setting in settings for seed in setting.seeds)

@@ -55,6 +55,15 @@ class WeightState(Generic[W_]):
     `whole`: the state of several settings side by side that this one is a slice of; what was
     worked out there is not worked out again. `fresh`: training draws its own minibatches, so the
     attacked training set is drawn for measuring alone.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> from adversarium.training import Rule, Setting
+    >>> rule = Rule(n=5, steps=1, eta=0.1)
+    >>> setting = Setting(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, rule, seeds=(0, 1))
+    >>> state = WeightState(setting, 0, setting.W0)
+    >>> [round(value, 4) for value in state.risk().tolist()]  # log 2: TwoLayer starts at f = 0
+    [0.6931, 0.6931]
     """
 
     setting: AnySetting

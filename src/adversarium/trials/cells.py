@@ -21,7 +21,14 @@ def broken(
     f: Classifier, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], delta: float, rng: Generator
 ) -> Bool[Tensor, " n"]:
     """min_{‖ξ‖_∞≤δ} y f(x + ξ) ≤ 0: which points are wrong somewhere in their l_inf cell, at a
-    corner or where a gradient attack leads."""
+    corner or where a gradient attack leads.
+
+    >>> import torch
+    >>> from adversarium.rng import stream
+    >>> x, y = torch.tensor([[0.3, 0.0], [0.1, 0.0]]).double(), torch.ones(2).double()
+    >>> broken(lambda z: z[..., 0], x, y, 0.2, stream(0, "example")).tolist()
+    [False, True]
+    """
     ascent = APGD(p=math.inf, radius=delta, steps=20, restarts=2)
     return _under(f, x, y, (Corners(radius=delta), ascent), rng)
 
@@ -30,7 +37,14 @@ def broken_in_l2(
     f: Classifier, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], delta: float, rng: Generator
 ) -> Bool[Tensor, " n"]:
     """min_{‖ξ‖₂≤δ} y f(x + ξ) ≤ 0: which points are wrong somewhere in their l2 ball, by two
-    attacks."""
+    attacks.
+
+    >>> import torch
+    >>> from adversarium.rng import stream
+    >>> x, y = torch.tensor([[0.4, 0.4], [0.6, 0.6]]).double(), torch.ones(2).double()
+    >>> broken_in_l2(lambda z: z.sum(-1), x, y, 0.7, stream(0, "example")).tolist()  # √2·0.4 < 0.7
+    [True, False]
+    """
     plain = PGD(p=2, radius=delta, steps=60, step=delta / 8, start="uniform", restarts=2)
     return _under(f, x, y, (APGD(p=2, radius=delta, steps=40, restarts=2), plain), rng)
 

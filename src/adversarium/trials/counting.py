@@ -21,7 +21,12 @@ SHATTERING = {
 
 def sauer(rng: Generator, largest: int = 60) -> Numbers:
     """Σ_{i≤k} C(m, i) ≤ (em/k)^k, Lemma A.8 of CGRO: the largest of left over right for all
-    k + 1 < m ≤ `largest`."""
+    k + 1 < m ≤ `largest`.
+
+    >>> from adversarium.rng import stream
+    >>> sauer(stream(0, "example"), largest=10)["ratio"] < 1
+    True
+    """
     ratios = [
         sum(math.comb(m, i) for i in range(k + 1)) / (math.e * m / k) ** k
         for m in range(3, largest + 1)
@@ -32,14 +37,24 @@ def sauer(rng: Generator, largest: int = 60) -> Numbers:
 
 def shattering(rng: Generator) -> Numbers:
     """h(μ)h(C(μ)) = 2, App. D of CGRO: is C(μ) the one worked out by hand, to four digits, for
-    every μ of the table? And the largest difference."""
+    every μ of the table? And the largest difference.
+
+    >>> from adversarium.rng import stream
+    >>> shattering(stream(0, "example"))["table"], SHATTERING[0.01]
+    (1.0, 0.2805)
+    """
     worst = max(abs(shattering_constant(mu) - value) for mu, value in SHATTERING.items())
     return {"table": float(worst < 6e-5), "error": worst}
 
 
 def vc_orders(rng: Generator) -> Numbers:
     """W log(WL), Lemma A.7 of CGRM: the power of L in the cited lower bound W L log(W/L) over the
-    printed upper bound, at W = L²."""
+    printed upper bound, at W = L².
+
+    >>> from adversarium.rng import stream
+    >>> round(vc_orders(stream(0, "example"))["power"], 9)  # the lower bound outgrows the upper one
+    1.0
+    """
     return {"power": math.log(_vc_ratio(1e6) / _vc_ratio(1e3)) / math.log(1e3)}
 
 

@@ -21,7 +21,14 @@ _Setting = Setting[PatchData, CubicCNN, GTA, PatchBatch]
 def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: float) -> Numbers:
     """y f(X) = α³U + V and y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO: the largest relative error
     of both; errors of the attack, of the logistic loss's gradient as printed (no y_i on the noise
-    patches) and with y_i, and of the reduced dynamics."""
+    patches) and with y_i, and of the reduced dynamics.
+
+    >>> from adversarium.rng import stream
+    >>> data = PatchData(d=6, P=2, alpha=2.0, sigma=0.3)
+    >>> errors = cubic_identities(stream(0, "example"), data, n=3, m=2, gamma=0.5)
+    >>> errors["signed_gradient"] < 1e-12 < errors["printed_gradient"]
+    True
+    """
     network, batch = CubicCNN(m=m, sigma0=0.3), data.sample(n, rng)
     W = network.init(rng, data.shape, data.k)
     x_adv = gta(batch.x, batch.signal, gamma)
@@ -127,6 +134,11 @@ def cubic_form(
 ) -> Numbers:
     """P(|Z| ≤ ε sd) over ε^{1/3} for Z = Σ_r Σ_j ⟨v_r, ξ_j⟩³, Lemma A.4 of CGRO with Carbery and
     Wright's exponent: the largest over all ε; and the printed probability 1 − d/2^{1/d}.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = cubic_form(stream(0, "example"), d=4, P=2, m=2, draws=2_000)
+    >>> round(numbers["printed"], 2)  # no probability
+    -2.36
     """
     v = normal((m, d), rng) / math.sqrt(d)
     Z = torch.cat([

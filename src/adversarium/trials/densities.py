@@ -15,7 +15,13 @@ from adversarium.trials.smooth import ball
 def density_powers(rng: Generator, D: int, draws: int, repeats: int) -> Numbers:
     """|E p_S − p| = O(δ²) and |p_S − E p_S| = O(N^{−1/2}δ^{−D/2}), proof of Theorem F.1 of CGRO:
     the power of δ in the bias, and those of N and of δ (less −D/2) in the L1 fluctuation. The
-    kernel is a product of parabolas, p is Gaussian, D = 1 or 2."""
+    kernel is a product of parabolas, p is Gaussian, D = 1 or 2.
+
+    >>> from adversarium.rng import stream
+    >>> powers = density_powers(stream(0, "example"), D=1, draws=16, repeats=1)
+    >>> round(powers["bias"], 1)
+    2.0
+    """
     line = torch.linspace(-2, 2, 201 if D == 1 else 25).double()
     at = torch.cartesian_prod(*[line] * D).view(-1, D)
     radii = (0.05, 0.1, 0.2, 0.4)

@@ -40,7 +40,13 @@ def classifiers(
 ) -> Numbers:
     """f_S of eq. (C) of CGRO, the two networks of Theorem 5.2 and the clean classifier on the cells
     with a random labelling: clean errors on all of them, robust ones on memorised points ("train")
-    and others ("test"); for D ≤ 8 also in l2, and what Theorem 5.3's argument needs."""
+    and others ("test"); for D ≤ 8 also in l2, and what Theorem 5.3's argument needs.
+
+    >>> import adversarium as av
+    >>> trial = av.Trial(function=classifiers, parameters={"D": 6, "memorised": 8})
+    >>> trial.dynamics["function"]
+    'explicit.classifiers'
+    """
     number = int(integers(2**31, (), rng))
     data = HyperplaneCells(D=D, eps0=eps0, labelling=number, each=True)
     points = data.sample(data.cells, rng)
@@ -112,7 +118,13 @@ def ray(
     distances: tuple[float, ...] = _RAY,
 ) -> Numbers:
     """y f along the ray from a memorised point to the other side of the hyperplane: f_S of eq. (C)
-    of CGRO, the clean classifier, and the two networks of Theorem 5.2 of CGRO."""
+    of CGRO, the clean classifier, and the two networks of Theorem 5.2 of CGRO.
+
+    >>> from adversarium.rng import stream
+    >>> values = ray(stream(0, "example"), D=2, memorised=1, distances=(0.0, 0.15))
+    >>> values["f_S"].values, round(values["clean"].values[1], 9)  # in the ball, on the other side
+    ((1.0, 1.0), -1.0)
+    """
     data = HyperplaneCells(D=D, eps0=eps0, each=True)
     points = data.sample(data.cells, rng)
     balls = Balls(x=points.x[:memorised], y=points.y[:memorised], delta=delta, R=data.R)
@@ -143,7 +155,13 @@ def memorising(
 ) -> Numbers:
     """f_adv(x) = Σ_i y_i 1[x in ball i] + f_clean(x) 1[x in none], Proposition 3.2 of CGRM, and its
     network, Corollary 3.4 of CGRM: errors on n training points of the mixture and on fresh ones,
-    robust test over μ from equally many small and large margins."""
+    robust test over μ from equally many small and large margins.
+
+    >>> from adversarium.rng import stream
+    >>> errors = memorising(stream(0, "example"), D=2, n=4, network=False, looked=1)
+    >>> errors["f_adv.robust_train"], errors["f_adv.clean_test"]
+    (0.0, 0.0)
+    """
     number = int(integers(2**31, (), rng))
 
     def cells(share: float) -> HyperplaneCells:
@@ -183,7 +201,13 @@ def closeness(
     accuracy: float = 1e-4,
 ) -> Numbers:
     """|f̂(x) − f_adv(x)| < ε, Theorem 3.3 of CGRM: is it so everywhere, and off the ramp shells? And
-    the largest difference, the same off the shells, the share of points in them."""
+    the largest difference, the same off the shells, the share of points in them.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = closeness(stream(0, "example"), D=2, n=1)
+    >>> numbers["everywhere"], numbers["off_shells"]
+    (0.0, 1.0)
+    """
     number = int(integers(2**31, (), rng))
     data = HyperplaneCells(D=D, eps0=eps0, rho=0.05, labelling=number)
     train, clean = data.sample(n, rng), linear_clean(D, eps0)

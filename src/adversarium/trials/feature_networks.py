@@ -45,7 +45,14 @@ def attacked(
 def explicit_networks(rng: Generator, data: TwoFeaturePatches, n: int, eps: float) -> Numbers:
     """w_i = γv_i and w_i = γu_i, Propositions 3.1 and 3.2 of RNRF: does the cross-entropy fall at
     γ = 1, 10, 100, with every point right? And the accuracies at γ = 10 under the explicit attacks
-    (no numbers where ε < β, for then the model-free one is not admissible)."""
+    (no numbers where ε < β, for then the model-free one is not admissible).
+
+    >>> from adversarium.rng import stream
+    >>> data = TwoFeaturePatches(d=4, P=3)
+    >>> numbers = explicit_networks(stream(0, "example"), data, n=5, eps=1.2)
+    >>> numbers["v_fits"], numbers["v_broken"]
+    (1.0, 1.0)
+    """
     network, batch = SmoothedCNN(m=1), data.sample(n, rng)
     rows: dict[str, float] = {}
     for name, direction in (("v", data.V), ("u", data.U)):
@@ -91,7 +98,12 @@ def _accuracies(
 def separated_networks(rng: Generator, eps: float, n: int = 200) -> Numbers:
     """|J_R| s(γ(α − ε)) − P s(γε) > 0, Proposition 3.2 of RNRF with density dropped and
     |J_R|(α − ε) > Pε: is this worst-case margin without noise positive, and does the u-network keep
-    every point under that worst case?"""
+    every point under that worst case?
+
+    >>> from adversarium.rng import stream
+    >>> separated_networks(stream(0, "example"), eps=1.2, n=3)
+    {'robust': 1.0}
+    """
     kept = []
     for P, alpha in ((4, 10.0), (16, 25.0)):
         data = TwoFeaturePatches(P=P, alpha=alpha, sigma_n=0.01)
@@ -110,7 +122,13 @@ def _s(z: float) -> float:
 def masking(rng: Generator, data: TwoFeaturePatches, n: int, eps: float) -> Numbers:
     """w_i = γv_i at γ = 10 under cross-entropy ascent (ours, to Proposition 3.1 of RNRF): in
     float32 saturated gradients make a broken network look perfect, in float64 half of it; the logit
-    difference hides nothing. The accuracies by loss and precision, and whether all this is so."""
+    difference hides nothing. The accuracies by loss and precision, and whether all this is so.
+
+    >>> from adversarium.rng import stream
+    >>> rows = masking(stream(0, "example"), TwoFeaturePatches(d=4, P=3), n=2, eps=1.2)
+    >>> rows["logit_difference"], rows["logit_difference (float64)"]
+    (0.0, 0.0)
+    """
     network, batch = SmoothedCNN(m=1), data.sample(n, rng)
     W = 10.0 * data.V[:, None]
     rows: dict[str, float] = {}

@@ -47,7 +47,13 @@ def flatness_gaps(
     """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, over many training sets
     S: the 95 % quantile of c(N), the gap over N^{−1/(D+2)}(global flatness + C/√Δ), Δ the
     `confidence`, for fixed networks and for ones fitted to S, and its slope in N; L_adv − L_clean
-    at δ = N^{−1/(D+2)} and its slope."""
+    at δ = N^{−1/(D+2)} and its slope.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = flatness_gaps(stream(0, "example"), D=1, sets=1, fresh=5, sizes=(8, 16))
+    >>> numbers["rise"].axis, numbers["rise"].at, round(numbers["claimed_slope"], 3)
+    ('N', (8, 16), -0.333)
+    """
     fixed = [random_features(rng, D) for _ in range(4)]
     quantiles: dict[str, list[float]] = {"fixed": [], "fitted": []}
     rises = []
@@ -106,7 +112,12 @@ def _on_fresh(
 def taylor(rng: Generator, nets: int = 8, points: int = 200) -> Numbers:
     """L_adv − L_clean ≤ δ max_ball ‖∇L‖₁, the Taylor step of Theorem F.1 of CGRO: the largest of
     left over right of any point in D = 1, 2, 3, the gradient's maximum over the grid and the
-    segment to the worst point, on which the mean-value theorem finds it."""
+    segment to the worst point, on which the mean-value theorem finds it.
+
+    >>> from adversarium.rng import stream
+    >>> taylor(stream(0, "example"), nets=1, points=3)["ratio"] <= 1
+    True
+    """
     largest = 0.0
     for D in (1, 2, 3):
         for _ in range(nets):
@@ -138,7 +149,13 @@ def first_order(
 ) -> Numbers:
     """(L_adv − L_clean)/(δ E‖∇L‖₁) ≥ Ω(1), Proposition E.2 of CGRO, in D = 2: at each radius for a
     smooth random network, a linear one (its loss is convex in x) and a fast oscillation; and how
-    far it is short of 1 at the smallest radius, or at any radius where the loss is convex."""
+    far it is short of 1 at the smallest radius, or at any radius where the loss is convex.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = first_order(stream(0, "example"), points=10, radii=(0.01, 1.0))
+    >>> min(numbers["convex"].values) >= 1 > numbers["oscillating"].values[1]
+    True
+    """
     x = normal((points, 2), rng)
     linear, net = normal((2,), rng), random_features(rng, 2)
 
@@ -184,6 +201,11 @@ def _wave_slope(z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"]) -> Float[Tenso
 
 
 def flatness_factors(rng: Generator) -> Numbers:
-    """N^{−1/(D+2)}, Theorem E.1 of CGRO, at the size of image data sets."""
+    """N^{−1/(D+2)}, Theorem E.1 of CGRO, at the size of image data sets.
+
+    >>> from adversarium.rng import stream
+    >>> round(flatness_factors(stream(0, "example"))["MNIST"], 3)
+    0.986
+    """
     sizes = {"MNIST": (6e4, 784), "CIFAR-10": (5e4, 3072), "D = 2, N = 512": (512, 2)}
     return {name: flatness_factor(N, D) for name, (N, D) in sizes.items()}

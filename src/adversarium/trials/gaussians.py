@@ -16,7 +16,13 @@ def gaussian_maxima(
     rng: Generator, widths: tuple[int, ...] = _WIDTHS, numbers: int = 2_000_000
 ) -> Numbers:
     """E max_{r≤m} N(0, 1) = Θ(log m), Lemma D.3 of RNRF: the power of log m in the measured mean,
-    its least and largest ratio to √(2 log m), and whether that rises with m."""
+    its least and largest ratio to √(2 log m), and whether that rises with m.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = gaussian_maxima(stream(0, "example"), widths=(10, 100), numbers=2_000)
+    >>> 0 < numbers["least_ratio"] < numbers["largest_ratio"] < 1
+    True
+    """
     mean = [float(normal((numbers // m, m), rng).amax(-1).mean()) for m in widths]
     ratios = [e / math.sqrt(2 * math.log(m)) for e, m in zip(mean, widths, strict=True)]
     x = np.log([math.log(m) for m in widths])
@@ -35,7 +41,12 @@ def gaussian_tails(
     draws: int = 2_000,
 ) -> Numbers:
     """P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2}, Lemma B.1 of RNRF: how often it is so, of
-    `draws`, for every width n and every `excess` t."""
+    `draws`, for every width n and every `excess` t.
+
+    >>> from adversarium.rng import stream
+    >>> gaussian_tails(stream(0, "example"), widths=(10,), excess=(4.0,), draws=100)
+    {'n=10, t=4.0': 100.0}
+    """
     counts = {}
     for n in widths:
         top = normal((draws, n), rng).abs().amax(-1)

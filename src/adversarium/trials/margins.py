@@ -23,7 +23,13 @@ def max_margin_directions(
     """tan θ = max(M, 0)/α and ‖u − w*‖ ≤ ‖mean y ξ‖/α, Theorem 4.1 of CGRM corrected (ours), u the
     max-margin direction of N' large-margin points and θ its angle to w*: ‖u − w*‖, the bound, the
     errors of tan θ and of the margin √(α² + M²), the prediction at N' ≪ d, whether u ≠ w*, and
-    Wendel's probability of that."""
+    Wendel's probability of that.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = max_margin_directions(stream(0, "example"), d=4, alpha=5.0, counts=(2, 20))
+    >>> numbers["not_exact"].values, [round(p, 3) for p in numbers["wendel"].values]
+    ((1.0, 0.0), [1.0, 0.0])
+    """
     rows = [_direction(rng, d, alpha, n) for n in counts]
     return {name: Along("N", counts, tuple(row[name] for row in rows)) for name in rows[0]}
 
@@ -50,7 +56,12 @@ def _direction(rng: Generator, d: int, alpha: float, n: int) -> dict[str, float]
 def cauchy(rng: Generator, d: int, alpha: float, n: int = 60, beta: float = 0.5) -> Numbers:
     """min_i min_{‖δ_i‖≤δ} y_i⟨w, x_i + δ_i⟩ = min_i y_i⟨w, x_i⟩ − δ, proof of Theorem B.1 of CGRM:
     the largest error for random unit w, u among them, the inner minimum by the attack. Both sides
-    then share a maximiser."""
+    then share a maximiser.
+
+    >>> from adversarium.rng import stream
+    >>> cauchy(stream(0, "example"), d=3, alpha=5.0, n=4)["error"] < 1e-9
+    True
+    """
     batch = MarginMixture(d=d, alpha=alpha, beta=min(beta, alpha)).sample(n, rng)
     u, margin = max_margin(batch.y[:, None] * batch.x)
     return {
@@ -82,7 +93,13 @@ def tilted_errors(
 ) -> Numbers:
     """Φ(−β cot θ)/Φ(−α cot θ), what Assumption 6.1 of CGRM bounds: clean errors of a linear
     classifier at the angle θ to w*, small margins over large ones; and how far counts of fresh
-    noise lie from Φ(−c cot θ), in standard errors."""
+    noise lie from Φ(−c cot θ), in standard errors.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = tilted_errors(stream(0, "example"), draws=100, angles=(0.5, 1.0))
+    >>> [round(ratio) for ratio in numbers["log10_ratio"].values]
+    [19, 3]
+    """
     noise = normal((draws,), rng)
     ratios, off = [], 0.0
     for angle in angles:

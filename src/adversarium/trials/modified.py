@@ -35,7 +35,15 @@ def modified_training(
     """f(x) = ⟨w_0, x⟩ + Σ_i y_i relu(⟨w_i, x⟩ − b), w_i = (I − w_0 w_0ᵀ)x_i, Theorem 4.2 of CGRM,
     w_0 trained on the large margins: errors of the mixed network, distances of w_0 and w_i to w*
     and ξ_i, the closed form of the robust margin at memorised points, and whether b lies in its
-    window."""
+    window.
+
+    >>> import adversarium as av
+    >>> given = dict(data=MarginMixture(d=400, alpha=5.0, mu=0.3), N=20, delta=1.0, b=200.0)
+    >>> trial = av.Trial(function=modified_training, parameters=given)
+    >>> low, high = threshold_window(d=400, N=20, mu=0.3, delta=1.0)
+    >>> low < trial.parameters["b"] < high
+    True
+    """
     train = data.sample(N, rng)
     small = train.is_small
     w_0 = _linear_part(train.y[~small, None] * train.x[~small], delta, steps, eta)
@@ -116,7 +124,13 @@ def generic_training(
 ) -> Numbers:
     """f̂ = φ + (1 − φ)f, Theorem 6.2 of CGRM: f̂_clean by max margin, indicators φ on the training
     points that an attack of radius δ breaks, f trained adversarially on the others, whose limit is
-    their max-margin direction (Lemma B.2 of CGRM); margins spread over [β, α]."""
+    their max-margin direction (Lemma B.2 of CGRM); margins spread over [β, α].
+
+    >>> from adversarium.rng import stream
+    >>> numbers = generic_training(stream(0, "example"), N=20, d=4, fresh=10)
+    >>> numbers["adversarial_train"]  # right in all balls
+    0.0
+    """
     data = MarginMixture(d=d, alpha=alpha, beta=beta, spread=True)
     train, test = data.sample(N, rng), data.sample(fresh, rng)
     Z = train.y[:, None] * train.x

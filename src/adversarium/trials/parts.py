@@ -14,7 +14,12 @@ from adversarium.sockets import Numbers
 def gates(rng: Generator, stages: int) -> Numbers:
     """sup|q_s − x²| = 4^{−(s+1)} and |×̃ − xy| ≤ 6B²4^{−(s+1)}, 0 on the axes, Lemmas D.2 and D.3 of
     CGRO: does the square do so for every s, the product for every s and B? And the product's error
-    over 4B²4^{−(s+1)}."""
+    over 4B²4^{−(s+1)}.
+
+    >>> import adversarium as av
+    >>> av.Trial(function=gates, parameters={"stages": 8}).dynamics["parameters"]
+    {'stages': 8}
+    """
     exact = all(abs(_square_error(s) * 4 ** (s + 1) - 1) < 1e-9 for s in range(1, stages + 1))
     tight, axes = 0.0, 0.0
     for s, B in itertools.product((4, 6, 8, 10), (1.0, 2.0)):
@@ -45,7 +50,13 @@ def _product_errors(rng: Generator, B: float, s: int) -> tuple[float, float]:
 
 def distances(rng: Generator, sizes: tuple[int, ...] = (2, 3, 4, 6, 8, 16, 50)) -> Numbers:
     """x ↦ ‖x − x_0‖_∞ with O(d) parameters, Lemma A.4 of CGRM: the network's largest error, its
-    parameters over 10d − 4, and whether it is exact with at most so many."""
+    parameters over 10d − 4, and whether it is exact with at most so many.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = distances(stream(0, "example"), sizes=(2, 3))
+    >>> numbers["error"] < 1e-12, numbers["share"] <= 1
+    (True, True)
+    """
     error, share = 0.0, 0.0
     for d in sizes:
         at, x = uniform((d,), rng), 3 * uniform((500, d), rng) - 1

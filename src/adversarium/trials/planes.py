@@ -16,7 +16,13 @@ from adversarium.trials.cells import Classifier
 def regions(rng: Generator, nets: int = 10) -> Numbers:
     """Linear regions ≤ 2^n for n hidden units, Proposition D.5 of CGRO, for small random ReLU
     networks of the plane: the activation patterns on a grid over 2^n, the largest; and how far ∇f
-    varies where the pattern does not (a piece is linear), the largest."""
+    varies where the pattern does not (a piece is linear), the largest.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = regions(stream(0, "example"), nets=1)
+    >>> numbers["regions/2^n"] <= 1, numbers["spread"] < 1e-9
+    (True, True)
+    """
     line = torch.linspace(-4, 4, 300, dtype=torch.float64)
     grid, share, spread = torch.cartesian_prod(line, line), 0.0, 0.0
     for _ in range(nets):
@@ -51,7 +57,13 @@ def boundary(rng: Generator, grid: int, delta: float = 0.3, nets: int = 3) -> Nu
     """{min_{‖ξ‖_∞≤δ} y f(x + ξ) ≥ 0} = {dist_∞(x, DB(f)) ≥ δ}, Proposition 3.1 of CGRM: the share
     of points at which the two disagree by more than one and a half grid cells of the threshold, for
     random ReLU networks of the plane: all points with random labels ("all"), those with y f > 0
-    ("right")."""
+    ("right").
+
+    >>> from adversarium.rng import stream
+    >>> shares = boundary(stream(0, "example"), grid=31, nets=1)
+    >>> shares["right"], shares["all"] > 0  # it takes y f > 0
+    (0.0, True)
+    """
     h = 4 / (grid - 1)
     line = torch.linspace(-2, 2, grid, dtype=torch.float64)
     reach = round(delta / h)

@@ -29,7 +29,13 @@ def one_step(rng: Generator, m: int, b: float, draws: int = 40) -> Numbers:
     """‖W' − W_ref‖² ≤ (1 + cα/√m)‖W − W_ref‖² + 2α(L_*(W_ref) − L_A(W)) + α²‖∇L_A(W)‖², eq. (16) of
     CONV, after one step from a random W, with a random member of every set as the attack, a random
     step size and comparators near and far. Of all draws: the largest excess, the smallest slack of
-    the proof, the largest |sum of the slacks − slack|."""
+    the proof, the largest |sum of the slacks − slack|.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = one_step(stream(0, "example"), m=4, b=2.0, draws=2)
+    >>> numbers["largest_excess"] < 0 < numbers["smallest_slack"]
+    True
+    """
     network = TwoLayer(m=m, omega=1.0, activation=SmoothedReLU(b=b))
     sides = [_sides(rng, network) for _ in range(draws)]
     return {

@@ -24,7 +24,13 @@ def memorising_counts(
     eps0: float = 0.05,
 ) -> Numbers:
     """poly(D) + Õ(ND) parameters, Theorem 5.2 of CGRO: those of a network that memorises n random
-    cells of {0.1, 0.9}^{D−1}, not zero and all, over N D log₂(D/ε) and over N D."""
+    cells of {0.1, 0.9}^{D−1}, not zero and all, over N D log₂(D/ε) and over N D.
+
+    >>> from adversarium.rng import stream
+    >>> counts = memorising_counts(stream(0, "example"), "linf", "exact", n=2, D=2)
+    >>> counts["parameters"] <= counts["all_parameters"]
+    True
+    """
     bits = _random_cells(rng, n, D)
     y = coins((n,), rng)
     x = torch.cat([0.5 + 0.4 * bits, (0.5 + eps0 * y)[:, None]], dim=1)
@@ -45,7 +51,13 @@ def _random_cells(rng: Generator, n: int, D: int) -> Float[Tensor, "n bits"]:
 
 def ball_counts(rng: Generator, n: int, D: int, delta: float = 0.2, eps0: float = 0.05) -> Numbers:
     """Õ(μNd + poly d) parameters, Theorem 3.3 of CGRM: those of the network with n balls in
-    dimension D, and those of its balls, without the clean classifier and the one product gate."""
+    dimension D, and those of its balls, without the clean classifier and the one product gate.
+
+    >>> from adversarium.rng import stream
+    >>> one, two = (ball_counts(stream(0, "example"), n=n, D=2)["memory"] for n in (1, 2))
+    >>> one < two
+    True
+    """
     x, y = uniform((n, D), rng), torch.ones(n).double()
     balls, clean = Balls(x=x, y=y, delta=delta, R=0.7), linear_clean(D, eps0)
     used = parameters(balls.cgrm(clean))[0]
@@ -63,7 +75,13 @@ def complexity_order(
 ) -> Numbers:
     """clean < CGRM < robust, the inequality displayed in §3.2 of CGRM: parameters of the clean
     network, of one that memorises μN balls, of one that memorises every cell; and the standard
-    bound √(Complexity/N) of §6 of CGRM, N the number of cells."""
+    bound √(Complexity/N) of §6 of CGRM, N the number of cells.
+
+    >>> from adversarium.rng import stream
+    >>> rows = complexity_order(stream(0, "example"), sizes=(3,), n=5)
+    >>> rows["clean, D = 3"] < rows["CGRM, D = 3"] < rows["robust, D = 3"]
+    True
+    """
     rows: dict[str, float] = {}
     for D in sizes:
         data, clean = HyperplaneCells(D=D, eps0=eps0, each=True), linear_clean(D, eps0)

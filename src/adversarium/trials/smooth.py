@@ -18,13 +18,23 @@ Field = Callable[[Tensor, Tensor], Tensor]  # x and y ↦ one number per point: 
 
 
 def label_of(x: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:
-    """y = sign(x_1 + ½ sin(2 Σ_j x_j)): ±1 by a smooth boundary."""
+    """y = sign(x_1 + ½ sin(2 Σ_j x_j)): ±1 by a smooth boundary.
+
+    >>> label_of(torch.tensor([[1.0, 0.0], [-1.0, 0.0]])).tolist()
+    [1.0, -1.0]
+    """
     return torch.where(x[..., 0] + 0.5 * torch.sin(2 * x.sum(-1)) > 0, 1.0, -1.0).double()
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """f(x) = Σ_j c_j cos(⟨w_j, x⟩ + b_j): smooth, with its gradient in closed form."""
+    """f(x) = Σ_j c_j cos(⟨w_j, x⟩ + b_j): smooth, with its gradient in closed form.
+
+    >>> flat = Features(w=torch.zeros(1, 2), b=torch.zeros(1), c=torch.ones(1))
+    >>> x, y = torch.tensor([[3.0, -1.0]]), torch.ones(1)
+    >>> round(flat.loss(x, y).item(), 4), flat.slope(x, y).item()  # f = 1
+    (0.3133, 0.0)
+    """
 
     w: Float[Tensor, "m D"]
     b: Float[Tensor, " m"]
@@ -50,13 +60,23 @@ class Features:
 
 
 def random_features(rng: Generator, D: int, m: int = 24, scale: float = 2.0) -> Features:
-    """w_j ~ N(0, scale² I), b_j uniform in [0, 2π), c_j ~ N(0, 1/m)."""
+    """w_j ~ N(0, scale² I), b_j uniform in [0, 2π), c_j ~ N(0, 1/m).
+
+    >>> from adversarium.rng import stream
+    >>> net = random_features(stream(0, "example"), D=2, m=5)
+    >>> tuple(net.w.shape), tuple(net.c.shape)
+    ((5, 2), (5,))
+    """
     w, b = scale * normal((m, D), rng), 2 * math.pi * uniform((m,), rng)
     return Features(w, b, normal((m,), rng) / math.sqrt(m))
 
 
 def ball(D: int, side: int) -> Float[Tensor, "places D"]:
-    """A grid over [−1, 1]^D, corners included."""
+    """A grid over [−1, 1]^D, corners included.
+
+    >>> ball(1, 3).tolist(), len(ball(2, GRID[2]))
+    ([[-1.0], [0.0], [1.0]], 25)
+    """
     line = torch.linspace(-1, 1, side).double()
     return torch.tensor(list(itertools.product(line.tolist(), repeat=D))).double()
 
@@ -65,7 +85,13 @@ def worst(
     function: Field, x: Float[Tensor, "n D"], grid: Float[Tensor, "places D"], radius: float
 ) -> Float[Tensor, " n"]:
     """max_{‖ξ‖_∞≤radius} function(x + ξ, y) for every x, labels fixed: over the grid, then over two
-    ever finer ones about the best point."""
+    ever finer ones about the best point.
+
+    >>> def height(z, y):
+    ...     return z.sum(-1)
+    >>> worst(height, torch.zeros(1, 2).double(), ball(2, GRID[2]), radius=0.5).tolist()
+    [1.0]
+    """
     D = x.shape[-1]
     side, at = round(len(grid) ** (1 / D)), torch.zeros_like(x)
     for reach, around in (

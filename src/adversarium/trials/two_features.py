@@ -18,7 +18,12 @@ from adversarium.trials.feature_networks import accuracy, attacked
 
 def feature_axes(rng: Generator, k: int, d: int) -> Numbers:
     """⟨f, f'⟩ = 1[f = f'] and ‖f‖_∞ = 1, Definition 2.1 of RNRF: the largest error among the 2k
-    features."""
+    features.
+
+    >>> from adversarium.rng import stream
+    >>> feature_axes(stream(0, "example"), k=2, d=4)
+    {'error': 0.0}
+    """
     data = TwoFeaturePatches(k=k, d=d)
     F = torch.cat([data.U, data.V])
     gram = (F @ F.mT - torch.eye(2 * k, dtype=F.dtype)).abs().max()
@@ -30,7 +35,13 @@ def feature_assumptions(
 ) -> Numbers:
     """α_p ≫ β_p' and Σ_R α^τ ≪ Σ_NR β^τ, Assumption 2.3 of RNRF: both ratios, a search for a
     configuration with both ≥ c at P < c^{τ+1} and with more patches; and the separation of §2.5 of
-    RNRF, the least ‖X − X'‖_∞/2ε of different labels and the share at most 1."""
+    RNRF, the least ‖X − X'‖_∞/2ε of different labels and the share at most 1.
+
+    >>> from adversarium.rng import stream
+    >>> rows = feature_assumptions(stream(0, "example"), TwoFeaturePatches(d=4, P=3), eps=1.2)
+    >>> rows["alpha/beta"], rows["density"], rows["both_possible"]
+    (2.0, 0.25, 0.0)
+    """
     batch = data.sample(100, rng)
     robust, other = batch.strength[batch.is_robust], batch.strength[~batch.is_robust]
     powers = batch.strength**tau
@@ -61,7 +72,12 @@ def _both(rng: Generator, c: float, tau: int, more: float = 1.0) -> bool:
 
 def activation_slope(rng: Generator, q: int = 3, rho: float = 0.8) -> Numbers:
     """s'(z) = (clip(z, 0, ϱ)/ϱ)^{q−1}, continuous, and z s'(z) ≤ q s(z), §2.3 of RNRF: the largest
-    error on a grid with 0 and ϱ, the slope by autograd."""
+    error on a grid with 0 and ϱ, the slope by autograd.
+
+    >>> from adversarium.rng import stream
+    >>> activation_slope(stream(0, "example"))["error"] < 1e-12
+    True
+    """
     z = torch.cat([torch.linspace(-1, 3, 4001), torch.tensor([0.0, rho])]).double()
     z.requires_grad_(True)
     s = smoothed_relu(z, q, rho)
@@ -79,7 +95,12 @@ def impossibility(
     """All strengths ≤ 2ε ⇒ robust accuracy ≤ 1/k (ours, against Proposition 3.2 of RNRF): do
     equal-noise draws of two classes share a point of both balls, do the colliding pairs of a
     balanced sample match perfectly, and does an explicit list break a class of every patch-additive
-    network?"""
+    network?
+
+    >>> from adversarium.rng import stream
+    >>> impossibility(stream(0, "example"), TwoFeaturePatches(d=4, P=3), eps=1.2, n=5, nets=2)
+    {'midpoints': 1.0, 'matching': 1.0, 'list': 1.0}
+    """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import maximum_bipartite_matching
 

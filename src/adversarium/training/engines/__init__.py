@@ -33,6 +33,13 @@ def choose(
     """The engine that runs these parts, and why those before it do not.
 
     A name asks for one engine; its refusal is then an error.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> data, rule = PatchData(d=9, P=2, alpha=1.0, sigma=0.1), Rule(n=3, steps=1, eta=0.1)
+    >>> engine, refused = choose(data, CubicCNN(m=2, sigma0=0.1), None, rule)
+    >>> engine.name, list(refused)
+    ('signal_noise', ['gram'])
     """
     if name is not None and name not in ENGINES:
         raise ValueError(f"no engine {name!r}; there are {', '.join(ENGINES)}.")

@@ -19,7 +19,13 @@ def linear_step(
 ) -> Tensor:
     """w + η Σ_i p_i (Z_i − δ w/‖w‖), Z_i = y_i x_i, p_i = exp(−margin_i)/n (literal), or divided by
     their sum (log risk), §4 of CGRM; no perturbation at w = 0. δ and η may differ by replica, as
-    (S, 1)."""
+    (S, 1).
+
+    >>> w, Z = torch.zeros(2).double(), torch.tensor([[2.0, 0.0]]).double()
+    >>> w = linear_step(w, Z, delta=0.5, eta=1.0, log=True)
+    >>> w.tolist(), linear_step(w, Z, delta=0.5, eta=1.0, log=True).tolist()
+    ([2.0, 0.0], [3.5, 0.0])
+    """
     length = w.norm(dim=-1, keepdim=True)
     margins = torch.einsum("...nd,...d->...n", Z, w) - delta * length
     p = torch.softmax(-margins, -1) if log else torch.exp(-margins) / Z.shape[-2]
