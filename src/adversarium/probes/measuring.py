@@ -28,6 +28,7 @@ class Measured(Generic[State_contra, Scene_contra, R_co]):
     def __post_init__(self) -> None:
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):  # as functools.wraps
             object.__setattr__(self, name, getattr(self.function, name))
+        object.__setattr__(self, "__wrapped__", self.function)  # so that doctest finds it
 
     def __call__(self, state: State_contra, scene: Scene_contra) -> R_co:
         return self.function(state, scene)
