@@ -34,10 +34,7 @@ from adversarium.runs.audit import (
     needed,
     planned_jobs,
     recorded,
-    regime,
     run_missing,
-    spanning,
-    spans,
     stored_evidence,
     stored_verdicts,
 )
@@ -46,6 +43,7 @@ from adversarium.runs.jobs import Unit, probe_id, resolve
 from adversarium.runs.ledger import NOT_YET, committed
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.results import shipped
+from adversarium.runs.scope import regime, spanning, spans
 from adversarium.runs.store import Store
 from tests.runs.small import clusters
 

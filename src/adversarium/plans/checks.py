@@ -19,17 +19,16 @@ from adversarium.plans.rules import (
     AtMost,
     Check,
     Existence,
-    Exponent,
     Frequency,
     Identity,
     InRegime,
     Level,
-    NoGrowth,
     NotTestable,
     Ordering,
     Setting,
 )
 from adversarium.plans.run import Run
+from adversarium.plans.slopes import Exponent, NoGrowth
 from adversarium.plans.verdict import Why
 
 

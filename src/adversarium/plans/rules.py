@@ -2,8 +2,7 @@
 `judge`, which reads rows and trains nothing."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -13,14 +12,10 @@ from adversarium.plans.evidence import (
     Evidence,
     Need,
     Quantity,
-    Reading,
-    Rows,
     Summary,
-    Where,
     clopper_pearson,
     finite,
     interval,
-    slope,
     summary,
 )
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
@@ -135,7 +130,7 @@ class Level:
     def judge(self, rows: Evidence) -> Verdict:
         """Compares the interval with the range."""
         values = self.quantity.of(rows)
-        verdict = _within(self.quantity, values, self.low, self.high, rows.confidence)
+        verdict = within(self.quantity, values, self.low, self.high, rows.confidence)
         outside = int(((values < self.low) | (values > self.high)).sum())
         if not self.always or not outside or verdict.word != Word.HOLDS:
             return verdict
@@ -143,25 +138,25 @@ class Level:
         return replace(verdict, word=Word.FAILS, detail=told)
 
 
-def _within(
+def within(
     asked: Quantity, values: np.ndarray, low: float, high: float, confidence: float
 ) -> Verdict:
     """Whether the interval of values lies in [low, high]."""
     measured, edges = (summary(asked, values),), (finite(low), finite(high))
-    if unseen := _unseen(values):
-        return undecided(*unseen, measured, *edges)
+    if lacking := unseen(values):
+        return undecided(*lacking, measured, *edges)
     a, b = interval(values, asked.points, confidence)
-    sharp = _width(a, b, low, high)
+    sharp = width(a, b, low, high)
     chance = bool(asked.points or values.std() > 0)
     if low <= a and b <= high:
         return Verdict(Word.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
         told = "the interval lies outside the range"
         return Verdict(Word.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
-    return undecided(Why.FEW_SEEDS, _more_seeds(values, low, high), measured, *edges)
+    return undecided(Why.FEW_SEEDS, more_seeds(values, low, high), measured, *edges)
 
 
-def _width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
+def width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
     """The half width of an interval [a, b], and how far it is from the edges of the range."""
     gaps = [g for g in (a - low, high - b) if math.isfinite(g)]
     edge = (Sharp("from the edge", min(gaps)),) if gaps else ()
@@ -191,118 +186,17 @@ class Ordering:
             summary(self.greater, a),
             summary(self.than, b),
         )
-        if unseen := _unseen(difference):
-            return undecided(*unseen, measured, by, None)
+        if lacking := unseen(difference):
+            return undecided(*lacking, measured, by, None)
         low, high = interval(difference, 0, rows.confidence)
-        sharp, chance = _width(low, high, by, math.inf), bool(difference.std() > 0)
+        sharp, chance = width(low, high, by, math.inf), bool(difference.std() > 0)
         if low > by:
             return Verdict(Word.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:
             told = "the difference has the other sign"
             return Verdict(Word.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
-        told = _more_seeds(difference, by, math.inf)
+        told = more_seeds(difference, by, math.inf)
         return undecided(Why.FEW_SEEDS, told, measured, by, None)
-
-
-FLAT = 0.1  # a slope within it is no growth
-SIZES, FACTOR = 4, 8.0  # what an exponent needs
-
-
-def _fitted(
-    runs: Mapping[float, Rows], number: Reading, per: Callable[[float], float]
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sizes, and the log–log slope of a number a seed; None where the sizes are too few."""
-    x = np.array([float(size) for size in runs])
-    if len(x) < SIZES or x.max() < FACTOR * x.min():
-        return None
-    numbers = [number.of(run) / per(size) for size, run in runs.items()]
-    return x, slope(x, np.stack(numbers, axis=1))
-
-
-def _too_few(low: float, high: float) -> Verdict:
-    told = "an exponent needs four sizes over a factor of eight"
-    return undecided(Why.SPANS, told, (), finite(low), finite(high))
-
-
-@dataclass(frozen=True)
-class Exponent:
-    """holds: the interval of the log–log slope of a number a run, against one of the runs'
-    coordinates, lies in [low, high]; at least four sizes over a factor of eight. The number may be
-    divided by `per` of the size."""
-
-    name: str
-    number: Reading
-    along: str
-    meant: Where
-    low: float
-    high: float
-    per: Callable[[float], float] = field(repr=False)
-    kind = "exponent"
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The number, of every size."""
-        return (Need(self.meant, self.number.names),)
-
-    def judge(self, rows: Evidence) -> Verdict:
-        """Fits a slope a seed."""
-        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
-        if fitted is None:
-            return _too_few(self.low, self.high)
-        slopes = fitted[1]
-        asked = Quantity(self.name, lambda _: slopes)
-        return _within(asked, slopes, self.low, self.high, rows.confidence)
-
-
-@dataclass(frozen=True)
-class NoGrowth:
-    """holds: a number a run does not grow along a coordinate, the interval of its log–log slope
-    ends below `FLAT`; fails: it grows faster than any factor that the statement leaves open,
-    log^`logs` of the coordinate, does over these sizes. In between nothing is said.
-
-    `decay` asks that it does not fall instead.
-    """
-
-    name: str
-    number: Reading
-    along: str
-    meant: Where
-    logs: float = 0.0
-    decay: bool = False
-    per: Callable[[float], float] = field(default=lambda size: 1.0, repr=False)
-    kind: str = "exponent"
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The number, of every size."""
-        return (Need(self.meant, self.number.names),)
-
-    def judge(self, rows: Evidence) -> Verdict:
-        """Fits a slope a seed."""
-        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
-        if fitted is None:
-            return _too_few(-math.inf, FLAT)
-        x, slopes = fitted
-        sign = -1.0 if self.decay else 1.0
-        most = FLAT + (float(slope(x, np.log(x)[None] ** self.logs)[0]) if self.logs else 0.0)
-        asked = Quantity(self.name, lambda _: slopes)
-        measured = (summary(asked, slopes),)
-        low, high = (-FLAT, None) if self.decay else (None, FLAT)
-        if unseen := _unseen(slopes):
-            return undecided(*unseen, measured, low, high)
-        a, b = interval(sign * slopes, 0, rows.confidence)
-        sharp = (Sharp("half width", (b - a) / 2), Sharp("from the edge", FLAT - b))
-        chance = bool(slopes.std() > 0)
-        if b <= FLAT:
-            return Verdict(Word.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
-        if a > most:
-            word = "falls" if self.decay else "grows"
-            told = f"it {word} with {self.along}, by a power above {most:.2g}"
-            return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
-        told = f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log"
-        if not self.logs:
-            told = _more_seeds(sign * slopes, -math.inf, FLAT)
-        return undecided(Why.CONSTANT if self.logs else Why.FEW_SEEDS, told, measured, low, high)
 
 
 @dataclass(frozen=True)
@@ -330,7 +224,7 @@ class Frequency:
         mean = float(values.sum()) / total
         told_interval = clopper_pearson(successes, total)
         measured = (Summary(self.successes.name, mean, *told_interval, shares),)
-        sharp = _width(low, high, wanted, math.inf)
+        sharp = width(low, high, wanted, math.inf)
         if total < 300:
             told = f"{total} trials of at least 300"
             return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
@@ -429,7 +323,7 @@ def _few(values: np.ndarray) -> str:
     return f"{len(values)} of at least {SEEDS}"
 
 
-def _unseen(values: np.ndarray) -> tuple[Why, str] | None:
+def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     """Why nothing can be said: too few seeds, or a quantity that did not come about in the run."""
     if len(values) < SEEDS:
         return Why.FEW_SEEDS, _few(values)
@@ -439,7 +333,7 @@ def _unseen(values: np.ndarray) -> tuple[Why, str] | None:
     )
 
 
-def _more_seeds(values: np.ndarray, low: float, high: float) -> str:
+def more_seeds(values: np.ndarray, low: float, high: float) -> str:
     """What would decide a straddling interval."""
     mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
     gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))

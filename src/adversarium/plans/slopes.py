@@ -1,0 +1,122 @@
+"""The rules that judge how a number of the runs grows along one of their coordinates."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adversarium.plans.evidence import (
+    Evidence,
+    Need,
+    Quantity,
+    Reading,
+    Rows,
+    Where,
+    finite,
+    interval,
+    slope,
+    summary,
+)
+from adversarium.plans.rules import more_seeds, unseen, within
+from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
+
+FLAT = 0.1  # a slope within it is no growth
+SIZES, FACTOR = 4, 8.0  # what an exponent needs
+
+
+def _fitted(
+    runs: Mapping[float, Rows], number: Reading, per: Callable[[float], float]
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Sizes, and the log–log slope of a number a seed; None where the sizes are too few."""
+    x = np.array([float(size) for size in runs])
+    if len(x) < SIZES or x.max() < FACTOR * x.min():
+        return None
+    numbers = [number.of(run) / per(size) for size, run in runs.items()]
+    return x, slope(x, np.stack(numbers, axis=1))
+
+
+def _too_few(low: float, high: float) -> Verdict:
+    told = "an exponent needs four sizes over a factor of eight"
+    return undecided(Why.SPANS, told, (), finite(low), finite(high))
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """holds: the interval of the log–log slope of a number a run, against one of the runs'
+    coordinates, lies in [low, high]; at least four sizes over a factor of eight. The number may be
+    divided by `per` of the size."""
+
+    name: str
+    number: Reading
+    along: str
+    meant: Where
+    low: float
+    high: float
+    per: Callable[[float], float] = field(repr=False)
+    kind = "exponent"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The number, of every size."""
+        return (Need(self.meant, self.number.names),)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Fits a slope a seed."""
+        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        if fitted is None:
+            return _too_few(self.low, self.high)
+        slopes = fitted[1]
+        asked = Quantity(self.name, lambda _: slopes)
+        return within(asked, slopes, self.low, self.high, rows.confidence)
+
+
+@dataclass(frozen=True)
+class NoGrowth:
+    """holds: a number a run does not grow along a coordinate, the interval of its log–log slope
+    ends below `FLAT`; fails: it grows faster than any factor that the statement leaves open,
+    log^`logs` of the coordinate, does over these sizes. In between nothing is said.
+
+    `decay` asks that it does not fall instead.
+    """
+
+    name: str
+    number: Reading
+    along: str
+    meant: Where
+    logs: float = 0.0
+    decay: bool = False
+    per: Callable[[float], float] = field(default=lambda size: 1.0, repr=False)
+    kind: str = "exponent"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The number, of every size."""
+        return (Need(self.meant, self.number.names),)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Fits a slope a seed."""
+        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        if fitted is None:
+            return _too_few(-math.inf, FLAT)
+        x, slopes = fitted
+        sign = -1.0 if self.decay else 1.0
+        most = FLAT + (float(slope(x, np.log(x)[None] ** self.logs)[0]) if self.logs else 0.0)
+        asked = Quantity(self.name, lambda _: slopes)
+        measured = (summary(asked, slopes),)
+        low, high = (-FLAT, None) if self.decay else (None, FLAT)
+        if lacking := unseen(slopes):
+            return undecided(*lacking, measured, low, high)
+        a, b = interval(sign * slopes, 0, rows.confidence)
+        sharp = (Sharp("half width", (b - a) / 2), Sharp("from the edge", FLAT - b))
+        chance = bool(slopes.std() > 0)
+        if b <= FLAT:
+            return Verdict(Word.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
+        if a > most:
+            word = "falls" if self.decay else "grows"
+            told = f"it {word} with {self.along}, by a power above {most:.2g}"
+            return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
+        told = f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log"
+        if not self.logs:
+            told = more_seeds(sign * slopes, -math.inf, FLAT)
+        return undecided(Why.CONSTANT if self.logs else Why.FEW_SEEDS, told, measured, low, high)

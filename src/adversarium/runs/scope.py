@@ -1,0 +1,103 @@
+"""What evidence reaches: the hypotheses that its runs meet, the values that it spans, and whether
+these are enough for a statement about all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from adversarium.bounds import Gate
+from adversarium.plans.catalogue import Claim, papers
+from adversarium.plans.evidence import Evidence
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Read, Run, Task
+from adversarium.plans.verdict import Verdict, Why, Word
+
+
+def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
+    """The hypotheses of the paper for several runs: of each, the run that meets it worst."""
+    if experiment.gates is None:
+        return ()
+    worst: dict[str, Gate] = {}
+    for task in tasks:
+        for gate in experiment.gates(task) if isinstance(task, Run) else ():
+            before = worst.setdefault(gate.text, gate)
+            if _room(gate) < _room(before):
+                worst[gate.text] = gate
+    return tuple(worst.values())
+
+
+def _room(gate: Gate) -> float:
+    """How far inside its range a gate lies; negative: outside."""
+    return min(gate.factor - gate.low, gate.high - gate.factor)
+
+
+_COUNTED = ("class", "unit", "point")  # axes that count things, and are no letters
+
+
+def spans(
+    experiment: Experiment, tasks: Sequence[Task], rows: Evidence | None = None
+) -> dict[str, tuple[float, ...]]:
+    """What the evidence spans: of every letter of the paper, every coordinate of the runs and every
+    axis of their numbers the values, rising."""
+    paper = papers().get(experiment.id.split(".")[0])
+    letters = dict(paper.letters) if paper and experiment.file is None else {}
+    values: dict[str, list[float]] = {}
+    for task in tasks:
+        named = {k: v for k, v in task.at.items() if _path(v) not in letters.values()}
+        places = {k: v for k, v in task.coordinates.items() if k in named}
+        for letter, value in {**_lettered(task, letters), **places}.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                values.setdefault(letter, []).append(value)
+    for series in (s for run in rows or () for s in run.series.values()):
+        for axis, at in series.axes.items():
+            if axis not in _COUNTED:
+                values.setdefault(axis, []).extend(at)
+    return {letter: tuple(sorted(set(v))) for letter, v in values.items()}
+
+
+def _path(coordinate: object) -> str:
+    """Where a coordinate is read from, if it is read from the task."""
+    return coordinate.path if isinstance(coordinate, Read) else ""
+
+
+def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
+    """The letters of a paper that a task has."""
+    places = {}
+    for letter, path in letters.items():
+        for way in (path, letter):  # a trial may have it as a parameter of that name
+            try:
+                places[letter] = Read(way).of(task)
+                break
+            except (AttributeError, KeyError, TypeError):
+                continue
+    return places
+
+
+PLACES, WIDE = 3, 4.0  # how many values, over which factor, speak for every value of a letter
+
+
+def spanning(
+    claim: Claim | None, verdict: Verdict, spans: Mapping[str, Sequence[float]]
+) -> Verdict:
+    """Without a proof, a statement for all values of a letter holds only where the evidence has
+    three of them over a factor of four."""
+    if claim is None or claim.proved or verdict.word != Word.HOLDS:
+        return verdict
+    narrow = {
+        letter: spans.get(letter, ())
+        for letter in claim.for_all
+        if not _wide(spans.get(letter, ()))
+    }
+    if not narrow:
+        return verdict
+    told = "; ".join(f"{letter}: {_few(values)}" for letter, values in narrow.items())
+    reason = f"{told} (three values over a factor of four are needed)"
+    return replace(verdict, word=Word.UNDECIDED, why=Why.SPANS, detail=reason, said="")
+
+
+def _wide(values: Sequence[float]) -> bool:
+    sizes = {abs(v) for v in values if v}
+    return len(sizes) >= PLACES and max(sizes) >= WIDE * min(sizes)
+
+
+def _few(values: Sequence[float]) -> str:
+    return ", ".join(f"{v:g}" for v in sorted(set(values))) or "one place"
