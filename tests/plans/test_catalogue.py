@@ -19,6 +19,7 @@ from adversarium.plans.catalogue import (
 )
 from adversarium.plans.evidence import NO_ROWS
 from adversarium.plans.names import public_names
+from adversarium.plans.rules import NotTestable
 from adversarium.plans.run import Run, Trial
 
 LIST = Path(__file__).parents[3] / "shared" / "papers" / "claims.tsv"
@@ -43,14 +44,16 @@ def stand_in(id: str) -> bool:
 def test_ids_kinds_rules_and_aliases_are_those_of_the_canonical_list():
     with LIST.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    own = {id: c for id, c in claims().items() if not stand_in(id)}
+    own = {id: c for id, c in claims().items() if not stand_in(id) and not c.ours}
     order = list(papers())
     assert list(own) == [
         line["id"] for line in sorted(lines, key=lambda line: order.index(line["paper"].lower()))
     ]
     for line in lines:
         claim = own[line["id"]]
-        assert (claim.kind, claim.alias_of) == (line["kind"], line["alias_of"])
+        assert claim.kind == line["kind"]
+        # an alias of a statement that fails as printed may be one of its correction
+        assert claim.alias_of.removesuffix(".corrected") == line["alias_of"]
         assert claim.images == (line["images"] == "yes")
         assert claim.source == line["source"] and claim.rule == line["rule"]
 
@@ -119,6 +122,8 @@ def test_what_a_check_needs_is_recorded_by_a_run_of_its_plan(id, preset):
     for claim, check in load(id).checks.items():
         for need in check.needs:
             meant = [task for task in tasks(id, preset) if need.where.meets(task)]
+            if preset == "quick" and not meant:  # a part that only the paper preset decides
+                continue
             told = f"{claim} needs {need.names} of {need.where.told or 'any run'}"
             assert any(need.names == NO_ROWS or records(task, need.names) for task in meant), told
 
@@ -126,7 +131,7 @@ def test_what_a_check_needs_is_recorded_by_a_run_of_its_plan(id, preset):
 def test_a_check_without_needs_is_a_cited_one():
     for id in experiments():
         for claim, check in load(id).checks.items():
-            assert check.needs or type(check).__name__ == "Cited", claim
+            assert check.needs or isinstance(check, NotTestable), claim
 
 
 @pytest.mark.parametrize("id", [id for id in experiments() if load(id).gates is not None])

@@ -15,7 +15,7 @@ from adversarium.sockets import Measure, Rows, State
 from adversarium.training.engines.signal_noise import SignalNoiseState
 
 
-def _reduced(state: State[Tensor]) -> SignalNoiseState:
+def reduced(state: State[Tensor]) -> SignalNoiseState:
     """The state, which must hold (u, v)."""
     if not isinstance(state, SignalNoiseState):
         raise ValueError(
@@ -23,124 +23,6 @@ def _reduced(state: State[Tensor]) -> SignalNoiseState:
             f"got a {type(state).__name__}."
         )
     return state
-
-
-@measures(r"$\|\nabla L\|_2/L$")
-def gradient_over_risk(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """‖∇L‖₂/L, Lemma C.8 of CGRO."""
-    reduced = _reduced(state)
-    return reduced.gradient_norm / reduced.risk()
-
-
-@measures(r"$\max(\alpha\,\max_r u_r,\,\max |v|)/(2 (\log t)^{1/3})$")
-def largest_correlation(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """max(α max_r u_r, max |v|) over 2(log t)^{1/3}, t ≥ 3, Lemma C.11 of CGRO."""
-    state = _reduced(state)
-    signal = scene.data.alpha * state.u.amax(-1)
-    noise = state.v.abs().flatten(1).amax(-1)
-    scale: float = 2 * math.log(max(state.t, 3)) ** (1 / 3)
-    return torch.maximum(signal, noise) / scale
-
-
-@dataclass(frozen=True)
-class Growth:
-    """What SignalGrowth remembers: the largest violations and level so far, the sums of both sides
-    of Lemma 4.3, and u with the bound of its next step."""
-
-    growth: Float[Tensor, " S"]
-    attack: Float[Tensor, " S"]
-    level: Float[Tensor, " S"]
-    total: Float[Tensor, " S"]  # Σ_t mean_i ψ(y_i f(X_i^adv))
-    top: Float[Tensor, " S"]  # max u²
-    part: Float[Tensor, "S m"]  # the attacked part of Σ_t Δu_r
-    u: Float[Tensor, "S m"]
-    bound: Float[Tensor, "S m"]
-    c: Float[Tensor, " S"]
-
-
-@dataclass(frozen=True)
-class SignalGrowth:
-    """Lemmas 4.2 and 4.3 of CGRO at every step and every r, with
-    c = mean_i ψ(α³U + V_i)/ψ(α³U) and ψ(z) = 1/(1 + eᶻ).
-
-    growth_violation: The largest of (bound − Δu_r)/bound over all steps, with
-        bound = 3(1 − λ) c ηα³u_r²ψ(α³U), and of −Δu_r where the bound is 0, Lemma 4.2 of CGRO.
-    attack_violation: The largest relative excess of the attacked part of Σ Δu_r over
-        3λ max u² (ηα³(1 − γ)³/N) ΣΣψ, Lemma 4.3 of CGRO.
-    level: The largest α max_r u_r/(1.2 s(t)^{1/3}) while max V_i < 1, s(t) the level of phase II
-        (ours).
-    decay: c = mean_i ψ(α³U + V_i)/ψ(α³U) after the last step, Lemma 4.2 of CGRO.
-
-    >>> [measure.name for measure in SignalGrowth().measures]
-    ['growth_violation', 'attack_violation', 'level', 'decay']
-    """
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The violations, the level and c."""
-        symbols = {
-            "growth_violation": r"$(\mathrm{bound} - \Delta u_r)/\mathrm{bound}$",
-            "attack_violation": r"excess of the attacked part of $\sum_t \Delta u_r$",
-            "level": r"$\alpha\,\max_r u_r/(1.2\,s(t)^{1/3})$",
-            "decay": r"$c = \mathrm{mean}_i\,\psi(\alpha^3 U + V_i)/\psi(\alpha^3 U)$",
-        }
-        return described(symbols, type(self).__doc__)
-
-    def see(self, memory: Growth | None, state: State[Tensor], scene: PatchScene) -> Growth:
-        """The memory after one more state."""
-        state = _reduced(state)
-        rule, at = scene.setting.rule, state.at
-        a3, g3, lam = at.a3[:, 0], at.g3[:, 0], at.lam[:, 0]
-        robust = torch.sigmoid(-state.robust_margin).mean(-1)
-        half = torch.sigmoid(-a3 * state.U)
-        c = torch.sigmoid(-state.clean_margin).mean(-1) / half
-        square = state.u.square()
-        was = self._empty(state) if memory is None else memory
-        growth = was.growth if memory is None else torch.maximum(was.growth, _shortfall(was, state))
-        total = was.total + robust
-        part = was.part + (3 * rule.eta * a3 * g3 * lam * robust)[:, None] * square
-        top = torch.maximum(was.top, square.amax(-1))
-        cap = 3 * lam * top * rule.eta * a3 * g3 * total
-        excess = (part.amax(-1) - cap) / cap.clamp_min(1e-300)
-        return Growth(
-            growth=growth,
-            attack=torch.maximum(was.attack, excess),
-            level=self._level(was.level, state, scene),
-            total=total,
-            top=top,
-            part=part,
-            u=state.u,
-            bound=(3 * (1 - lam) * rule.eta * a3 * c * half)[:, None] * square,
-            c=c,
-        )
-
-    def _level(self, level: Tensor, state: SignalNoiseState, scene: PatchScene) -> Tensor:
-        if state.t < 1:
-            return level
-        rule, alpha = scene.setting.rule, scene.data.alpha
-        s = phase_two_level(state.t, rule.eta, alpha, rule.risk.lam)
-        height = alpha * state.u.amax(-1) / (1.2 * s ** (1 / 3))
-        return torch.where(state.V.amax(-1) < 1, torch.maximum(level, height), level)
-
-    def _empty(self, state: SignalNoiseState) -> Growth:
-        zero, part = torch.zeros_like(state.U), torch.zeros_like(state.u)
-        low = zero - math.inf
-        return Growth(low, low, zero, zero, zero, part, u=state.u, bound=part, c=zero)
-
-    def rows(self, memory: Growth) -> Rows:
-        """The largest violations and the level, and c after the last step."""
-        return {
-            "growth_violation": memory.growth,
-            "attack_violation": memory.attack,
-            "level": memory.level,
-            "decay": memory.c,
-        }
-
-
-def _shortfall(before: Growth, state: SignalNoiseState) -> Float[Tensor, " S"]:
-    """max_r (bound − Δu_r)/bound of the last step, −Δu_r where the bound is 0."""
-    bound, step = before.bound, state.u - before.u
-    return torch.where(bound > 0, (bound - step) / bound.clamp_min(1e-300), -step).amax(-1)
 
 
 @dataclass(frozen=True)
@@ -192,7 +74,7 @@ class NoiseResidual:
 
     def see(self, memory: Residues | None, state: State[Tensor], scene: PatchScene) -> Residues:
         """The memory after one more state."""
-        state = _reduced(state)
+        state = reduced(state)
         rule, at, data = scene.setting.rule, state.at, scene.data
         patches = state.v.shape[1]
         clean, robust = torch.sigmoid(-state.clean_margin), torch.sigmoid(-state.robust_margin)
@@ -256,7 +138,7 @@ class Decay:
         self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: PatchScene
     ) -> tuple[Tensor, Tensor]:
         """T₁ and the largest product after one more state."""
-        state = _reduced(state)
+        state = reduced(state)
         never, zero = torch.full_like(state.U, math.nan), torch.zeros_like(state.U)
         begun, worst = (never, zero) if memory is None else memory
         begun = torch.where(begun.isnan() & (state.V.amin(-1) >= 1), float(state.t), begun)
@@ -272,44 +154,10 @@ class Decay:
 @measures(r"$\eta\sigma_0\lambda\,\mathrm{mean}_i\,\psi(y_i f(X_i^{adv}))$")
 def attacked_doubt(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
     """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds."""
-    state = _reduced(state)
+    state = reduced(state)
     rule = scene.setting.rule
     psi = torch.sigmoid(-state.robust_margin).mean(-1)
     return rule.eta * scene.network.sigma0 * state.at.lam[:, 0] * psi
-
-
-@measures(
-    transfer_deficit=r"$\frac{1}{2} P[|Z| \geq \alpha^3(1-\gamma)^3 U] - P[\mathrm{broken}]$",
-    noise_asymmetry=r"$|P[Z > 0] - \frac{1}{2}|$ in standard errors",
-    signal_to_noise=r"$\alpha^3 U/\mathrm{std}(Z)$",
-)
-def fresh_noise(state: State[Tensor], scene: PatchScene) -> dict[str, Float[Tensor, " S"]]:
-    """Theorem C.12 of CGRO on 10,000 fresh points, Z being the part of y f(X) that noise patches
-    carry.
-
-    transfer_deficit: ½P[|Z| ≥ α³(1 − γ)³U] − P[the transfer attack succeeds] − 3 standard errors,
-        Z the noise's part of y f(X) on 10,000 fresh points, Theorem C.12 of CGRO.
-    noise_asymmetry: |P[Z > 0] − ½| in standard errors, Z the noise's part of y f(X) on 10,000 fresh
-        points, Theorem C.12 of CGRO.
-    signal_to_noise: α³U over the standard deviation of Z, the noise's part of y f(X), on 10,000
-        fresh points, Theorem C.12 of CGRO.
-
-    >>> [measure.name for measure in fresh_noise.measures]
-    ['transfer_deficit', 'noise_asymmetry', 'signal_to_noise']
-    """
-    state = _reduced(state)
-    batch, at = scene.test(10_000), state.at
-    n = batch.y.shape[-1]
-    Z = state.margin(batch) - at.a3 * state.U[:, None]
-    signal = at.a3 * at.g3 * state.U[:, None]
-    broken = (Z + signal <= 0).double().mean(-1)
-    claimed = (Z.abs() >= signal).double().mean(-1) / 2
-    standard = (broken * (1 - broken) / n).sqrt()
-    return {
-        "transfer_deficit": claimed - broken - 3 * standard,
-        "noise_asymmetry": ((Z > 0).double().mean(-1) - 0.5).abs() / (0.25 / n) ** 0.5,
-        "signal_to_noise": at.a3[:, 0] * state.U / Z.std(-1),
-    }
 
 
 @measures(r"$V/(V + \alpha^3(1-\gamma)^3 U)$")
@@ -323,7 +171,7 @@ def memory_share(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]
     >>> memory_share.measures[0].name, memory_share.measures[0].axes
     ('memory_share', ())
     """
-    state = _reduced(state)
+    state = reduced(state)
     noise = state.V.median(-1).values.clamp_min(0)
     signal = (state.at.a3 * state.at.g3)[:, 0] * state.U.clamp_min(0)
     whole = noise + signal
@@ -343,7 +191,7 @@ def conclusion(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
 @measures(r"$\alpha u_r$", axes=("unit",))
 def signals(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S m"]:
     """α u_r = α⟨w_r, w*⟩ of every filter r, §4.1 of CGRO."""
-    return scene.data.alpha * _reduced(state).u
+    return scene.data.alpha * reduced(state).u
 
 
 @measures(
@@ -363,7 +211,7 @@ def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[
     >>> [measure.name for measure in predicted_times.measures]
     ['predicted_T0', 'predicted_T1_first', 'predicted_T1_median']
     """
-    own, rule, data = _reduced(state), scene.setting.rule, scene.data
+    own, rule, data = reduced(state), scene.setting.rule, scene.data
     assert own.at.G is not None
     start = own.at.G @ scene.setting.W0.mT
     each = start.view(len(start), rule.n, -1).amax(-1).sort(-1, descending=True).values

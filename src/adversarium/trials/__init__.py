@@ -6,7 +6,13 @@ from adversarium.trials.cubic import cubic_form, cubic_identities
 from adversarium.trials.densities import density_powers
 from adversarium.trials.explicit import classifiers, closeness, memorising, ray
 from adversarium.trials.feature_networks import explicit_networks, masking, separated_networks
-from adversarium.trials.flatness import first_order, flatness_factors, flatness_gaps, taylor
+from adversarium.trials.flatness import (
+    constant_gaps,
+    first_order,
+    flatness_factors,
+    flatness_gaps,
+    taylor,
+)
 from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
 from adversarium.trials.margins import cauchy, max_margin_directions, tilted_errors
 from adversarium.trials.modified import generic_training, modified_training
@@ -39,6 +45,7 @@ __all__ = [
     "classifiers",
     "closeness",
     "complexity_order",
+    "constant_gaps",
     "cubic_form",
     "cubic_identities",
     "density_powers",

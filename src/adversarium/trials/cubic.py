@@ -20,8 +20,9 @@ _Setting = Setting[PatchData, CubicCNN, GTA, PatchBatch]
 
 def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: float) -> Numbers:
     """y f(X) = α³U + V and y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO: the largest relative error
-    of both; errors of the attack, of the logistic loss's gradient as printed (no y_i on the noise
-    patches) and with y_i, and of the reduced dynamics.
+    of both; errors of the attack beside one by autograd through g, of the gradient of the training
+    loss at λ = 0.37 as printed (no y_i on the noise patches) and with y_i, and of the reduced
+    dynamics.
 
     >>> from adversarium.rng import stream
     >>> data = PatchData(d=6, P=2, alpha=2.0, sigma=0.3)
@@ -39,13 +40,16 @@ def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: flo
     margins = batch.y * network.f(W, batch.x), batch.y * network.f(W, x_adv)
     claimed = data.alpha**3 * U + V, data.alpha**3 * (1 - gamma) ** 3 * U + V
     scale = V.abs().max() + data.alpha**3 * U.abs()
-    by_autograd = _logistic_gradient(network, W, batch)
-    printed, signed = _display(W, G, batch.y, torch.sigmoid(-margins[0]), data.alpha)
+    by_autograd = _training_gradient(network, W, batch, x_adv)
+    printed, signed = _display(W, G, batch.y, margins, data.alpha, gamma)
     return {
         "decomposition": max(
             float((a - b).abs().max() / scale) for a, b in zip(margins, claimed, strict=True)
         ),
-        "attack": _attack_error(batch, x_adv, noise, gamma, data.alpha),
+        "attack": max(
+            _attack_error(batch, _generic_attack(batch, gamma), noise, gamma, data.alpha),
+            float((_generic_attack(batch, gamma) - x_adv).abs().max()),
+        ),
         "printed_gradient": float((printed - by_autograd).abs().max()),
         "signed_gradient": float((signed - by_autograd).abs().max()),
         "reduced": _reduced_error(rng, data, n, m, gamma),
@@ -79,13 +83,29 @@ def _attack_error(
     return float(torch.stack(errors).max())
 
 
-def _logistic_gradient(
-    network: CubicCNN, W: Float[Tensor, "m d"], batch: PatchBatch
+def _generic_attack(batch: PatchBatch, gamma: float) -> Float[Tensor, "n P d"]:
+    """X − γ g(X)∇g(X)/‖∇g(X)‖, eq. (A) of CGRO, by autograd through g(X) = ⟨w*, X[signal(X)]⟩."""
+    points = torch.arange(len(batch.x))
+    with torch.enable_grad():
+        x = batch.x.clone().requires_grad_(True)
+        g = x[points, batch.signal, 0]
+        (slope,) = torch.autograd.grad(g.sum(), x)
+    length = slope.flatten(1).norm(dim=-1)
+    moved: Tensor = batch.x - (gamma * g.detach() / length)[:, None, None] * slope
+    return moved
+
+
+LAM = 0.37  # of the gradient
+
+
+def _training_gradient(
+    network: CubicCNN, W: Float[Tensor, "m d"], batch: PatchBatch, x_adv: Float[Tensor, "n P d"]
 ) -> Float[Tensor, "m d"]:
-    """∇_W of mean_i log(1 + e^{−y_i f(X_i)}) by autograd."""
+    """∇_W of mean_i (1 − λ)ℓ(y_i f(X_i)) + λℓ(y_i f(X_i^adv)), ℓ logistic, by autograd."""
     with torch.enable_grad():
         w = W.clone().requires_grad_(True)
-        loss = -logsigmoid(batch.y * network.f(w, batch.x)).mean()
+        clean, attacked = (-logsigmoid(batch.y * network.f(w, x)) for x in (batch.x, x_adv))
+        loss = ((1 - LAM) * clean + LAM * attacked).mean()
         (gradient,) = torch.autograd.grad(loss, w)
     return gradient
 
@@ -94,13 +114,17 @@ def _display(
     W: Float[Tensor, "m d"],
     G: Float[Tensor, "n j d"],
     y: Float[Tensor, " n"],
-    psi: Float[Tensor, " n"],
+    margins: tuple[Float[Tensor, " n"], Float[Tensor, " n"]],
     alpha: float,
+    gamma: float,
 ) -> tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]]:
-    """∇_{w_r} L = −(3/N) Σ_i ψ_i [α³u_r² w* + Σ_j v_{i,j,r}² X_i[j]], proof of Theorem C.2 of CGRO
-    at λ = 0: as printed, and with y_i X_i[j] on the noise patches."""
+    """∇_{w_r} L = −(3/N) Σ_i [((1 − λ)ψ_i + λ(1 − γ)³ψ_i^adv)α³u_r² w* + ψ̃_i Σ_j v² X_i[j]], proof
+    of Theorem C.2 of CGRO: as printed, and with y_i X_i[j] on the noise patches."""
+    clean, attacked = (torch.sigmoid(-margin) for margin in margins)
+    psi = (1 - LAM) * clean + LAM * attacked
+    pull = (1 - LAM) * clean + LAM * (1 - gamma) ** 3 * attacked
     signal = torch.zeros_like(W)
-    signal[:, 0] = -3 * alpha**3 * psi.mean() * W[:, 0].square()
+    signal[:, 0] = -3 * alpha**3 * pull.mean() * W[:, 0].square()
     weights = (G @ W.mT).square() * psi[:, None, None] * (-3 / len(y))  # (n, P − 1, m)
     printed = signal + torch.einsum("ijr,ijd->rd", weights, G)
     return printed, signal + torch.einsum("i,ijr,ijd->rd", y, weights, G)
@@ -124,25 +148,32 @@ def _last_weights(name: str, setting: _Setting) -> Float[Tensor, "S m d"]:
     return W
 
 
+SHAPES = ((1, 2), (1, 4), (5, 2), (5, 4))  # m, P
+
+
 def cubic_form(
     rng: Generator,
     d: int,
-    P: int,
-    m: int,
     draws: int = 20_000,
-    epsilons: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 0.1, 1.0),
+    epsilons: tuple[float, ...] = (1e-3, 1e-2, 0.1, 1.0),
 ) -> Numbers:
-    """P(|Z| ≤ ε sd) over ε^{1/3} for Z = Σ_r Σ_j ⟨v_r, ξ_j⟩³, Lemma A.4 of CGRO with Carbery and
-    Wright's exponent: the largest over all ε; and the printed probability 1 − d/2^{1/d}.
+    """P(|Z| ≤ ε sd(Z)) over ε^{1/3} for Z = Σ_r Σ_j ⟨v_r, ξ_j⟩³, Lemma A.4 of CGRO with Carbery and
+    Wright's exponent: the largest over all ε, widths, numbers of patches, and v of rank one or not.
+    For one cube of a Gaussian it tends to 2φ(0)15^{1/6} = 1.253 as ε → 0; counts are pooled over a
+    share of points and lowered by three standard errors.
 
     >>> from adversarium.rng import stream
-    >>> numbers = cubic_form(stream(0, "example"), d=4, P=2, m=2, draws=2_000)
-    >>> round(numbers["printed"], 2)  # no probability
-    -2.36
+    >>> 1 < cubic_form(stream(0, "example"), d=4, draws=4_000)["share"] < 1.4
+    True
     """
-    v = normal((m, d), rng) / math.sqrt(d)
-    Z = torch.cat([
-        (normal((2_000, P - 1, d), rng) @ v.mT).pow(3).sum((1, 2)) for _ in range(draws // 2_000)
-    ])  # fmt: skip
-    near = [float((Z.abs() <= e * Z.std()).double().mean()) / e ** (1 / 3) for e in epsilons]
-    return {"share": max(near), "printed": 1 - d / 2 ** (1 / d)}
+    share = 0.0
+    for m, P in SHAPES:
+        for rank_one in (True, False):
+            v = normal((1 if rank_one else m, d), rng).expand(m, d) / math.sqrt(d)
+            along = normal((draws, P - 1, d), rng) @ v.mT
+            Z = along.pow(3).sum((1, 2))
+            for e in epsilons:
+                p = float((Z.abs() <= e * Z.std()).double().mean())
+                low = p - 3 * math.sqrt(p * (1 - p) / draws)
+                share = max(share, low / e ** (1 / 3))
+    return {"share": share}

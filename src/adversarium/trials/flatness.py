@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from torch.nn.functional import softplus
 
 from adversarium.bounds import flatness_factor
-from adversarium.rng import normal
+from adversarium.rng import coins, normal
 from adversarium.shapes import Float
 from adversarium.sockets import Along, Numbers
 from adversarium.trials.powers import power
@@ -209,3 +209,20 @@ def flatness_factors(rng: Generator) -> Numbers:
     """
     sizes = {"MNIST": (6e4, 784), "CIFAR-10": (5e4, 3072), "D = 2, N = 512": (512, 2)}
     return {name: flatness_factor(N, D) for name, (N, D) in sizes.items()}
+
+
+def constant_gaps(rng: Generator, counts: tuple[int, ...] = (64, 256, 1024, 4096)) -> Numbers:
+    """How often, of 200 samples S of every size N, a constant f ≡ 1 has a robust gap
+    L_adv − L̂_adv ≤ 0: its flatness is 0, so Theorem E.1 of CGRO as printed says always.
+
+    >>> from adversarium.rng import stream
+    >>> 0 < constant_gaps(stream(0, "example"), counts=(9,))["kept"] < 200
+    True
+    """
+    sets, kept = 200 // len(counts), 0
+    plus, minus = (float(softplus(torch.tensor(-z).double())) for z in (1.0, -1.0))
+    for n in counts:
+        ones = coins((sets, n), rng).gt(0).double().mean(-1)  # labels are ±1 with equal chance
+        gap = (plus + minus) / 2 - (ones * plus + (1 - ones) * minus)
+        kept += int((gap <= 0).sum())
+    return {"kept": float(kept)}

@@ -15,8 +15,8 @@ from adversarium.trials.cells import Classifier
 
 def regions(rng: Generator, nets: int = 10) -> Numbers:
     """Linear regions ≤ 2^n for n hidden units, Proposition D.5 of CGRO, for small random ReLU
-    networks of the plane: the activation patterns on a grid over 2^n, the largest; and how far ∇f
-    varies where the pattern does not (a piece is linear), the largest.
+    networks of the plane: the different slopes ∇f on a grid over 2^n, the largest; and how far ∇f
+    varies where the activation pattern does not (a piece is linear), the largest.
 
     >>> from adversarium.rng import stream
     >>> numbers = regions(stream(0, "example"), nets=1)
@@ -30,7 +30,8 @@ def regions(rng: Generator, nets: int = 10) -> Numbers:
         codes = (patterns * 2 ** torch.arange(patterns.shape[1])).sum(1)
         pieces, piece = torch.unique(codes, return_inverse=True)
         one = slopes.new_zeros(len(pieces), 2).index_copy(0, piece, slopes)  # one slope a piece
-        share = max(share, len(pieces) / 2 ** patterns.shape[1])
+        different = torch.unique(slopes.mul(1e9).round(), dim=0)
+        share = max(share, len(different) / 2 ** patterns.shape[1])
         spread = max(spread, float((slopes - one[piece]).abs().max()))
     return {"regions/2^n": share, "spread": spread}
 

@@ -22,6 +22,7 @@ from adversarium.plans import (
     Run,
     Trial,
     Where,
+    Why,
     at_most,
     counted_as,
     each,
@@ -30,6 +31,7 @@ from adversarium.plans import (
     exponent,
     last,
     level,
+    not_testable,
     present,
     where,
 )
@@ -52,7 +54,7 @@ paper = dict(seeds=10)
 
 def plan(dimensions=(6, 10), stages=8, widths=WIDTHS, steps=2000):
     yield Trial(family="gates", function=gate_errors, parameters=dict(stages=stages))
-    yield Trial(family="regions", function=regions, version=2)
+    yield Trial(family="regions", function=regions, version=3)
     yield Trial(family="C(μ)", function=shattering)
     at = {"D": Read("D")}
     for D in dimensions:
@@ -144,9 +146,15 @@ checks = {
     "cgro.propD.5": every(
         at_most(last("regions/2^n", "regions"), 1.0), at_most(last("spread", "regions"), 1e-12)
     ),
-    "cgro.thm5.3": every(
-        existence(last("table", "C(μ)")),
-        _where_built("lower_bound", lambda trial: existence(last("lower_bound", trial))),
-        level(width_doublings, 0.5),
+    "cgro.thm5.3": not_testable(
+        "existence",
+        Why.ALL_NETWORKS,
+        "every network of at most M_D parameters is meant; its counting, its point set and the "
+        "widths that training needs are claims of their own",
     ),
+    "cgro.thm5.3.counting": existence(last("table", "C(μ)")),
+    "cgro.thm5.3.points": _where_built(
+        "lower_bound", lambda trial: existence(last("lower_bound", trial))
+    ),
+    "cgro.thm5.3.widths": level(width_doublings, 0.5),
 }

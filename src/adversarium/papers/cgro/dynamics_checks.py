@@ -1,35 +1,24 @@
 """The checks that several of CGRO's lemmas on training share, each on the runs that it is about."""
 
-import math
-from typing import Any
-
 from adversarium.papers.cgro.patches import given_a_start
 from adversarium.papers.cgro.sweeps import swept
 from adversarium.plans import (
     Check,
     Evidence,
     Need,
-    Quantity,
     Read,
-    Reading,
     Where,
-    at_most,
-    each,
     exponent,
     last,
     level,
+    no_growth,
     present,
     where,
 )
-from adversarium.probes import FirstTime, Total, attacked_doubt
+from adversarium.probes import Total, attacked_doubt
 
-E, CONTROL, GAP, RESIDUAL = where("set E"), where("control"), where("gap"), where("residual")
+CONTROL, GAP = where("control"), where("gap")
 LEARNT, MEMORISED = 0.0999, 0.0501  # 1 − γ = 0.1 and 0.05, whose last digits γ does not keep
-
-
-def first_time(probe: Any, height: float) -> Quantity:
-    """When a number of set E reaches a height."""
-    return last(FirstTime(probe, height).name, E)
 
 
 def unlearnt_noise() -> Check:
@@ -71,19 +60,10 @@ def switch_in_gap() -> Check:
     return given_a_start(GAP, present("level", conclusions, lacking, needed))
 
 
-def power_of_N(claimed: float, tolerance: float | tuple[float, float]) -> Check:
-    """The power of N in the sum that Lemma C.10 of CGRO bounds."""
+def power_of_N(claimed: float | None = None) -> Check:
+    """The power of N in the sum that Lemma C.10 of CGRO bounds: none, or a claimed one."""
     runs, name = swept("T₁", "N"), Total(attacked_doubt).name
     told = "power of N in ησ0(λ/N)ΣΣψ"
-    return given_a_start(runs, exponent(told, name, "N", runs, claimed, tolerance))
-
-
-def no_growth_in_d(number: Reading) -> Check:
-    """A number of the residual runs that does not grow with d."""
-    return exponent(f"power of d in {number.name}", number, "d", RESIDUAL, 0.0, (math.inf, 0.15))
-
-
-def bounded_residual(name: str) -> Check:
-    """A residual over √(N(P − 1)/d) max|v| (ours), in set E and at every d."""
-    runs = where(("set E", "residual"))
-    return given_a_start(runs, each(runs, lambda run: at_most(last(name, run), 1.5)))
+    if claimed is None:
+        return given_a_start(runs, no_growth(told, name, "N", runs))
+    return given_a_start(runs, exponent(told, name, "N", runs, claimed, 0.15))

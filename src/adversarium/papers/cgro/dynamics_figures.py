@@ -1,16 +1,9 @@
-"""CGRO's three stages in pictures and tables: T₀ and T₁ swept, the lemmas' numbers, the gaps."""
+"""CGRO's two times in pictures: T₀ and T₁ swept, and what the gaps decide."""
 
 from adversarium.papers.cgro.dynamics_readings import memory_time, signal_time
 from adversarium.papers.cgro.sweeps import EARLY, LATE, swept
 from adversarium.plans import Powers, Table, where
 
-_lemmas = {
-    "decay": "4.2: c = mean ψ(α³U + V)/ψ(α³U) at the end",
-    "level": "4.3: α max u over 1.2 s^(1/3), largest",
-    "decay_product": "C.9: L η (t − T₁), largest",
-    "worst(largest_correlation)": "C.11: correlation over 2(log t)^(1/3), largest",
-    "signal_to_noise": "C.12: α³U over the deviation of Z",
-}
 _gaps = {
     "robust_test_error": "robust test error (transfer attack)",
     "true_feature": "α³U",
@@ -42,14 +35,6 @@ figures = (
         along={name: sweep.letter for name, sweep in LATE.items()},
         y_label="T₁ of the median point",
         caption=f"{_told} Lemma C.7; last panel: σ and σ0 as in the paper.",
-    ),
-    Table(
-        name="lemmas",
-        title="Set E: the lemmas' numbers",
-        y=tuple(_lemmas),
-        runs=(where("set E"),),
-        names=_lemmas,
-        caption="Mean over all seeds with its 99 % interval.",
     ),
     Table(
         name="gaps",

@@ -5,7 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from adversarium.papers.cgro.regime import critical_count
-from adversarium.plans import Check, Evidence, Need, Run, Where, level, present, quantity
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Quantity,
+    Run,
+    Where,
+    level,
+    present,
+    quantity,
+)
 
 
 def ladders(rows: Evidence) -> list[Evidence]:
@@ -49,3 +59,35 @@ def switches_near(family: str, low: float, high: float) -> Check:
         return [near(ladder) for ladder in apart] if len(gaps) >= 3 else []
 
     return present("level", all_near, "needs three gaps", Need(Where(family), ("memory_share",)))
+
+
+def boundary_power(family: str) -> Quantity:
+    """The power of N in the 1 − γ at which memorisation ends, over the N at which it does so
+    within the diagram, one a seed; NaN without four N over a factor of eight."""
+    meant = Where(family)
+
+    def power(rows: Evidence) -> np.ndarray:
+        cells = rows.where(meant)
+        if not len(cells):
+            return np.full(len(rows.seeds), np.nan)
+        counts = sorted({run.task.coordinates["N"] for run in cells})
+        edges = np.stack([_edge(cells.where(Where(None, {"N": N}))) for N in counts], axis=1)
+        seen = np.isfinite(edges).all(0)
+        x = np.log(np.array(counts, dtype=float)[seen])
+        if seen.sum() < 4 or x.max() - x.min() < np.log(8):
+            return np.full(len(rows.seeds), np.nan)
+        x = x - x.mean()
+        return np.log(edges[:, seen]) @ x / (x @ x)
+
+    return quantity("power of N in 1 − γ at the switch", power, Need(meant, ("memory_share",)))
+
+
+def _edge(column: Evidence) -> np.ndarray:
+    """The 1 − γ between the last memorised cell and the next, each seed, at one N."""
+    by_gap = column.by("1 − γ")
+    gaps = np.array(list(by_gap))
+    shares = np.stack([run.last("memory_share") for run in by_gap.values()], axis=1)
+    last = np.cumprod(shares > 0.5, axis=1).sum(1) - 1
+    inside = (last >= 0) & (last < len(gaps) - 1)
+    low, high = gaps[last.clip(0)], gaps[(last + 1).clip(max=len(gaps) - 1)]
+    return np.where(inside, np.sqrt(low * high), np.nan)

@@ -13,10 +13,10 @@ import math
 
 from adversarium.bounds import critical_n
 from adversarium.papers.cgro.diagrams import DIAGRAMS, ladder_table, phase, switch
-from adversarium.papers.cgro.ladders import switches_near
+from adversarium.papers.cgro.ladders import boundary_power, switches_near
 from adversarium.papers.cgro.patches import patches
 from adversarium.papers.cgro.regime import gates
-from adversarium.plans import Read
+from adversarium.plans import Read, parts, power
 from adversarium.probes import Error, conclusion, median_memorised, memory_share, true_feature
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick", "switch"]
@@ -88,6 +88,15 @@ def _cell(family, at, *, d=200, gap=0.05, N=10, lam=0.5, alpha=None, sigma=None,
     )
 
 
-checks = {"cgro.thm4.1.N-critical": switches_near("ladder", 0.5, 2.0)}
+checks = {
+    "cgro.thm4.1.N-critical": parts(
+        {
+            "place: N at the switch over N_c within a factor 2": switches_near("ladder", 0.5, 2.0),
+            "law: 1 − γ at the switch ∝ N^(−1/3)": power(
+                boundary_power(DIAGRAMS["N, 1 − γ"].family), -1 / 3 - 0.05, -1 / 3 + 0.05
+            ),
+        }
+    )
+}
 
 figures = (*(phase(diagram) for diagram in DIAGRAMS.values()), ladder_table)

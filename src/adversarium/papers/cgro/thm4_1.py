@@ -1,8 +1,10 @@
 """Theorem 4.1 of CGRO: part of the signal is learnt, the noise is memorised.
 
-Paper: U = Θ(α⁻³), V_i = Θ(1), clean test error o(1), robust train error o(1), robust test error
-≥ 1/2 − o(1), robust errors under the geometry-based transfer attack.
-Cost: quick 20 s (2 cores).
+Paper: for N = poly(d) and η = O(1), U = Θ(α⁻³), V_i = Θ(1), clean test error o(1), robust train
+error o(1), robust test error ≥ 1/2 − o(1), robust errors under the geometry-based transfer attack.
+Reading: "many points" has N = d and 1 − γ = 1/√d (and N = d² with 1 − γ = 1/(√d ln d) at the paper
+preset), inside the printed hypotheses and beyond N_c; the corrected theorem is judged below N_c.
+Cost: quick 60 s (2 cores).
 """
 
 import math
@@ -11,7 +13,7 @@ from adversarium.attacks import APGD
 from adversarium.papers.cgro.patches import given_a_start, patches
 from adversarium.papers.cgro.regime import gates
 from adversarium.papers.cgro.thm4_1_figures import figures
-from adversarium.plans import Read, each, every, exponent, last, level, where
+from adversarium.plans import Read, each, every, last, level, no_decay, no_growth, where
 from adversarium.probes import (
     Error,
     FirstTime,
@@ -32,8 +34,15 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 POINTS = 2000
 
-quick = dict(sets=("E",), scaling=(100, 200, 400, 800), seeds=10)
-paper = dict(sets=("E", "C", "A", "D", "η = 1"), scaling=(100, 200, 400, 800), seeds=10)
+quick = dict(sets=("E",), seeds=10)
+paper = dict(
+    sets=("E", "C", "A", "D", "η = 1"),
+    counts=(5, 10, 20, 40, 80),
+    many=((50, 50, 1.0), (100, 100, 1.0), (200, 200, 1.0), (50, 2500, None)),
+    seeds=10,
+)
+
+MANY = ((50, 50, 1.0), (100, 100, 1.0))  # d, N, polylog (none: ln d)
 
 #        d     P  n   m   eta    steps
 SETS = {
@@ -52,7 +61,10 @@ _times = (  # T0, and T1 of the first, the median and the last sample
 )
 
 
-def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
+def plan(
+    sets, scaling=(100, 200, 400, 800), counts=(5, 10, 20, 40), many=MANY, lam=0.5, P=3, n=5, m=8,
+    polylog=None,
+):  # fmt: skip
     known = SETS | BESIDE
     if unknown := [name for name in sets if name not in known]:
         raise ValueError(f"sets are some of {', '.join(known)}, got {', '.join(unknown)}.")
@@ -63,10 +75,21 @@ def plan(sets, scaling, lam=0.5, P=3, n=5, m=8, polylog=None):
     for name in sets:
         family, at = ("theorem", {"set": name}) if name in SETS else ("beside", {"η": Read("eta")})
         yield _patch_run(family, at, *known[name], lam, polylog)
-    at = {"d": Read("data.d")}
     for d in scaling:
-        steps = round(2_000 * n * math.sqrt(d / 200))  # about five times T1 of Lemma C.7
+        at, steps = {"d": Read("data.d")}, _length(d, n)
         yield _patch_run("scaling", at, d, P, n, m, 0.1, steps, lam, polylog, curves=False)
+    for N in counts:
+        at, steps = {"N": Read("n")}, _length(200, N) // 2
+        yield _patch_run("counts", at, 200, P, N, m, 0.2, steps, lam, polylog, curves=False)
+    for d, N, log in many:
+        at = {"d": Read("data.d"), "N": Read("n")}
+        steps = round(12_000 * (d / 200) ** 0.5) if log else 54_000
+        yield _patch_run("many points", at, d, P, N, m, 0.3, steps, lam, log, curves=False)
+
+
+def _length(d, N):
+    """About five times T₁ of Lemma C.7 of CGRO at η = 0.1."""
+    return round(2_000 * N * math.sqrt(d / 200))
 
 
 def _patch_run(family, at, d, P, n, m, eta, steps, lam, polylog, curves=True):
@@ -99,28 +122,43 @@ def _patch_run(family, at, d, P, n, m, eta, steps, lam, polylog, curves=True):
 
 
 def _conclusions(run):
-    """The theorem's conclusions for one set."""
+    """What the theorem says of the errors of one run."""
     conclusions = every(
-        level(last("robust_test_error", run, POINTS), 0.45, 0.55),
-        level(last("robust_train_error", run), 0, 0),
+        level(last("robust_test_error", run, POINTS), 0.45),
+        level(last("robust_train_error", run), 0, 0, always=True),
         level(last("clean_test_error", run, POINTS), 0, 0.01),
-        level(last("true_feature", run), 5, 30),
-        level(last("least_memorised", run), 1, 15),
-        level(last("most_memorised", run), 1, 15),
     )
     return given_a_start(run, conclusions)
 
 
-def _no_power(symbol, name):
-    """A number that is no power of d."""
-    runs = where("scaling")
-    return given_a_start(runs, exponent(f"power of d in {symbol}", name, "d", runs, 0.0, 0.15))
+def _constant(symbol, number, letter, family, length):
+    """A number that is Θ(1) but for log t: neither growth nor decay along N or d."""
+    runs = where(family)
 
+    def log_t(size):
+        return math.log(length(size))
+
+    told = f"power of {letter} in {symbol}"
+    return given_a_start(
+        runs,
+        every(
+            no_growth(f"{told}/log t", number, letter, runs, per=log_t),
+            no_decay(told, number, letter, runs),
+        ),
+    )
+
+
+_thetas = [
+    _constant(symbol, number, *family)
+    for symbol, number in (("α³U", "true_feature"), ("median V_i", "median_memorised"))
+    for family in (
+        ("d", "scaling", lambda d: _length(d, 5)),
+        ("N", "counts", lambda N: _length(200, N) // 2),
+    )
+]
+_errors_hold = each(where(("theorem", "scaling", "counts")), _conclusions)
 
 checks = {
-    "cgro.thm4.1": every(
-        each("theorem", _conclusions),
-        _no_power("α³U", "true_feature"),
-        _no_power("median V_i", "median_memorised"),
-    ),
+    "cgro.thm4.1": every(each("many points", _conclusions), _errors_hold),
+    "cgro.thm4.1.corrected": every(_errors_hold, *_thetas),
 }

@@ -1,0 +1,87 @@
+"""CGRO's lemmas with open constants (4.2 to 4.4, C.5, C.8, C.9, C.11, C.12) over N, d and η.
+
+Paper: with high probability each bound holds up to Θ, O or Õ, for N = poly(d) and η = O(1).
+Reading: an open constant may not grow (or fall) along N or η, and along d no faster than log²d: at
+fixed d even Õ hides only a constant. N is swept at d = 400, d at N = 10, both with η = 4/α²; η at
+d = 200; "η = 1" sweeps d at η = 1. P = 3, m = 8. All on the seeds with some u_r(0) > 0; robust
+errors under the transfer attack.
+Cost: quick 90 s (2 cores).
+"""
+
+import math
+
+from adversarium.papers.cgro.lemmas_checks import checks
+from adversarium.papers.cgro.lemmas_figures import figures
+from adversarium.papers.cgro.patches import patches
+from adversarium.papers.cgro.regime import gates
+from adversarium.plans import Read
+from adversarium.probes import (
+    Decay,
+    Error,
+    FirstTime,
+    NoiseResidual,
+    OpenConstants,
+    fresh_shares,
+    growth_constant,
+    largest_signal,
+    least_memorised,
+    most_memorised,
+    noise_tail,
+    predicted_level,
+    true_feature,
+)
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+COUNTS, SIZES = (5, 10, 20, 40, 80), (100, 200, 400, 800, 1600)
+ETAS = (0.0156, 0.0625, 0.25, 1.0)
+LARGE = (100, 1_000, 10_000, 100_000)
+
+quick = dict(seeds=10, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:])
+paper = dict(seeds=40)
+
+_PLACES = {"N": "n", "d": "data.d", "η": "eta"}
+_TIMES = (
+    FirstTime(largest_signal, 1.0),
+    FirstTime(most_memorised, 0.1),
+    FirstTime(most_memorised, 1.0),
+    FirstTime(least_memorised, 1.0),
+)
+
+
+def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, longer=1.0):
+    for N in counts:
+        yield _run("N", longer, d=400, N=N)
+    for d in sizes:
+        yield _run("d", longer, d=d)
+    for eta in etas:
+        yield _run("η", longer, eta=eta)
+    for d in large:
+        yield _run("η = 1", longer, d=d, eta=1.0)
+
+
+def _run(family, longer, d=200, N=10, eta=None):
+    """A run about four times as long as the last sample needs to be memorised."""
+    eta = 4 * d**-0.498 if eta is None else eta  # 4/α²
+    steps = math.ceil(longer * (400 + 75 * N / eta * (d / 200) ** 0.527))
+    letter = "d" if family == "η = 1" else family
+    place = {letter: Read(_PLACES[letter])}
+    size = dict(d=d, N=N, eta=eta)
+    if family == "η = 1":  # until the signal has jumped: its peak is all that is read
+        return patches(
+            family, place, **size, steps=400, probes=(largest_signal,), folds=(OpenConstants(),)
+        )
+    return patches(
+        family,
+        place,
+        **size,
+        steps=steps,
+        probes=(largest_signal, true_feature, growth_constant, predicted_level),
+        final=(
+            Error(n=2000, name="clean_test_error"),
+            Error(n=2000, attacks="training", name="robust_test_error"),
+            fresh_shares,
+            noise_tail,
+        ),
+        folds=(OpenConstants(), NoiseResidual(), Decay(), *_TIMES),
+    )

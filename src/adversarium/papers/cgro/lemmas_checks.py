@@ -1,0 +1,207 @@
+"""What CGRO's lemmas with open constants say, one line a claim, on runs over N, d and η."""
+
+import math
+
+import numpy as np
+
+from adversarium.papers.cgro.patches import given_a_start
+from adversarium.plans import (
+    Check,
+    Reading,
+    Rows,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    end,
+    every,
+    last,
+    level,
+    no_decay,
+    no_growth,
+    ordering,
+    parts,
+    power,
+    where,
+)
+from adversarium.probes import FirstTime, largest_signal, least_memorised, most_memorised
+
+COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1")
+BASE = where("N", N=10)
+ALL = where(("N", "d", "η"))
+LOGS = 2.0  # what Õ leaves open along d: log²d
+
+T0 = FirstTime(largest_signal, 1.0).name
+NOISE_BEGINS = FirstTime(most_memorised, 0.1).name
+T1 = FirstTime(most_memorised, 1.0).name
+T1_ALL = FirstTime(least_memorised, 1.0).name
+
+
+def _since(run: Rows, name: str, begin: np.ndarray, until: np.ndarray) -> np.ndarray:
+    """The log–log slope in t of a curve between two times, one a seed; NaN without four."""
+    t, values = run.curve(name)
+    slopes = []
+    for low, high, y in zip(begin, until, values, strict=True):
+        kept = (t >= max(low, 1)) & (t <= high) & (y > 0)
+        line = np.polyfit(np.log(t[kept]), np.log(y[kept]), 1) if kept.sum() > 3 else (math.nan,)
+        slopes.append(line[0])
+    return np.array(slopes)
+
+
+def _late_growth(run: Rows) -> np.ndarray:
+    """The power of t in Δu_r/(ηα³u_r²ψ(α³U)) from T₁ of the last sample on."""
+    start = run.last(T1_ALL)
+    return _since(run, "growth_constant", start, np.full(len(start), math.inf))
+
+
+def _creep(run: Rows) -> np.ndarray:
+    """The power of t in α³U over its closed form, which grows like log t, between 5 T₀ and the
+    first memorised noise."""
+    ratio = run["true_feature"].values / np.maximum(run["predicted_level"].values, 1e-300)
+    t = run["true_feature"].t
+    slopes = []
+    for low, high, y in zip(5 * run.last(T0), run.last(NOISE_BEGINS), ratio, strict=True):
+        kept = (t >= low) & (t <= high)
+        fitted = kept.sum() > 3
+        slopes.append(np.polyfit(np.log(t[kept]), np.log(y[kept]), 1)[0] if fitted else math.nan)
+    return np.array(slopes)
+
+
+def _tail_power(run: Rows) -> np.ndarray:
+    """The power of x in −log P[|Z| ≥ x·printed parameter], x = 4 … 16."""
+    x = np.array(run["noise_tail"].axes["x"])
+    far = x >= 4
+    y = np.log(-np.log(run.last("noise_tail")[:, far]))
+    return np.array([np.polyfit(np.log(x[far]), line, 1)[0] for line in y])
+
+
+def _over_terms(run: Rows) -> np.ndarray:
+    ratio: np.ndarray = run.last("residual") / (run.last("first_term") + run.last("second_term"))
+    return ratio
+
+
+def _shortfall(run: Rows) -> np.ndarray:
+    ratio: np.ndarray = run.last("lower_residual") / run.last("second_term")
+    return ratio
+
+
+def _excess(run: Rows) -> np.ndarray:
+    gap: np.ndarray = run.last("broken") - run.last("half_outweighed")
+    return gap
+
+
+late_growth = Reading("power of t in c after T₁", _late_growth, ("growth_constant", T1_ALL))
+creep = Reading(
+    "power of t in α³U/s(t), 5T₀ … first V_i = 0.1", _creep,
+    ("true_feature", "predicted_level", T0, NOISE_BEGINS),
+)  # fmt: skip
+tail_power = Reading("power of x in −log P[|Z| ≥ x s]", _tail_power, ("noise_tail",))
+over_terms = Reading(
+    "residual over both printed terms", _over_terms, ("residual", "first_term", "second_term")
+)
+shortfall = Reading("shortfall/(Pσ²√d/α)", _shortfall, ("lower_residual", "second_term"))
+excess = Reading("P[broken] − ½P[|Z| ≥ α³(1 − γ)³U]", _excess, ("broken", "half_outweighed"))
+asymmetry = Reading("P[Z > 0]", lambda run: run.last("positive_noise"), ("positive_noise",))
+twenty_T0 = Reading("20 T₀", lambda run: 20 * run.last(T0), (T0,))
+
+
+def _one(size: float) -> float:
+    return 1.0
+
+
+def _root(N: float) -> float:
+    return N**-0.5
+
+
+def _linear(N: float) -> float:
+    return N
+
+
+def bounded(number: str | Reading, per=_one, runs=(COUNTS, SIZES)) -> list[Check]:
+    """An upper bound with an open constant: no growth along N, and none but log² along d."""
+    return [_slope(no_growth, number, meant, per) for meant in runs]
+
+
+def bounded_below(number: str | Reading, per=_one, runs=(COUNTS, SIZES)) -> list[Check]:
+    """A lower bound with an open constant."""
+    return [_slope(no_decay, number, meant, per) for meant in runs]
+
+
+def _slope(rule, number, meant: Where, per) -> Check:
+    reading = number if isinstance(number, Reading) else end(number)
+    letter = "d" if meant == LARGE else str(meant.family)
+    told = f"power of {letter} in {reading.name}" + (", η = 1" if meant == LARGE else "")
+    logs = LOGS if letter == "d" else 0.0
+    scale = per if letter == "N" else _one
+    return given_a_start(meant, rule(told, reading, letter, meant, logs, scale))
+
+
+def _all(*checks: Check) -> Check:
+    return counted_as("inequality", every(*checks))
+
+
+_good = {
+    "cgro.lemC.11": [*bounded("signal_peak"), *bounded("noise_peak"),
+                     *bounded("noise_peak", runs=(ETAS,))],
+    "cgro.lem4.3": bounded("signal_bound"),
+}  # fmt: skip
+
+checks = {
+    "cgro.lem4.2": counted_as(
+        "inequality",
+        parts(
+            {
+                "before T₁": every(*bounded_below("least_growth", runs=(COUNTS, SIZES, ETAS))),
+                "after T₁": given_a_start(
+                    COUNTS, each(COUNTS, lambda run: power(late_growth.on(run), -0.1, 0.1))
+                ),
+            }
+        ),
+    ),
+    "cgro.lem4.3": _all(*_good["cgro.lem4.3"], *bounded("signal_bound", runs=(LARGE,))),
+    "cgro.lem4.3.corrected": _all(*_good["cgro.lem4.3"]),
+    "cgro.lemC.5": every(*bounded(over_terms)),
+    "cgro.lemC.5.corrected": _all(*bounded("residual_share")),
+    "cgro.lem4.4": every(*bounded(shortfall)),
+    "cgro.lem4.4.corrected": _all(*bounded("lower_share")),
+    "cgro.lemC.8": _all(*bounded_below("least_steepness")),
+    "cgro.lemC.8.corrected": _all(*bounded_below("least_steepness", per=_root)),
+    "cgro.lemC.9": _all(*bounded("decay_product")),
+    "cgro.lemC.9.corrected": _all(*bounded("decay_product", per=_linear)),
+    "cgro.lemC.11": _all(*_good["cgro.lemC.11"], *bounded("signal_peak", runs=(LARGE,))),
+    "cgro.lemC.11.corrected": _all(*_good["cgro.lemC.11"]),
+    "cgro.thmC.12.clean": parts(
+        {
+            "clean test error o(1)": each(
+                ALL, lambda run: level(last("clean_test_error", run, 2000), 0, 0.005)
+            ),
+            "printed tail": each(COUNTS, lambda run: level(tail_power.on(run), 1.5)),
+        }
+    ),
+    "cgro.thmC.12.robust": counted_as(
+        "inequality",
+        parts(
+            {
+                "P[broken] ≥ ½P[|Z| ≥ α³(1 − γ)³U]": each(
+                    COUNTS, lambda run: level(excess.on(run), -0.01)
+                ),
+                "Z is symmetric": each(COUNTS, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
+                "robust test error ≥ ½ − o(1)": each(
+                    SIZES, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                ),
+            }
+        ),
+    ),
+    "cgro.stages": given_a_start(
+        BASE,
+        parts(
+            {
+                "the signal comes first": ordering(
+                    last(NOISE_BEGINS, BASE), than=twenty_T0.on(BASE)
+                ),
+                "then it almost stops": power(creep.on(BASE), -0.1, 0.1),
+                "then noise is memorised": at_most(last(T1_ALL, BASE), 1e6),
+            }
+        ),
+    ),
+}
