@@ -7,17 +7,20 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from adversarium.plans.catalogue import experiment_ids, load
-from adversarium.runs.audit import Ask, planned_jobs, run_missing
+from adversarium.runs.audit import Ask, confirmed, planned_jobs, run_missing, stored_verdicts
+from adversarium.runs.blocks import Block
 from adversarium.runs.changes import parse_seeds
 from adversarium.runs.reader import Reader
-from adversarium.runs.results import write_rows
+from adversarium.runs.results import shipped, write_rows
 from adversarium.runs.store import Store
+from adversarium.runs.where import place
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--preset", default="quick", choices=("quick", "paper"))
     parser.add_argument("--seeds", default="")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--on", default="here")
     parser.add_argument("--store", default="adversarium.sqlite")
     parser.add_argument("--ship", default="", help="a folder for row files, one an experiment")
     options = parser.parse_args(arguments)
@@ -38,20 +42,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store = Store(options.store)
         for id in experiment_ids(options.id):
             experiment = load(id)
-            ask = Ask(options.preset, parse_seeds(options.seeds), options.device)
+            seeds, where = parse_seeds(options.seeds), place(options.on)
+            ask = Ask(options.preset, seeds, options.device, where)
             began = time.perf_counter()
             jobs = planned_jobs(experiment, options.preset)
             reader = Reader(store, id)
             failures = run_missing(experiment, jobs, ask.chosen(experiment), reader, ask, _Lines())
+            made = stored_verdicts(experiment, experiment.checks, reader, options.preset, seeds)
+            failures += confirmed(experiment, made, reader, ask, _Lines())
             for failure in failures:
                 print(failure, file=sys.stderr)
                 status = 1
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
-                keys = {job.key for job in jobs}  # whichever experiment wrote them first
-                made = (block for block in store.dump() if block.key in keys)
+                asked = {job.key: job.asked for job in jobs}  # whoever wrote them first
+                blocks = (*store.dump(), *shipped(id))
+                rows = (_asked(block, asked[block.key]) for block in blocks if block.key in asked)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
-                write_rows(Path(options.ship) / f"{id}.jsonl.gz", made)
+                write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)
         return 2
@@ -59,6 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
         return 130
     return status
+
+
+def _asked(block: Block, probes: Container[str]) -> Block:
+    """A block with only what the plan still asks for."""
+    return replace(block, kept={probe: k for probe, k in block.kept.items() if probe in probes})
 
 
 class _Lines:

@@ -172,7 +172,7 @@ def _audited(
         made |= stored_verdicts(experiment, strong, reader, "paper")
     left = [id for id in ids if id not in made]
     if not left:
-        failures = _confirmed(experiment, made, reader, ask, report)
+        failures = confirmed(experiment, made, reader, ask, report)
         return made, failures
     seeds = ask.chosen(experiment)
     # of a whole experiment its figures are wanted too; of a claim only what it needs
@@ -182,13 +182,13 @@ def _audited(
     jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
     failures = run_missing(experiment, jobs, seeds, reader, ask, report)
     made |= stored_verdicts(experiment, left, reader, ask.preset, ask.seeds)
-    failures += _confirmed(experiment, made, reader, ask, report)
+    failures += confirmed(experiment, made, reader, ask, report)
     lost = undecided(Why.FAILED, "; ".join(failures))
     none = lost, Facts(preset=ask.preset, seeds=len(seeds))
     return {**dict.fromkeys(left, none), **made}, failures
 
 
-def _confirmed(
+def confirmed(
     experiment: Experiment,
     made: dict[str, tuple[Verdict, Facts]],
     reader: Reader,
