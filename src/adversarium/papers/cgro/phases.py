@@ -93,7 +93,7 @@ checks = {
         {
             "place: N at the switch over N_c within a factor 2": switches_near("ladder", 0.5, 2.0),
             "law: 1 − γ at the switch ∝ N^(−1/3)": power(
-                boundary_power(DIAGRAMS["N, 1 − γ"].family), -1 / 3 - 0.05, -1 / 3 + 0.05
+                boundary_power(DIAGRAMS["N, 1 − γ"].family), -1 / 3 - 0.04, -1 / 3 + 0.04
             ),
         }
     )
