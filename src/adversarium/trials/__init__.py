@@ -8,14 +8,19 @@ from adversarium.trials.explicit import classifiers, closeness, memorising, ray
 from adversarium.trials.feature_networks import explicit_networks, masking, separated_networks
 from adversarium.trials.flatness import first_order, flatness_factors, flatness_gaps, taylor
 from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
-from adversarium.trials.margins import cauchy, max_margin_directions, tilted_errors
-from adversarium.trials.modified import generic_training, modified_training
+from adversarium.trials.margins import cauchy, max_margin_directions, not_exact_share, tilted_errors
+from adversarium.trials.modified import (
+    best_threshold,
+    certified_draws,
+    generic_training,
+    modified_training,
+)
 from adversarium.trials.parts import distances, gates
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
 from adversarium.trials.sequences import growth_and_decay, tensor_power
-from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts
+from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts, shattered
 from adversarium.trials.smooth import GRID, Features, ball, label_of, random_features, worst
 from adversarium.trials.two_features import (
     activation_slope,
@@ -32,10 +37,12 @@ __all__ = [
     "activation_slope",
     "ball",
     "ball_counts",
+    "best_threshold",
     "boundary",
     "broken",
     "broken_in_l2",
     "cauchy",
+    "certified_draws",
     "classifiers",
     "closeness",
     "complexity_order",
@@ -61,6 +68,7 @@ __all__ = [
     "memorising",
     "memorising_counts",
     "modified_training",
+    "not_exact_share",
     "one_step",
     "power",
     "random_features",
@@ -68,6 +76,7 @@ __all__ = [
     "regions",
     "sauer",
     "separated_networks",
+    "shattered",
     "shattering",
     "taylor",
     "tensor_power",
