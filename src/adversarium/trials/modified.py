@@ -92,6 +92,7 @@ def modified_training(
     closed = data.beta + length - b - delta * (1 + length).sqrt()
     alone = worst.affine[small]
     away = (worst.least[small] - closed)[alone].abs()
+    reached = (worst.found - worst.least)[small][alone].abs()
     return {
         **errors,
         "clean_train": _error(f, train.x, train.y),
@@ -102,6 +103,7 @@ def modified_training(
         "w_i_error": float((memory.w - xi).norm(dim=1).mean()) if small.any() else math.nan,
         "least_margin": float(worst.least[small].min()) if small.any() else math.nan,
         "margin_error": float(away.max()) if alone.any() else math.nan,
+        "attained": float(reached.max()) if alone.any() else math.nan,
         "inside": float(low < b < high),
     }
 
@@ -186,7 +188,7 @@ def generic_training(
     alpha: float = 3.0,
     beta: float = 0.02,
     delta: float = 0.3,
-    fresh: int = 50_000,
+    fresh: int = 20_000,
 ) -> Numbers:
     """f̂ = φ + (1 − φ)f, Theorem 6.2 of CGRM: f̂_clean by max margin, indicators φ on the training
     points that an attack of radius δ breaks, f trained adversarially on the others, whose limit is
