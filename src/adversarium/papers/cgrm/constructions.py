@@ -8,7 +8,13 @@ and by a gradient attack. Smooth heights over uniform coordinates would not be w
 Cost: quick 30 s (2 cores).
 """
 
-from adversarium.papers.cgrm.constructions_checks import errors, more, no_longer, per_size, vacuous
+from adversarium.papers.cgrm.constructions_checks import (
+    clean_is_smaller,
+    errors,
+    no_longer,
+    per_size,
+    vacuous,
+)
 from adversarium.papers.cgrm.constructions_figures import figures
 from adversarium.plans import (
     Read,
@@ -40,7 +46,6 @@ COUNTED_N, COUNTED_D = (8, 16, 32, 64), (16, 32, 64, 128)  # balls and dimension
 CROWDS = (20, 80, 320, 1280)  # training points of the covering experiment
 SHATTERED = ((4, 4), (8, 8), (16, 16))  # points and dimensions
 BALLS, DIMENSIONS = where("more balls"), where("more dimensions")
-COUNTED = where(("more balls", "more dimensions"))
 PLACE = {"d": Read("D"), "N": Read("n")}
 
 quick = dict(D=8, n=20, seeds=5)
@@ -71,7 +76,10 @@ def plan(D=8, n=20, grid=201):
         )
     for points, d in SHATTERED:
         yield Trial(
-            family="shattered", at=PLACE, function=shattered, parameters=dict(n=points, D=d)
+            family="shattered",
+            at=PLACE,
+            function=shattered,
+            parameters=dict(n=points, D=d, labellings=2),
         )
     yield Trial(family="order", function=complexity_order)
     yield Trial(family="VC", function=vc_orders)
@@ -109,7 +117,7 @@ checks = {
     ),
     "cgrm.complexity-order": parts(
         {
-            "clean < CGRM": each(COUNTED, more),
+            "clean < CGRM": clean_is_smaller,
             "CGRM < robust": not_testable(
                 "ordering",
                 Why.ALL_NETWORKS,

@@ -3,12 +3,13 @@
 from adversarium.plans import (
     Reading,
     at_most,
+    counted_as,
     every,
+    exponent,
     last,
     level,
     no_decay,
     no_growth,
-    ordering,
     where,
 )
 
@@ -42,9 +43,14 @@ def per_size(what, along, meant):
     return every(no_growth(name, number, along, meant), no_decay(name, number, along, meant))
 
 
-def more(run):
-    """CGRM's network has more parameters than the clean classifier."""
-    return ordering(last("parameters", run), than=last("clean", run))
+def _clean_is_smaller(balls):
+    """The clean classifier does not grow with the number of points, CGRM's memory does."""
+    clean = no_growth("power of N in the size of the clean network", "clean", "N", balls)
+    memory = exponent("power of N in the size of the memory", "memory", "N", balls, 1, 0.1)
+    return counted_as("ordering", every(clean, memory))
+
+
+clean_is_smaller = _clean_is_smaller(where("more balls"))
 
 
 def vacuous(run):

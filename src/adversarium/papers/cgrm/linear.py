@@ -52,8 +52,8 @@ MANY = (25, 50, 100, 200)  # the d of N' = 2d + 8√d
 TRAINED = ((50, 50), (100, 400), (200, 200), (200, 800))  # d and N'
 PLACE = {"d": Read("d"), "α": Read("alpha")}
 
-quick = dict(seeds=10, draws=200)
-paper = dict(seeds=50, draws=400)
+quick = dict(seeds=10, draws=300)
+paper = dict(seeds=50, draws=600)
 
 
 def plan(
@@ -64,7 +64,7 @@ def plan(
     few=FEW,
     many=MANY,
     half=(10, 20, 40),
-    draws=200,
+    draws=300,
     trained=TRAINED,
     steps=3000,
 ):

@@ -67,8 +67,8 @@ SAMPLES = (100, 200, 400, 800)
 SPREAD = (16, 32, 64)  # the d of the spread margins
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
 
-quick = dict(seeds=8)
-paper = dict(large=True, samples=(*SAMPLES, 1600, 3200), seeds=20)
+quick = dict(steps=100, seeds=8)
+paper = dict(large=True, steps=300, samples=(*SAMPLES, 1600, 3200), seeds=20)
 
 
 def plan(
