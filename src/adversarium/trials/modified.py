@@ -126,12 +126,15 @@ def certified_draws(
     return {"certified": whole}
 
 
+_SHARES = tuple(i / 20 for i in range(31))  # b/d
+
+
 def best_threshold(
     rng: Generator,
     data: MarginMixture,
     N: int,
     delta: float,
-    shares: tuple[float, ...] = tuple(0.05 * i for i in range(31)),
+    shares: tuple[float, ...] = _SHARES,
     steps: int = 400,
 ) -> Numbers:
     """Theorem 4.2 of CGRM leaves b open: the smallest share of training points that attacks break

@@ -9,6 +9,8 @@ from torch import Tensor
 from adversarium.shapes import Bool, Float, Int
 from adversarium.trials.cells import Classifier
 
+_AT_ONCE = 20_000  # steps that are looked at together
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -104,7 +106,8 @@ def _directed(
     crowd = reachable.double() @ memory.w - y[:, None] * memory.w_0
     every = torch.arange(len(x))
     for which, direction in ((point, to), (point, to - mine), (every, crowd)):
-        for some in torch.arange(len(which)).split(20_000):
+        for start in range(0, len(which), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
             ahead = direction[some] / direction[some].norm(dim=1, keepdim=True)
             at = which[some]
             value = y[at] * f(x[at] + delta * ahead)

@@ -89,6 +89,11 @@ def _wendel(place, told):
     return Reading(f"share of u ≠ w* − Wendel's, N' = {told}", less, ("share", "wendel"))
 
 
+def _near(less):
+    """The two agree to 0.1."""
+    return lambda run: level(less.on(run), -0.1, 0.1)
+
+
 _SHIFTS = tuple(_wendel(place, told) for place, told in enumerate(("2(d − 1)", "2(d − 1) + √d")))
 _error = _largest("error", "‖u − w*‖")
 _excesses = Reading("‖u − w*‖ − ‖mean yξ‖/α, largest", _excess, ("error", "bound"))
@@ -99,9 +104,7 @@ bounded = each(ALL, lambda run: at_most(_excesses.on(run), 0.0))
 angles = each(ALL, lambda run: at_most(_tangent.on(run), 1e-4))
 margins = each(ALL, lambda run: at_most(_margin.on(run), 1e-4))
 exact_at_many = each("many", lambda run: level(_error.on(run), 0, 1e-6, always=True))
-wendel = tuple(
-    each("Wendel", lambda run, less=less: level(less.on(run), -0.1, 0.1)) for less in _SHIFTS
-)
+wendel = tuple(each("Wendel", _near(less)) for less in _SHIFTS)
 predicted_errors = present(
     "level", _predictions, "needs an N' ≤ d/4", Need(DIRECTIONS, ("error", "predicted"))
 )

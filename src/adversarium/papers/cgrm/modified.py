@@ -76,6 +76,7 @@ def plan(
     beta=0.5,
     mu=0.2,
     large=False,
+    largest=800,
     points=POINTS,
     draws=DRAWS,
     samples=SAMPLES,
@@ -93,13 +94,13 @@ def plan(
             family=family, at=at, function=function, parameters=parameters, version=version
         )
 
-    for family, d, N, delta, share in (*SETS, *(LARGE if large else ())):
+    sets = [one for one in (*SETS, *(LARGE if large else ())) if one[1] <= largest]
+    for family, d, N, delta, share in sets:
         yield trial(modified_training, family, d, N, 3, delta=delta, b=share * d)
     for N in points:
         yield trial(modified_training, "more points", 100, N, 3, delta=2.0, b=50.0)
     yield trial(certified_draws, "draws", 200, 400, delta=2.0, b=100.0, draws=draws)
-    for d, N in ((30, 100), (30, 400)):
-        yield trial(best_threshold, "every b", d, N, delta=2.0)
+    yield trial(best_threshold, "every b", 30, 100, delta=2.0)
     for d in spread:
         for N in samples:
             yield Trial(
