@@ -79,7 +79,7 @@ def _shorter(share):
     )
 
 
-_FEW = {"D": 8, "n": 12}  # dimensions and points
+_FEW = {"D": 7, "n": 12}  # dimensions and points
 _ONE = {"trained": ((200, 200),)}
 _FAST = {"few": (800, 1600), "many": (25,), "half": (10,)}
 _SMALL = {"largest": 200}
@@ -103,8 +103,6 @@ BUGS = (
         "balls of half the radius",
         HALF_BALLS,
         turns=("cgrm.prop3.2.corrected",),
-        knobs=_FEW,
-        parameters={"network": False},
     ),
     Bug(
         "soft indicators end inside the ball",

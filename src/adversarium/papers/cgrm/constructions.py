@@ -48,22 +48,24 @@ SHATTERED = ((4, 4), (8, 8), (16, 16))  # points and dimensions
 BALLS, DIMENSIONS = where("more balls"), where("more dimensions")
 PLACE = {"d": Read("D"), "N": Read("n")}
 
-quick = dict(D=8, n=20, seeds=5)
-paper = dict(D=10, n=40, seeds=20)
+quick = dict(D=9, n=20, grid=151, seeds=5)
+paper = dict(D=10, n=40, grid=201, seeds=20)
 
 
-def plan(D=8, n=20, grid=201):
+def plan(D=9, n=20, grid=151):
     yield Trial(family="boundary", function=boundary, parameters=dict(grid=grid), version=3)
     for d in (4, 16, 64):
         yield Trial(family="distance", at={"d": d}, function=distances, parameters=dict(sizes=(d,)))
-    yield Trial(family="f_adv", at=PLACE, function=memorising, parameters=dict(D=D, n=n))
+    for family, network in (("f_adv", False), ("network", True)):
+        parameters = dict(D=D, n=n, network=network)
+        yield Trial(family=family, at=PLACE, function=memorising, parameters=parameters)
     for crowd in CROWDS:
         few_cells = dict(D=3, n=crowd, network=False, looked=100)
         yield Trial(family="covering", at=PLACE, function=memorising, parameters=few_cells)
     yield Trial(
         family="closeness", at=PLACE, function=closeness, parameters=dict(D=6, n=40), version=2
     )
-    sizes = [("more balls", n, 8) for n in COUNTED_N] + [
+    sizes = [("more balls", n, 4) for n in COUNTED_N] + [
         ("more dimensions", 8, d) for d in COUNTED_D
     ]
     for family, balls, d in sizes:

@@ -18,11 +18,11 @@ def errors(name):
     """The three errors of f_adv, or of its network, while N is well below the number of cells:
     robust test error within [0.9, 1] μ, the others 0."""
     return {
-        "robust training error 0": level(last(f"{name}.robust_train", "f_adv"), 0, 0),
-        "clean test error 0": level(last(f"{name}.clean_test", "f_adv"), 0, 0),
+        "robust training error 0": level(last(f"{name}.robust_train", name), 0, 0),
+        "clean test error 0": level(last(f"{name}.clean_test", name), 0, 0),
         "robust test error Ω(μ), few points": every(
-            level(last(f"{name}.robust_small", "f_adv"), 0.9),
-            level(last(f"{name}.robust_large", "f_adv"), 0, 0),
+            level(last(f"{name}.robust_small", name), 0.9),
+            level(last(f"{name}.robust_large", name), 0, 0),
         ),
     }
 

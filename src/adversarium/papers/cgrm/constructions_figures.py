@@ -17,7 +17,7 @@ figures = (
         name="errors",
         title="f_adv and its network: errors",
         y=tuple(ERRORS),
-        runs=(where("f_adv"), where("covering")),
+        runs=(where("network"), where("covering")),
         names=ERRORS,
         caption="First row: few points, many cells. The others: D = 3, four cells; once N points "
         "cover the cells, memorising covers the test points and robust test error falls below μ.",
@@ -27,7 +27,7 @@ figures = (
         title="Parameters of the CGRM network",
         y=("parameters", "memory", "per ball and dimension"),
         runs=(where("more balls"), where("more dimensions")),
-        caption="Balls swept at D = 8, D swept with 8 balls.",
+        caption="Balls swept at D = 4, D swept with 4 balls.",
     ),
     Table(
         name="order",

@@ -49,11 +49,11 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 COUNTS = (20, 50, 100, 200, 300, 360, 400, 440, 460, 480)  # N'
 FEW = (100, 200, 400, 800, 1600)  # the d of N' = d/10
 MANY = (25, 50, 100, 200)  # the d of N' = 2d + 8√d
-TRAINED = ((50, 50), (100, 400), (200, 200), (200, 800))  # d and N'
+TRAINED = ((50, 50), (100, 400), (200, 200))  # d and N'
 PLACE = {"d": Read("d"), "α": Read("alpha")}
 
-quick = dict(seeds=10, draws=300)
-paper = dict(seeds=50, draws=600)
+quick = dict(seeds=10, draws=200)
+paper = dict(seeds=50, draws=400, trained=(*TRAINED, (200, 800)))
 
 
 def plan(
@@ -64,7 +64,7 @@ def plan(
     few=FEW,
     many=MANY,
     half=(10, 20, 40),
-    draws=300,
+    draws=200,
     trained=TRAINED,
     steps=3000,
 ):
