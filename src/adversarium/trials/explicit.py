@@ -159,8 +159,8 @@ def memorising(
         return balls.f_adv(clean, z)
 
     functions: dict[str, Classifier] = {"f_adv": f_adv}
-    if network and small.any():
-        functions["network"] = _scalar(balls.cgrm(clean))
+    if network:
+        functions["network"] = _scalar(balls.cgrm(clean) if small.any() else clean)
     errors: dict[str, float] = {}
     seen = slice(0, min(n, 40))
     for name, f in functions.items():

@@ -48,11 +48,11 @@ SHATTERED = ((4, 4), (8, 8), (16, 16))  # points and dimensions
 BALLS, DIMENSIONS = where("more balls"), where("more dimensions")
 PLACE = {"d": Read("D"), "N": Read("n")}
 
-quick = dict(D=9, n=20, grid=151, seeds=5)
+quick = dict(D=8, n=12, grid=151, seeds=5)
 paper = dict(D=10, n=40, grid=201, seeds=20)
 
 
-def plan(D=9, n=20, grid=151):
+def plan(D=8, n=12, grid=151):
     yield Trial(family="boundary", function=boundary, parameters=dict(grid=grid), version=3)
     for d in (4, 16, 64):
         yield Trial(family="distance", at={"d": d}, function=distances, parameters=dict(sizes=(d,)))
