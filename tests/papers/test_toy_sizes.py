@@ -34,8 +34,17 @@ TOY = {
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),
     "cgro.variations": dict(steps=2, points=10, attacked=2, ascent=1),
     "cgrm.constructions": dict(D=5, n=10, grid=61),
-    "cgrm.linear": dict(d=20, counts=(5, 60), steps=20),
-    "cgrm.modified": dict(samples=(50, 100), steps=3),
+    "cgrm.linear": {
+        "d": 20,
+        "counts": (5, 60),
+        "few": (20, 40),
+        "many": (5,),
+        "half": (5,),
+        "draws": 2,
+        "trained": ((20, 10),),
+        "steps": 20,
+    },
+    "cgrm.modified": dict(points=(50, 100), draws=1, samples=(50, 100), spread=(32,), steps=3),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }
 SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 30}  # of measuring attacks, and test points

@@ -1,13 +1,17 @@
 """Bugs that CGRM's claims must notice."""
 
+import math
+
 import torch
 
 from adversarium.attacks import FGSM
 from adversarium.constructions import classifiers, parts
+from adversarium.papers.cgrm import linear_readings
+from adversarium.probes import margins as probed
 from adversarium.training.engines import sgd
-from adversarium.trials import complexity_order, margins, modified, tilted_errors
-from tests.planted.bugs import Bug, defaults, scaled, swapped
-from tests.planted.parts import BLIND_ASCENTS, HALF_BALLS, misstepping
+from adversarium.trials import margins, modified, sizes
+from tests.planted.bugs import Bug, swapped
+from tests.planted.parts import HALF_BALLS, misstepping
 
 
 def _no_adversary(original, setting, W, batch, attack, t, rng):
@@ -34,7 +38,51 @@ def _uphill(original, w, Z, delta, eta, log):
     return original(w, Z, delta, -eta, log)
 
 
-_FEW = {"D": 8, "n": 12}  # dimensions and points
+def _no_memory(original, self, clean, x):
+    return clean(x)[..., 0]
+
+
+def _square_root(original, net):
+    used, whole = original(net)
+    return math.isqrt(used), math.isqrt(whole)
+
+
+def _to_the_next_cell(original, a, b):
+    return original(a, 2.5 * b)
+
+
+def _without_root_d(original, shape, rng):
+    return original(shape, rng) / math.sqrt(shape[-1])
+
+
+def _off_by_one(original, d, n):
+    return original(d + 1, n)
+
+
+def _other_way(original, Z):
+    u, margin = original(Z)
+    return -u, margin
+
+
+def _small(original, margin, angle):
+    return original(min(margin, 0.5), angle)
+
+
+def _half_units(original, w_0, w, a, b):
+    return original(w_0, w / 2, a, b)
+
+
+def _shorter(share):
+    """Attacks, and the exact check, of a smaller radius."""
+    return lambda original, f, memory, x, y, delta, own: original(
+        f, memory, x, y, share * delta, own
+    )
+
+
+_FEW = {"D": 7, "n": 12}  # dimensions and points
+_ONE = {"trained": ((200, 200),)}
+_FAST = {"few": (800, 1600), "many": (25,), "half": (10,)}
+_SMALL = {"largest": 200}
 _SHORT_RAMPS = swapped(classifiers, "soft_indicator", _inside)
 
 BUGS = (
@@ -54,9 +102,7 @@ BUGS = (
     Bug(
         "balls of half the radius",
         HALF_BALLS,
-        turns=("cgrm.prop3.2",),
-        knobs=_FEW,
-        parameters={"network": False},
+        turns=("cgrm.prop3.2.corrected",),
     ),
     Bug(
         "soft indicators end inside the ball",
@@ -66,31 +112,41 @@ BUGS = (
         parameters={"looked": 6},
     ),
     Bug(
-        "soft indicators end inside the ball",
-        _SHORT_RAMPS,
-        turns=("cgrm.thm3.3.corrected",),
+        "f_adv without its memory",
+        swapped(classifiers.Balls, "f_adv", _no_memory),
+        turns=("cgrm.thm3.3",),
     ),
     Bug(
-        "all training points count as small margins",
-        defaults(complexity_order, mu=1.0),
-        turns=("cgrm.complexity-order",),
+        "the root of the number of parameters",
+        swapped(sizes, "parameters", _square_root),
+        turns=("cgrm.thm3.3.corrected", "cgrm.complexity-order"),
     ),
     Bug(
-        "balls of half the radius",
-        HALF_BALLS,
-        turns=("cgrm.thm6.2",),
-        knobs={"samples": (100, 200, 400, 800)},
-        seeds=20,
+        "soft indicators reach the next cell",
+        swapped(classifiers, "soft_indicator", _to_the_next_cell),
+        turns=("cgrm.std-bound",),
     ),
     Bug(
-        "small margins as wide as the large ones",
-        defaults(tilted_errors, beta=5.0),
+        "noise without its √d",
+        swapped(margins, "normal", _without_root_d),
+        turns=("cgrm.thm4.1",),
+    ),
+    Bug(
+        "noise without its √d",
+        swapped(margins, "normal", _without_root_d),
+        turns=("cgrm.thm4.1.corrected",),
+        knobs=_FAST,
+    ),
+    Bug(
+        "Wendel's dimension off by one",
+        swapped(margins, "not_exact", _off_by_one),
+        turns=("cgrm.thm4.1.corrected",),
+        knobs=_FAST,
+    ),
+    Bug(
+        "large margins taken for small ones",
+        swapped(linear_readings, "tilted_log_error", _small),
         turns=("cgrm.assump6.1",),
-    ),
-    Bug(
-        "noise a thousandth of its size",
-        scaled(margins, "normal", 0.001),
-        turns=("cgrm.thm4.1", "cgrm.thm4.1.corrected"),
     ),
     Bug(
         "one-step attack a tenth short",
@@ -98,15 +154,39 @@ BUGS = (
         turns=("cgrm.eq.B1-cauchy",),
     ),
     Bug(
-        "linear descent goes uphill",
-        misstepping("linear", -1.0),
+        "the max-margin direction with the wrong sign",
+        swapped(probed, "max_margin", _other_way),
         turns=("cgrm.lemB.2",),
-        knobs={"trained": (200,)},
+        knobs=_ONE,
     ),
-    Bug("attacks do nothing", BLIND_ASCENTS, turns=("cgrm.thm4.2", "cgrm.thm4.2.cgrm")),
+    Bug(
+        "linear steps of a tenth",
+        misstepping("linear", 0.1),
+        turns=("cgrm.lemB.2.divided",),
+        knobs=_ONE,
+    ),
+    Bug(
+        "units of half their length",
+        swapped(modified, "Memory", _half_units),
+        turns=("cgrm.thm4.2", "cgrm.thm4.2.corrected"),
+        knobs=_SMALL,
+    ),
+    Bug(
+        "attacks half as long",
+        swapped(modified, "worst_margins", _shorter(0.5)),
+        turns=("cgrm.thm4.2.corrected",),
+        knobs=_SMALL,
+    ),
+    Bug(
+        "attacks a fifth as long",
+        swapped(modified, "worst_margins", _shorter(0.2)),
+        turns=("cgrm.thm4.2.cgrm",),
+        knobs=_SMALL,
+    ),
     Bug(
         "linear steps go uphill",
         swapped(modified, "linear_step", _uphill),
         turns=("cgrm.thm4.2.target",),
     ),
+    Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2",)),
 )

@@ -8,14 +8,17 @@ import adversarium.trials as room
 from adversarium.data import MarginMixture, PatchData, TwoFeaturePatches
 from adversarium.rng import stream, uniform
 from adversarium.sockets import Along, Numbers
-from adversarium.trials import explicit, modified
+from adversarium.trials import explicit
 
 PATCHES, FEATURES = PatchData(d=6, P=2, alpha=2.0, sigma=0.3), TwoFeaturePatches(d=4, P=3)
+MARGINS = MarginMixture(d=20, alpha=5.0, mu=0.3)
 TOY = {
     "activation_slope": {},
     "ball_counts": dict(n=2, D=3),
+    "best_threshold": dict(data=MARGINS, N=20, delta=1.0, shares=(0.0, 0.5), steps=5),
     "boundary": dict(grid=31),
     "cauchy": dict(d=4, alpha=5.0, n=5),
+    "certified_draws": dict(data=MARGINS, N=20, delta=1.0, b=10.0, draws=2),
     "classifiers": dict(D=3, memorised=1, looked=1),
     "closeness": dict(D=3, n=2),
     "complexity_order": dict(sizes=(4,)),
@@ -39,14 +42,14 @@ TOY = {
     "max_margin_directions": dict(d=4, alpha=5.0, counts=(2, 20)),
     "memorising": dict(D=3, n=8, looked=2),
     "memorising_counts": dict(norm="l2", gate="product", n=2, D=3),
-    "modified_training": dict(
-        data=MarginMixture(d=20, alpha=5.0, mu=0.3), N=20, delta=1.0, b=10.0, steps=5, fresh=3
-    ),
+    "modified_training": dict(data=MARGINS, N=20, delta=1.0, b=10.0, steps=5, fresh=3),
+    "not_exact_share": dict(d=4, draws=3),
     "one_step": dict(m=4, b=2.0, draws=1),
     "ray": dict(D=3, memorised=2),
     "regions": dict(nets=1),
     "sauer": dict(largest=10),
     "separated_networks": dict(eps=1.2, n=3),
+    "shattered": dict(n=2, D=3, labellings=2),
     "shattering": {},
     "taylor": dict(nets=1, points=5),
     "tensor_power": dict(eta=1e-2),
@@ -70,12 +73,8 @@ def _at_a_random_point(f, x, y, delta, rng):
 @pytest.fixture
 def short_attacks(monkeypatch):
     """Ascents are slow, and test_cells.py is about them."""
-    for module, name in (
-        (explicit, "broken"),
-        (explicit, "broken_in_l2"),
-        (modified, "broken_in_l2"),
-    ):
-        monkeypatch.setattr(module, name, _at_a_random_point)
+    for name in ("broken", "broken_in_l2"):
+        monkeypatch.setattr(explicit, name, _at_a_random_point)
 
 
 @pytest.mark.usefixtures("short_attacks")

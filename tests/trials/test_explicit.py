@@ -64,3 +64,4 @@ def test_the_network_is_close_to_f_adv_off_the_shells_only():
     rows = explicit.closeness(stream(0, "trial"), D=4, n=4)
     assert rows["off_shells"] == 1 and rows["gap_off"] < 1e-4
     assert rows["everywhere"] == 0 and rows["gap"] > 0.5 and 0 < rows["shell"] < 1
+    assert rows["half_jump"] >= 1  # y f_adv falls from 1 or more to −1

@@ -22,6 +22,13 @@ def test_the_direction_is_exact_when_zero_is_among_the_noise_and_not_before():
     assert rows["predicted"].values[0] == pytest.approx(rows["error"].values[0], rel=0.3)
 
 
+def test_half_of_the_draws_are_exact_at_twice_the_dimension():
+    rows = margins.not_exact_share(stream(0, "trial"), d=6, draws=200)
+    assert rows["share"].at == (10, 12) and rows["wendel"].values[0] == 0.5
+    for seen, p in zip(rows["share"].values, rows["wendel"].values, strict=True):
+        assert seen == pytest.approx(p, abs=0.15)
+
+
 def test_an_attack_takes_its_radius_from_every_margin():
     assert margins.cauchy(stream(0, "trial"), d=20, alpha=5.0, n=20)["error"] < 1e-12
 

@@ -13,7 +13,8 @@ PARTS = dict(data=MarginMixture(d=100, alpha=5.0, beta=0.5, mu=0.2), N=60, delta
 
 def test_threshold_units_protect_the_small_margins_that_were_seen():
     rows = modified.modified_training(stream(0, "trial"), **PARTS, b=50.0, fresh=20)
-    assert rows["clean_train"] == rows["robust_train"] == 0 < rows["least_margin"]
+    assert rows["clean_train"] == rows["robust_train"] == rows["robust_train_bound"] == 0
+    assert rows["least_margin"] > 0 and rows["attained"] < 1e-9
     assert rows["robust_small"] == 1 and rows["robust_test"] == 0.2 + 0.8 * rows["robust_large"]
     assert rows["margin_error"] < 3
 
@@ -21,6 +22,25 @@ def test_threshold_units_protect_the_small_margins_that_were_seen():
 def test_a_threshold_above_every_unit_protects_nothing():
     rows = modified.modified_training(stream(0, "trial"), **PARTS, b=150.0, fresh=20)
     assert rows["robust_train"] > 0.1 and rows["inside"] == 0 > rows["least_margin"]
+
+
+def test_a_low_threshold_lets_foreign_units_be_woken():
+    rows = modified.modified_training(stream(0, "trial"), **PARTS, b=25.0, fresh=20)
+    assert 0.1 < rows["robust_train"] <= rows["robust_train_bound"] and rows["reachable"] > 0.5
+    assert rows["robust_large"] <= rows["robust_large_bound"]
+
+
+def test_training_sets_are_certified_within_the_window_and_not_above_it():
+    draw = lambda b: modified.certified_draws(stream(0, "trial"), **PARTS, b=b, draws=3)
+    assert draw(50.0)["certified"] == 3 and draw(150.0)["certified"] == 0
+
+
+def test_in_few_dimensions_no_threshold_works():
+    data = MarginMixture(d=30, alpha=5.0, beta=0.5, mu=0.2)
+    rows = modified.best_threshold(stream(0, "trial"), data=data, N=100, delta=2.0)
+    assert rows["robust_train"] > 0 and 0 <= rows["best_b"] <= 45
+    wide = modified.best_threshold(stream(0, "trial"), **PARTS)
+    assert wide["robust_train"] == 0
 
 
 def test_the_linear_part_turns_to_the_max_margin_direction_and_uphill_away_from_it():
@@ -33,7 +53,8 @@ def test_the_linear_part_turns_to_the_max_margin_direction_and_uphill_away_from_
 
 def test_indicators_on_attackable_points_leave_no_training_error():
     rows = modified.generic_training(stream(0, "trial"), N=200, fresh=2000)
-    assert rows["adversarial_train"] == 0 < rows["memorised"] < 0.5
+    assert rows["adversarial_train"] == rows["adversarial_train_bound"] == 0
+    assert 0 < rows["memorised"] < 0.5 and rows["clean_train"] == 0
     assert rows["clean_error"] < 0.1 and rows["turned"] > 0.1
 
 

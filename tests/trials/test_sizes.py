@@ -2,6 +2,7 @@
 
 import pytest
 
+from adversarium.constructions import Balls
 from adversarium.rng import stream
 from adversarium.trials import sizes
 
@@ -32,6 +33,19 @@ def test_a_balls_memory_grows_like_balls_times_dimension():
     memory = lambda n, D: sizes.ball_counts(stream(0, "trial"), n=n, D=D)["memory"]
     assert memory(16, 4) / memory(8, 4) == pytest.approx(2, rel=0.1)
     assert memory(4, 16) / memory(4, 8) == pytest.approx(2, rel=0.15)
+
+
+def test_the_clean_classifier_knows_nothing_of_the_balls():
+    few, many = (sizes.ball_counts(stream(0, "trial"), n=n, D=4) for n in (4, 8))
+    assert few["clean"] == many["clean"] < few["memory"] < many["memory"]
+
+
+def test_a_class_that_memorises_shatters_and_one_with_wide_ramps_does_not(monkeypatch):
+    rows = sizes.shattered(stream(0, "trial"), n=6, D=4, labellings=6)
+    assert rows["VC dimension, at least"] == 6 and rows["bound"] == 1
+    wide = lambda x, y, delta, R: Balls(x=x, y=y, delta=delta, R=3 * R)
+    monkeypatch.setattr(sizes, "Balls", wide)
+    assert sizes.shattered(stream(0, "trial"), n=6, D=4, labellings=6)["bound"] == 0
 
 
 def test_clean_is_smaller_than_memorising_and_that_than_robust():

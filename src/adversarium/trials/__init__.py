@@ -14,14 +14,19 @@ from adversarium.trials.flatness import (
     taylor,
 )
 from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
-from adversarium.trials.margins import cauchy, max_margin_directions, tilted_errors
-from adversarium.trials.modified import generic_training, modified_training
+from adversarium.trials.margins import cauchy, max_margin_directions, not_exact_share, tilted_errors
+from adversarium.trials.modified import (
+    best_threshold,
+    certified_draws,
+    generic_training,
+    modified_training,
+)
 from adversarium.trials.parts import distances, gates
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
 from adversarium.trials.sequences import growth_and_decay, tensor_power
-from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts
+from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts, shattered
 from adversarium.trials.smooth import GRID, Features, ball, label_of, random_features, worst
 from adversarium.trials.two_features import (
     activation_slope,
@@ -38,10 +43,12 @@ __all__ = [
     "activation_slope",
     "ball",
     "ball_counts",
+    "best_threshold",
     "boundary",
     "broken",
     "broken_in_l2",
     "cauchy",
+    "certified_draws",
     "classifiers",
     "closeness",
     "complexity_order",
@@ -68,6 +75,7 @@ __all__ = [
     "memorising",
     "memorising_counts",
     "modified_training",
+    "not_exact_share",
     "one_step",
     "power",
     "random_features",
@@ -75,6 +83,7 @@ __all__ = [
     "regions",
     "sauer",
     "separated_networks",
+    "shattered",
     "shattering",
     "taylor",
     "tensor_power",

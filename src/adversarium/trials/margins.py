@@ -53,6 +53,21 @@ def _direction(rng: Generator, d: int, alpha: float, n: int) -> dict[str, float]
     }
 
 
+def not_exact_share(rng: Generator, d: int, draws: int) -> Numbers:
+    """P[u ≠ w*] = P[Bin(N' − 1, ½) ≤ d − 2], Theorem 4.1 of CGRM corrected (ours), at N' = 2(d − 1)
+    and √d more: the share of draws with u ≠ w*, that is with all y_i ξ_i in a half-space, and
+    Wendel's probability."""
+    counts = tuple(2 * (d - 1) + round(shift * math.sqrt(d)) for shift in (0, 1))
+    seen = [
+        sum(max_margin(normal((n, d - 1), rng))[1] > 1e-9 for _ in range(draws)) / draws
+        for n in counts
+    ]
+    return {
+        "share": Along("N", counts, tuple(seen)),
+        "wendel": Along("N", counts, tuple(not_exact(d, n) for n in counts)),
+    }
+
+
 def cauchy(rng: Generator, d: int, alpha: float, n: int = 60, beta: float = 0.5) -> Numbers:
     """min_i min_{‖δ_i‖≤δ} y_i⟨w, x_i + δ_i⟩ = min_i y_i⟨w, x_i⟩ − δ, proof of Theorem B.1 of CGRM:
     the largest error for random unit w, u among them, the inner minimum by the attack. Both sides

@@ -1,25 +1,65 @@
 """The modified trainings of Theorems 4.2 and 6.2 of CGRM: a linear part, and memorised points."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor
 
 from adversarium.bounds import threshold_window
 from adversarium.constructions import Balls
-from adversarium.data import MarginMixture
+from adversarium.data import MarginBatch, MarginMixture
 from adversarium.networks import MixedLearner
 from adversarium.rng import normal
 from adversarium.shapes import Float
 from adversarium.sockets import Numbers
 from adversarium.solvers import max_margin
 from adversarium.training import linear_step
-from adversarium.trials.cells import Classifier, broken_in_l2
+from adversarium.trials.cells import Classifier
+from adversarium.trials.threshold_balls import Memory, worst_margins
 
 
 def _error(f: Classifier, x: Float[Tensor, "n d"], y: Float[Tensor, " n"]) -> float:
     """P(y f(x) ≤ 0)."""
-    return float((y * f(x) <= 0).double().mean())
+    return _share(y * f(x) <= 0)
+
+
+def _share(happens: Tensor) -> float:
+    return float(happens.double().mean())
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The training set, and the network with a unit for each of its small margins."""
+
+    train: MarginBatch
+    memory: Memory
+
+    @property
+    def own(self) -> Tensor:
+        """The unit of every training point; −1: a large margin has none."""
+        small = self.train.is_small
+        return torch.where(small, small.cumsum(0) - 1, -1)
+
+
+def _trained(
+    rng: Generator,
+    data: MarginMixture,
+    N: int,
+    delta: float,
+    b: float,
+    steps: int,
+    eta: float = 0.05,
+) -> _Trained:
+    """f(x) = ⟨w_0, x⟩ + Σ_i y_i relu(⟨w_i, x⟩ − b), w_i = (I − w_0 w_0ᵀ)x_i, Theorem 4.2 of CGRM,
+    w_0 trained on the large margins; no steps: its limit, their max-margin direction."""
+    train = data.sample(N, rng)
+    small = train.is_small
+    Z = train.y[~small, None] * train.x[~small]
+    w_0 = _linear_part(Z, delta, steps, eta) if steps else max_margin(Z)[0]
+    x = train.x[small]
+    w = x - (x @ w_0)[:, None] * w_0
+    return _Trained(train, Memory(w_0, w, train.y[small], b))
 
 
 def modified_training(
@@ -32,8 +72,8 @@ def modified_training(
     eta: float = 0.05,
     fresh: int = 200,
 ) -> Numbers:
-    """f(x) = ⟨w_0, x⟩ + Σ_i y_i relu(⟨w_i, x⟩ − b), w_i = (I − w_0 w_0ᵀ)x_i, Theorem 4.2 of CGRM,
-    w_0 trained on the large margins: errors of the mixed network, distances of w_0 and w_i to w*
+    """The modified training of Theorem 4.2 of CGRM: errors of the mixed network, robust ones as
+    found by attacks and as left open by the exact check (`…_bound`), distances of w_0 and w_i to w*
     and ξ_i, the closed form of the robust margin at memorised points, and whether b lies in its
     window.
 
@@ -44,34 +84,83 @@ def modified_training(
     >>> low < trial.parameters["b"] < high
     True
     """
-    train = data.sample(N, rng)
-    small = train.is_small
-    w_0 = _linear_part(train.y[~small, None] * train.x[~small], delta, steps, eta)
-    x, y = train.x[small], train.y[small]
-    w = x - (x @ w_0)[:, None] * w_0
-    W, network = {"w_0": w_0, "w": w, "a": y}, MixedLearner(m=len(x), b=b)
+    made = _trained(rng, data, N, delta, b, steps, eta)
+    train, memory, small = made.train, made.memory, made.train.is_small
+    W, network = memory.weights, MixedLearner(m=len(memory.w), b=b)
 
     def f(z: Tensor) -> Tensor:
         return network.f(W, z)
 
-    errors = _fresh_errors(rng, f, data, delta, fresh)
+    errors = _fresh_errors(rng, f, memory, data, delta, fresh)
     low, high = threshold_window(data.d, N, data.mu, delta)
-    xi = x.clone()
+    xi = train.x[small].clone()
     xi[:, 0] = 0
     length = xi.square().sum(1)
-    margin = _robust_margin(f, x, y, delta)
+    worst = worst_margins(f, memory, train.x, train.y, delta, made.own)
     closed = data.beta + length - b - delta * (1 + length).sqrt()
-    alone = ((x @ w.mT > b).sum(1) == 1) & (x @ w.mT > b).diagonal()
+    alone = worst.affine[small]
+    away = (worst.least[small] - closed)[alone].abs()
+    reached = (worst.found - worst.least)[small][alone].abs()
     return {
         **errors,
         "clean_train": _error(f, train.x, train.y),
-        "robust_train": float(broken_in_l2(f, train.x, train.y, delta, rng).double().mean()),
-        "w_0_error": float((w_0 - torch.eye(data.d, 1)[:, 0].double()).norm()),
-        "w_i_error": float((w - xi).norm(dim=1).mean()),
-        "least_margin": float(margin.min()),
-        "margin_error": float((margin - closed)[alone].abs().max()) if alone.any() else math.nan,
+        "robust_train": _share(worst.found <= 0),
+        "robust_train_bound": _share(worst.least <= 0),
+        "reachable": _share(worst.reachable),
+        "w_0_error": float((memory.w_0 - torch.eye(data.d, 1)[:, 0].double()).norm()),
+        "w_i_error": float((memory.w - xi).norm(dim=1).mean()) if small.any() else math.nan,
+        "least_margin": float(worst.least[small].min()) if small.any() else math.nan,
+        "margin_error": float(away.max()) if alone.any() else math.nan,
+        "attained": float(reached.max()) if alone.any() else math.nan,
         "inside": float(low < b < high),
     }
+
+
+def certified_draws(
+    rng: Generator,
+    data: MarginMixture,
+    N: int,
+    delta: float,
+    b: float,
+    draws: int,
+) -> Numbers:
+    """With high probability, Theorem 4.2 of CGRM: the number of training sets, of so many draws,
+    after whose modified training (w_0 at its limit) the exact check leaves no point open."""
+    whole = 0
+    for _ in range(draws):
+        made = _trained(rng, data, N, delta, b, steps=0)
+        worst = worst_margins(None, made.memory, made.train.x, made.train.y, delta, made.own)
+        whole += bool((worst.least > 0).all())
+    return {"certified": whole}
+
+
+_SHARES = tuple(i / 20 for i in range(31))  # b/d
+
+
+def best_threshold(
+    rng: Generator,
+    data: MarginMixture,
+    N: int,
+    delta: float,
+    shares: tuple[float, ...] = _SHARES,
+    steps: int = 400,
+) -> Numbers:
+    """Theorem 4.2 of CGRM leaves b open: the smallest share of training points that attacks break
+    over b = 0, 0.05 d, …, and the b at which it is reached."""
+    found = []
+    made = _trained(rng, data, N, delta, 0.0, steps)
+    for share in shares:
+        b = share * data.d
+        memory = Memory(made.memory.w_0, made.memory.w, made.memory.a, b)
+        network = MixedLearner(m=len(memory.w), b=b)
+
+        def f(z: Tensor, net: MixedLearner = network, W: Memory = memory) -> Tensor:
+            return net.f(W.weights, z)
+
+        worst = worst_margins(f, memory, made.train.x, made.train.y, delta, made.own)
+        found.append(_share(worst.found <= 0))
+    least = min(found)
+    return {"robust_train": least, "best_b": shares[found.index(least)] * data.d}
 
 
 def _linear_part(
@@ -86,31 +175,21 @@ def _linear_part(
 
 
 def _fresh_errors(
-    rng: Generator, f: Classifier, data: MarginMixture, delta: float, fresh: int
+    rng: Generator, f: Classifier, memory: Memory, data: MarginMixture, delta: float, fresh: int
 ) -> dict[str, float]:
     """Clean and robust errors on fresh small and large margins, and on the mixture of them."""
     errors: dict[str, float] = {}
+    none = torch.full((fresh,), -1)
     for name, mu in (("small", 1.0), ("large", 0.0)):
         test = MarginMixture(d=data.d, alpha=data.alpha, beta=data.beta, mu=mu).sample(fresh, rng)
-        wrong = broken_in_l2(f, test.x, test.y, delta, rng)
+        worst = worst_margins(f, memory, test.x, test.y, delta, none)
         errors[f"clean_{name}"] = _error(f, test.x, test.y)
-        errors[f"robust_{name}"] = float(wrong.double().mean())
+        errors[f"robust_{name}"] = _share(worst.found <= 0)
+        errors[f"robust_{name}_bound"] = _share(worst.least <= 0)
     for kind in ("clean", "robust"):
         small, large = errors[f"{kind}_small"], errors[f"{kind}_large"]
         errors[f"{kind}_test"] = data.mu * small + (1 - data.mu) * large
     return errors
-
-
-def _robust_margin(
-    f: Classifier, x: Float[Tensor, "n d"], y: Float[Tensor, " n"], delta: float
-) -> Float[Tensor, " n"]:
-    """y f(x) − δ‖∇f(x)‖₂: the least y f in the l2 ball while no unit switches."""
-    with torch.enable_grad():
-        z = x.clone().requires_grad_(True)
-        value = y * f(z)
-        (gradient,) = torch.autograd.grad(value.sum(), z)
-    margin: Tensor = value.detach() - delta * gradient.norm(dim=1)
-    return margin
 
 
 def generic_training(
@@ -120,11 +199,13 @@ def generic_training(
     alpha: float = 3.0,
     beta: float = 0.02,
     delta: float = 0.3,
-    fresh: int = 50_000,
+    fresh: int = 20_000,
 ) -> Numbers:
     """f̂ = φ + (1 − φ)f, Theorem 6.2 of CGRM: f̂_clean by max margin, indicators φ on the training
     points that an attack of radius δ breaks, f trained adversarially on the others, whose limit is
-    their max-margin direction (Lemma B.2 of CGRM); margins spread over [β, α].
+    their max-margin direction (Lemma B.2 of CGRM); margins spread over [β, α]. The robust training
+    error as found, and as left open: classes over 2δ apart (no ball of the other class is reached)
+    and ⟨w, y x⟩ > δ where nothing is memorised leave none.
 
     >>> from adversarium.rng import stream
     >>> numbers = generic_training(stream(0, "example"), N=20, d=4, fresh=10)
@@ -138,7 +219,8 @@ def generic_training(
     small = Z @ u <= delta
     w, _ = max_margin(Z[~small])
     pairs = torch.cdist(train.x[train.y > 0], train.x[train.y < 0])
-    balls = Balls(x=train.x[small], y=train.y[small], delta=delta, R=float(pairs.min()), p=2)
+    R = float(pairs.min())
+    balls = Balls(x=train.x[small], y=train.y[small], delta=delta, R=R, p=2)
 
     def f(z: Tensor) -> Tensor:
         return balls.f_adv(lambda x: (x @ w)[..., None], z)
@@ -147,11 +229,14 @@ def generic_training(
     ends = train.x - delta * train.y[:, None] * w  # the worst points for f
     for moved in (ends, *(_on_sphere(train.x, delta, rng) for _ in range(20))):
         wrong = wrong | (train.y * f(moved) <= 0)
+    safe = (small | (Z @ w > delta)) & (2 * delta < R)
     return {
         "clean_error": _error(f, test.x, test.y),
         "clean_error_before": _error(lambda z: z @ u, test.x, test.y),
-        "adversarial_train": float(wrong.double().mean()),
-        "memorised": float(small.double().mean()),
+        "clean_train": _error(f, train.x, train.y),
+        "adversarial_train": _share(wrong),
+        "adversarial_train_bound": _share(~safe),
+        "memorised": _share(small),
         "turned": float((w - u).norm()),
     }
 

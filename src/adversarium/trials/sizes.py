@@ -51,7 +51,8 @@ def _random_cells(rng: Generator, n: int, D: int) -> Float[Tensor, "n bits"]:
 
 def ball_counts(rng: Generator, n: int, D: int, delta: float = 0.2, eps0: float = 0.05) -> Numbers:
     """Õ(μNd + poly d) parameters, Theorem 3.3 of CGRM: those of the network with n balls in
-    dimension D, and those of its balls, without the clean classifier and the one product gate.
+    dimension D, those of its balls, without the clean classifier and the one product gate, and
+    those of the clean classifier.
 
     >>> from adversarium.rng import stream
     >>> one, two = (ball_counts(stream(0, "example"), n=n, D=2)["memory"] for n in (1, 2))
@@ -60,9 +61,36 @@ def ball_counts(rng: Generator, n: int, D: int, delta: float = 0.2, eps0: float 
     """
     x, y = uniform((n, D), rng), torch.ones(n).double()
     balls, clean = Balls(x=x, y=y, delta=delta, R=0.7), linear_clean(D, eps0)
-    used = parameters(balls.cgrm(clean))[0]
-    memory = used - parameters(clean)[0] - parameters(product(1.0, balls.s))[0]
-    return {"parameters": used, "memory": memory, "per ball and dimension": memory / (n * D)}
+    used, plain = parameters(balls.cgrm(clean))[0], parameters(clean)[0]
+    memory = used - plain - parameters(product(1.0, balls.s))[0]
+    return {
+        "parameters": used,
+        "clean": plain,
+        "memory": memory,
+        "per ball and dimension": memory / (n * D),
+    }
+
+
+def shattered(
+    rng: Generator,
+    n: int,
+    D: int,
+    labellings: int = 8,
+    delta: float = 0.2,
+    eps0: float = 0.05,
+) -> Numbers:
+    """√(Complexity/N), the standard bound of §6 of CGRM, from below: networks that differ in their
+    last weights alone take every random labelling of n small-margin points, so that the class
+    shatters them and its VC dimension is at least n; the bound for N = n with it."""
+    cells, clean = _random_cells(rng, n, D), linear_clean(D, eps0)
+    x = torch.cat([0.5 + 0.4 * cells, (0.5 + eps0 * coins((n,), rng))[:, None]], dim=1)
+    right = True
+    for _ in range(labellings):
+        y = coins((n,), rng)
+        net = Balls(x=x, y=y, delta=delta, R=0.8).cgrm(clean)
+        right = right and bool((y * net(x)[:, 0] > 0).all())
+    dimension = n if right else 0
+    return {"VC dimension, at least": dimension, "bound": math.sqrt(dimension / n)}
 
 
 def complexity_order(

@@ -5,9 +5,23 @@ import math
 
 import numpy as np
 
-from adversarium.plans import Need, Reading, level, present, quantity, where
+from adversarium.bounds import tilted_log_error
+from adversarium.plans import (
+    Need,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    exponent,
+    level,
+    present,
+    quantity,
+    where,
+)
+from adversarium.plans.evidence import slope
 
 DIRECTIONS = where("max margin")
+ALL = where(("max margin", "few", "many", "other margins"))
 
 
 def _counts(rows):
@@ -16,35 +30,20 @@ def _counts(rows):
 
 
 def _largest(name, told):
-    """The largest value over all N'."""
-    return Reading(told, lambda rows: rows.last(name).max(1), (name,)).on(DIRECTIONS)
-
-
-def _at_fewest(rows):
-    return rows.last("error")[:, _counts(rows).argmin()]
+    """The largest value over all N' of a run."""
+    return Reading(told, lambda rows: rows.last(name).max(1), (name,))
 
 
 def _excess(rows):
     return (rows.last("error") - rows.last("bound")).max(1)
 
 
-def _at_many(rows):
-    d = rows.task.parameters["d"]
-    many = _counts(rows) >= 2 * d + 4 * math.sqrt(d)
-    return rows.last("error")[:, many].max(1) if many.any() else np.full(len(rows.seeds), np.nan)
+def _ratio(rows):
+    """‖u − w*‖ over its prediction at the one N' of a run."""
+    return rows.last("error")[:, 0] / rows.last("predicted")[:, 0]
 
 
-def _standard_errors(rows):
-    """The share of seeds with u ≠ w* against Wendel's probability, in standard errors: the largest
-    over the N' at which both outcomes are expected."""
-    seen, p = rows.last("not_exact").mean(0), rows.last("wendel")[0]
-    variance = p * (1 - p) / len(rows.seeds)
-    both = p * (1 - p) * len(rows.seeds) > 1
-    z = np.abs(seen - p)[both] / np.sqrt(variance)[both]
-    return np.full(len(rows.seeds), z.max() if both.any() else np.nan)
-
-
-def _over_prediction(place, n):
+def _at(place, n):
     """‖u − w*‖ over its prediction, at the N' of one place."""
 
     def ratio(evidence):
@@ -58,27 +57,65 @@ def _predictions(evidence):
     """A check at every N' ≤ d/4 that was run."""
     rows = evidence.one(DIRECTIONS)
     few = _counts(rows) <= rows.task.parameters["d"] / 4
-    return [
-        level(_over_prediction(place, n), 0.9, 1.1)
-        for place, n in enumerate(_counts(rows))
-        if few[place]
-    ]
+    return [level(_at(p, n), 0.9, 1.1) for p, n in enumerate(_counts(rows)) if few[p]]
+
+
+def _log_ratios(rows):
+    """log₁₀ of Φ(−β cot θ)/Φ(−α cot θ) at the angle of every u that is not w*, and its N'."""
+    task, error = rows.task.parameters, rows.last("error")
+    few = _counts(rows) <= task["d"]
+    angles = 2 * np.arcsin(error[:, few] / 2)
+    logs = [np.vectorize(tilted_log_error)(c, angles) for c in (0.5, task["alpha"])]
+    return _counts(rows)[few].astype(float), (logs[0] - logs[1]) / math.log(10)
+
+
+def _ratio_power(rows):
+    counts, logs = _log_ratios(rows)
+    if len(counts) < 2:
+        return np.full(len(rows.seeds), np.nan)
+    return slope(counts, logs)
 
 
 def _largest_rise(rows):
     return np.diff(rows.curve("max_margin_gap")[1][:, 1:], axis=1).max(1)
 
 
-error_at_fewest = Reading("‖u − w*‖ at the smallest N'", _at_fewest, ("error",)).on(DIRECTIONS)
-excess = Reading("‖u − w*‖ − ‖mean yξ‖/α, largest", _excess, ("error", "bound")).on(DIRECTIONS)
-error_at_many = Reading("‖u − w*‖, N' ≥ 2d + 4√d", _at_many, ("error",)).on(DIRECTIONS)
-tangent_error = _largest("tangent_error", "|tan θ − M/α|")
-margin_error = _largest("margin_error", "|margin − √(α² + M²)|")
-wendel = Reading(
-    "Wendel's probability, standard errors", _standard_errors, ("not_exact", "wendel")
-).on(DIRECTIONS)
+def _wendel(place, told):
+    """The share of draws with u ≠ w* less Wendel's probability, at one N' about 2(d − 1)."""
+
+    def less(rows):
+        return rows.last("share")[:, place] - rows.last("wendel")[:, place]
+
+    return Reading(f"share of u ≠ w* − Wendel's, N' = {told}", less, ("share", "wendel"))
+
+
+def _near(less):
+    """The two agree to 0.1."""
+    return lambda run: level(less.on(run), -0.1, 0.1)
+
+
+_SHIFTS = tuple(_wendel(place, told) for place, told in enumerate(("2(d − 1)", "2(d − 1) + √d")))
+_error = _largest("error", "‖u − w*‖")
+_excesses = Reading("‖u − w*‖ − ‖mean yξ‖/α, largest", _excess, ("error", "bound"))
+_tangent = _largest("tangent_error", "|tan θ − M/α|")
+_margin = _largest("margin_error", "|margin − √(α² + M²)|")
+
+bounded = each(ALL, lambda run: at_most(_excesses.on(run), 0.0))
+angles = each(ALL, lambda run: at_most(_tangent.on(run), 1e-4))
+margins = each(ALL, lambda run: at_most(_margin.on(run), 1e-4))
+exact_at_many = each("many", lambda run: level(_error.on(run), 0, 1e-6, always=True))
+wendel = tuple(each("Wendel", _near(less)) for less in _SHIFTS)
 predicted_errors = present(
     "level", _predictions, "needs an N' ≤ d/4", Need(DIRECTIONS, ("error", "predicted"))
 )
+predicted = Reading("‖u − w*‖ over its prediction", _ratio, ("error", "predicted"))
+vanishes_with_d = counted_as(
+    "level",
+    exponent("power of d in ‖u − w*‖", _error, "d", where("few"), -1, (math.inf, 0.9)),
+)
+# O(1) is no growth along N'
+ratio_power = Reading(
+    "power of N' in log₁₀ Φ(−β cot θ)/Φ(−α cot θ), N' ≤ d", _ratio_power, ("error",)
+).on(DIRECTIONS)
 # from one record time to the next, from the first step on
 rise = Reading("rise of the gap", _largest_rise, ("max_margin_gap",))

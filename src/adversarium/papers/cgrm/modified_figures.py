@@ -2,10 +2,22 @@
 
 from adversarium.plans import Curves, Table, where
 
+SETS = (
+    "N = 2d",
+    "few points",
+    "b far below",
+    "b below",
+    "b a little below",
+    "b above",
+    "a large radius",
+    "no window",
+)
+SPREAD = tuple(f"spread margins, d = {d}" for d in (16, 32, 64))
 COLUMNS = {
     "clean_train": "clean train",
     "clean_test": "clean test",
-    "robust_train": "robust train",
+    "robust_train": "robust train, found",
+    "robust_train_bound": "robust train, at most",
     "robust_test": "robust test",
     "robust_small": "robust test, small margins",
     "robust_large": "robust test, large margins",
@@ -33,7 +45,7 @@ figures = (
         name="sets",
         title="Theorem 4.2's algorithm: errors in and out of the window for b",
         y=tuple(COLUMNS),
-        runs=(where("modified"),),
+        runs=(where(SETS),),
         names=COLUMNS,
         caption="Mean over seeds with its 99 % interval.",
     ),
@@ -60,7 +72,7 @@ figures = (
         name="generic",
         title="Theorem 6.2's algorithm",
         y=tuple(GENERIC),
-        runs=(where("spread margins"),),
+        runs=(where(SPREAD),),
         names=GENERIC,
         caption="Mean over seeds with its 99 % interval.",
     ),

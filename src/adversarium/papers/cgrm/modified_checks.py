@@ -1,0 +1,87 @@
+"""How the modified training is judged: robust errors by attacks and by the exact check."""
+
+import math
+
+from adversarium.plans import (
+    Reading,
+    at_most,
+    counted_as,
+    every,
+    existence,
+    exponent,
+    frequency,
+    identity,
+    last,
+    level,
+    no_growth,
+    where,
+)
+
+DRAWS = 40  # training sets a seed
+
+
+def memorised(run):
+    """No training point falls, and the exact check leaves none open; b lies in its window."""
+    return every(
+        at_most(last("robust_train", run), 0.0, proof=last("robust_train_bound", run)),
+        existence(last("inside", run)),
+    )
+
+
+often = frequency(last("certified", "draws"), DRAWS, 0.95)
+
+
+def some_threshold(run):
+    """With the best of all b no training point falls; every one that does is a counterexample."""
+    return counted_as("level", at_most(last("robust_train", run), 0.0))
+
+
+def closed_margins(run):
+    """The step of the closed form, through the network, has the margin of the closed form."""
+    return identity(last("attained", run), 1e-9)
+
+
+def fall(share):
+    """More than such a share of the training points falls."""
+    return lambda run: level(last("robust_train", run), share)
+
+
+def falls(name):
+    """A distance falls like some power of N."""
+    told, meant = f"power of N in {name}", where("more points")
+    return counted_as("level", exponent(told, name, "N", meant, -1, (math.inf, 0.9)))
+
+
+def _drift(rows):
+    return rows.last("unit_drift") / math.sqrt(rows.run.data.d)
+
+
+# a unit that arrives at ξ_i has moved by about √d
+drift = Reading("largest ‖w_i − w_i⁽⁰⁾‖/√d", _drift, ("unit_drift",)).on(
+    where("plain training", b=100.0)
+)
+
+
+def conclusions(run):
+    """Clean test error 0, every fresh small margin falls, and no large one can; of 200 points."""
+    return every(
+        level(last("clean_small", run, points=200), 0, 0.02),
+        level(last("clean_large", run, points=200), 0, 0.02),
+        level(last("robust_small", run, points=200), 0.98, 1),
+        level(last("robust_large_bound", run, points=200), 0, 0.02),
+    )
+
+
+def slow_enough(d):
+    """The clean error times √N does not grow."""
+    name = f"power of N in the clean error · √N (d = {d})"
+    meant = where(f"spread margins, d = {d}")
+    return no_growth(name, "clean_error", "N", meant, per=lambda N: N**-0.5)
+
+
+def robustly_trained(run):
+    """No training point falls, and the check of balls and margins leaves none open."""
+    return counted_as(
+        "level",
+        at_most(last("adversarial_train", run), 0.0, proof=last("adversarial_train_bound", run)),
+    )
