@@ -47,6 +47,7 @@ TOY = {
     "regions": dict(nets=1),
     "sauer": dict(largest=10),
     "separated_networks": dict(eps=1.2, n=3),
+    "separation": dict(data=FEATURES, eps=1.2, n=5),
     "shattering": {},
     "taylor": dict(nets=1, points=5),
     "tensor_power": dict(eta=1e-2),

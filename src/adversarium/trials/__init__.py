@@ -22,6 +22,7 @@ from adversarium.trials.two_features import (
     feature_assumptions,
     feature_axes,
     impossibility,
+    separation,
 )
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "regions",
     "sauer",
     "separated_networks",
+    "separation",
     "shattering",
     "taylor",
     "tensor_power",
