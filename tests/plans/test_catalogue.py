@@ -148,7 +148,7 @@ def test_words_select_papers_experiments_claims_and_prefixes():
     ]
     assert "rnrf.fig3.crossing" in {c.id for c in selected_claims(("rnrf.fig3",))}
     assert len(selected_claims(())) == len(claims())
-    assert experiment_ids("rnrf.fig3.std_dominated") == ["rnrf.fig3"]
+    assert experiment_ids("rnrf.fig3.transition") == ["rnrf.fig3"]
     with pytest.raises(ValueError, match=r"Nearest: .*cgro\.thm4\.1"):
         selected_claims(("cgro.thm41",))
     with pytest.raises(ValueError, match="not yet implemented"):

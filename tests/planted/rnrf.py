@@ -7,10 +7,10 @@ import torch
 from adversarium.attacks import FeatureReplacement, MarginStep, UniversalFeature
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.rng import uniform
+from adversarium.rng import integers, uniform
 from adversarium.trials import feature_networks, gaussians, sequences, two_features
-from tests.planted.bugs import Bug, Plant, derived, scaled, swapped
-from tests.planted.parts import misstepping, still
+from tests.planted.bugs import Bug, Plant, derived, scaled, swapped, together
+from tests.planted.parts import BLIND_ASCENTS, misstepping, still
 
 
 def _times(factor):
@@ -33,6 +33,10 @@ def _stepped(power):
 
 def _universal(original, self, loss, batch, t, rng):
     return UniversalFeature(radius=self.radius, k=self.k)(loss, batch, t, rng)
+
+
+def _random_labels(original, self, n, rng):
+    return replace(original(self, n, rng), y=integers(self.k, (n,), rng))
 
 
 def _noisy(original, self, n, rng):
@@ -231,7 +235,7 @@ PHASES = (
     Bug(
         "the literal step divided by N",
         _times(0.01),
-        turns=("rnrf.fig3.transition.literal",),
+        turns=("rnrf.phase2.transition.literal",),
     ),
     Bug(
         "steps a quarter too long",
@@ -247,4 +251,74 @@ PHASES = (
     ),
 )
 
-BUGS = (*SETTING, *RECURSIONS, *PHASES)
+_ONE = {"places": ((2, 25),)}
+THEOREMS = (
+    Bug(
+        "labels drawn again at random",
+        swapped(TwoFeaturePatches, "sample", _random_labels),
+        turns=("rnrf.thm4.3.train_perfect", "rnrf.thm4.3.test_good"),
+        knobs=_ONE,
+    ),
+    Bug(
+        "non-robust strengths halved",
+        _strengths(beta=0.5),
+        turns=("rnrf.thm4.3.nonrobust_features", "rnrf.thm4.3.attack"),
+        knobs=_ONE,
+    ),
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=(
+            "rnrf.thm4.4.robust_features",
+            "rnrf.thm4.4.weak.consistent",
+            "rnrf.thm4.4.universal",
+        ),
+        knobs=_ONE,
+    ),
+    Bug(
+        "attacks that do nothing",
+        together(still(UniversalFeature), BLIND_ASCENTS),
+        turns=("rnrf.thm4.4.train_perfect", "rnrf.thm4.4.robust_test"),
+        knobs=_ONE,
+    ),
+)
+
+_SHORT = {"steps": 300, "m": 30, "points": 30}
+_LOW = {"steps": 300, "m": 50, "n": 50, "d": 50, "step": 500.0, "points": 10}  # 10 a point
+_LONG = {"steps": 1000, "m": 40, "n": 20, "d": 60, "step": 200.0, "points": 10}
+FIG3 = (
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=("rnrf.fig3.transition",),
+        knobs=_LOW,
+    ),
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=(
+            "rnrf.phase2.crossing",
+            "rnrf.thm4.4.robust_features.published",
+            "rnrf.thm4.4.weak",
+        ),
+        knobs=_LONG,
+    ),
+    Bug(
+        "labels drawn again at random",
+        swapped(TwoFeaturePatches, "sample", _random_labels),
+        turns=("rnrf.thm4.3.test_good.published", "rnrf.thm4.3.train_perfect.published"),
+        knobs=_SHORT,
+    ),
+    Bug(
+        "non-robust strengths halved",
+        _strengths(beta=0.5),
+        turns=(
+            "rnrf.fig3.std_dominated",
+            "rnrf.thm4.3.nonrobust_features.published",
+            "rnrf.thm4.3.attack.published",
+        ),
+        knobs=_SHORT,
+    ),
+)
+
+BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3)

@@ -80,5 +80,5 @@ checks = {
             "max B = Õ(1/η̃)": _bounded("max B from then on", highest_later),
         }
     ),
-    "rnrf.fig3.transition.literal": level(turned_linear.on(LITERAL), 1, 1),
+    "rnrf.phase2.transition.literal": level(turned_linear.on(LITERAL), 1, 1),
 }
