@@ -27,8 +27,9 @@ TOY = {
     "rnrf.recursions": dict(steps=20, m=4, d=30),
     "rnrf.phases": dict(steps=40, m=4, d=10),
     "rnrf.dimension": dict(
-        sizes=(8, 16, 32, 64), theory=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, steps=40
+        plain=(8, 16, 32, 64), noisy=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, n=4
     ),
+    "rnrf.theorems": dict(places=((2, 8), (3, 10)), n=4, m=3, steps=10),
     "cgro.constructions": dict(dimensions=(6,), stages=2, steps=1, widths=(1, 2)),
     "cgro.flatness": dict(sets=1, fresh=10, draws=20, repeats=(1, 1)),
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),

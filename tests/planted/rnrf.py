@@ -9,16 +9,26 @@ from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
 from adversarium.rng import integers, uniform
 from adversarium.trials import feature_networks, gaussians, sequences, two_features
-from tests.planted.bugs import Bug, Plant, derived, scaled, swapped
+from tests.planted.bugs import Bug, Plant, derived, scaled, swapped, together
 from tests.planted.parts import BLIND_ASCENTS, misstepping, still
 
 
-def _hundredth(original, self, loss, batch, t, rng):
-    return batch.x + 0.01 * (original(self, loss, batch, t, rng) - batch.x)
+def _times(factor):
+    """An attack that moves a point by so many times as much."""
+
+    def change(original, self, loss, batch, t, rng):
+        return batch.x + factor * (original(self, loss, batch, t, rng) - batch.x)
+
+    return swapped(MarginStep, "__call__", change)
 
 
-def _louder(original, self, loss, batch, t, rng):
-    return batch.x + 10 * (original(self, loss, batch, t, rng) - batch.x)
+def _stepped(power):
+    """An attack whose step enters with another power."""
+
+    def change(original, self, *arguments):
+        return original(replace(self, step=self.step**power), *arguments)
+
+    return swapped(MarginStep, "__call__", change)
 
 
 def _universal(original, self, loss, batch, t, rng):
@@ -59,13 +69,19 @@ def _logit_difference(original, name, f, x, y, risk):
     return original("logit_difference", f, x, y, risk)
 
 
-def _strengths(factor: float) -> Plant:
-    """Robust strengths times a factor."""
-    return swapped(
-        TwoFeaturePatches,
-        "sample",
-        lambda f, self, n, rng: f(replace(self, alpha=factor * self.alpha), n, rng),
-    )
+def _strengths(**factors: float) -> Plant:
+    """Strengths times factors."""
+
+    def change(original, self, n, rng):
+        fields = {name: factor * getattr(self, name) for name, factor in factors.items()}
+        return original(replace(self, **fields), n, rng)
+
+    return swapped(TwoFeaturePatches, "sample", change)
+
+
+def _starts(factor: float) -> Plant:
+    """Initial weights times a factor."""
+    return swapped(SmoothedCNN, "init", lambda f, *a: factor * f(*a))
 
 
 def _clips(kind: str) -> Plant:
@@ -81,133 +97,22 @@ def _minus_V(data):
     return -torch.eye(data.d).double()[data.k : 2 * data.k]
 
 
-_MISLABELLED = swapped(TwoFeaturePatches, "sample", _random_labels)
-_WEAK = swapped(MarginStep, "__call__", _hundredth)
-_SHORT = {"steps": 300, "m": 30, "points": 30}
-_FEW = {"steps": 300, "m": 20, "n": 50, "step": 500.0, "points": 20}  # 10 a point, as ever
-_LOW = {"steps": 300, "m": 50, "n": 50, "d": 50, "step": 500.0, "points": 10}
-_LONG = {"steps": 1000, "m": 40, "n": 20, "d": 60, "step": 200.0, "points": 10}
-_LATE = (
-    "rnrf.phase2.crossing",
-    "rnrf.fig3.robust_rise",
-    "rnrf.thm4.4.robust_features",
-    "rnrf.thm4.4.weak",
-    "rnrf.lemD.21.offdiag_adv",
-    "rnrf.phase1",
-)
-_CLEAN = (
-    "rnrf.thm4.3.test_good",
-    "rnrf.fig3.std_dominated",
-    "rnrf.thm4.3.train_perfect",
-    "rnrf.thm4.3.nonrobust_features",
-    "rnrf.thm4.3.attack",
-    "rnrf.lemE.5.balance",
-    "rnrf.lemE.6.sum",
-    "rnrf.lemD.5.logit",
-    "rnrf.lemD.6",
-    "rnrf.sec3.decomp",
-    "rnrf.lemD.11.logF",
-)
-
-TRAINING = (
-    Bug(
-        "training attack a hundredth of its size",
-        _WEAK,
-        turns=("rnrf.fig3.transition",),
-        knobs=_LOW,
-    ),
-    Bug("training attack a hundredth of its size", _WEAK, turns=_LATE, knobs=_LONG),
-    Bug("labels drawn again at random", _MISLABELLED, turns=_CLEAN, knobs=_SHORT),
-    Bug("labels drawn again at random", _MISLABELLED, turns=("rnrf.fig3.std_acc",), knobs=_FEW),
-    Bug(
-        "strong attacks do nothing",
-        BLIND_ASCENTS,
-        turns=(
-            "rnrf.thm4.4.robust_test",
-            "rnrf.thm4.4.train_perfect",
-            "rnrf.remark2.5.pgd_inner",
-        ),
-        knobs=_FEW,
-    ),
-    Bug(
-        "training attack a hundredth of its size",
-        _WEAK,
-        turns=("rnrf.phase2.plateau",),
-        knobs={"steps": 620, "m": 40},
-    ),
-    Bug(
-        "full-batch descent goes uphill",
-        misstepping("full", -1.0),
-        turns=("rnrf.lemD.19", "rnrf.lemD.20", "rnrf.lemD.26"),
-    ),
-    Bug(
-        "robust strengths doubled",
-        _strengths(2.0),
-        turns=("rnrf.lemD.9.dominance",),
-        knobs={"sizes": (50, 100, 200, 400, 800)},
-    ),
-)
-
-RECURSIONS = (
-    Bug(
-        "steps twice as long as the rule says",
-        misstepping("full", 2.0),
-        turns=(
-            "rnrf.lem5.1.recursion",
-            "rnrf.lemD.8.poly",
-            "rnrf.lemE.4",
-            "rnrf.lem5.2.poly",
-            "rnrf.lemD.18.recursion.corrected",
-        ),
-        knobs={"steps": 100},
-    ),
-    Bug(
-        "noise where there should be none",
-        swapped(TwoFeaturePatches, "sample", _noisy),
-        turns=("rnrf.lemD.2.decomp",),
-        knobs={"steps": 100},
-    ),
-    Bug(
-        "full-batch descent goes uphill",
-        misstepping("full", -1.0),
-        turns=("rnrf.lemD.7.offdiag",),
-        knobs={"steps": 100},
-    ),
-    Bug("the patch clip clips elements", _clips("element"), ("rnrf.lemD.17.advex.corrected",)),
-    Bug(
-        "every clip rescales patches",
-        _clips("patch"),
-        turns=("rnrf.lemD.16.decomp",),
-        knobs={"steps": 300},
-    ),
-    Bug(
-        "no initial weights off the features",
-        swapped(SmoothedCNN, "init", _features_only),
-        turns=("rnrf.lemD.18.recursion",),
-        knobs={"steps": 100},
-    ),
-)
-
 SETTING = (
-    Bug(
-        "non-robust features equal the robust ones",
-        derived(TwoFeaturePatches, "V", lambda data: data.U),
-        turns=("rnrf.def2.1.features",),
-    ),
-    Bug(
-        "robust strengths halved",
-        _strengths(0.5),
-        turns=("rnrf.asm2.3.strength", "rnrf.asm2.3.density"),
-    ),
     Bug(
         "the search forgets the density",
         swapped(two_features, "_both", _always),
         turns=("rnrf.asm2.3.conflict",),
     ),
     Bug(
+        "the density with τ + 1 for τ",
+        swapped(two_features, "_least_patches", lambda f, c, tau: f(c, tau + 1)),
+        turns=("rnrf.asm2.3.conflict.factor",),
+    ),
+    Bug("robust strengths halved", _strengths(alpha=0.5), turns=("rnrf.sec2.5.separation",)),
+    Bug(
         "robust strengths doubled",
-        _strengths(2.0),
-        turns=("rnrf.sec2.5.separation", "rnrf.x.impossibility"),
+        _strengths(alpha=2.0),
+        turns=("rnrf.sec2.5.separation.published", "rnrf.x.impossibility"),
     ),
     Bug(
         "slope a tenth too small",
@@ -231,8 +136,8 @@ SETTING = (
     ),
     Bug("universal attack does nothing", still(UniversalFeature), turns=("rnrf.prop3.2.robust",)),
     Bug(
-        "universal attack spends ten times its budget",
-        swapped(UniversalFeature, "__call__", _louder),
+        "the interval at twice the radius",
+        swapped(SmoothedCNN, "interval", lambda f, s, W, x, p, radius: f(s, W, x, p, 2 * radius)),
         turns=("rnrf.prop3.2.robust.corrected",),
     ),
     Bug(
@@ -262,4 +167,158 @@ SETTING = (
     ),
 )
 
-BUGS = (*SETTING, *TRAINING, *RECURSIONS)
+_BRIEF = {"steps": 120, "m": 30}
+RECURSIONS = (
+    Bug(
+        "steps a hundredth too long",
+        misstepping("full", 1.01),
+        turns=(
+            "rnrf.lem5.1.recursion",
+            "rnrf.lemD.18.recursion.unclipped",
+            "rnrf.lemD.18.recursion.corrected",
+        ),
+        knobs=_BRIEF,
+    ),
+    Bug(
+        "noise where there should be none",
+        swapped(TwoFeaturePatches, "sample", _noisy),
+        turns=("rnrf.lemD.2.decomp",),
+        knobs=_BRIEF,
+    ),
+    Bug(
+        "full-batch descent goes uphill",
+        misstepping("full", -1.0),
+        turns=("rnrf.lemD.7.offdiag",),
+        knobs=_BRIEF,
+    ),
+    Bug(
+        "initial weights ten times as large",
+        _starts(10.0),
+        turns=("rnrf.lemD.5.logit", "rnrf.lemD.5.logit.corrected", "rnrf.lemD.6"),
+        knobs=_BRIEF,
+    ),
+    Bug(
+        "the patch clip clips elements",
+        _clips("element"),
+        turns=("rnrf.lemD.17.advex.corrected",),
+        knobs=_BRIEF,
+    ),
+    Bug(
+        "every clip rescales patches",
+        _clips("patch"),
+        turns=("rnrf.lemD.16.decomp",),
+        knobs={"steps": 300, "m": 30},
+    ),
+    Bug(
+        "no initial weights off the features",
+        swapped(SmoothedCNN, "init", _features_only),
+        turns=("rnrf.lemD.18.recursion",),
+        knobs={"steps": 300, "m": 30},
+    ),
+)
+
+_HALF = {"steps": 900}
+PHASES = (
+    Bug(
+        "training attack half its size",
+        _times(0.5),
+        turns=("rnrf.phase2.plateau",),
+        knobs=_HALF,
+    ),
+    Bug(
+        "the attack's step cubed",
+        _stepped(3),
+        turns=("rnrf.lemD.24", "rnrf.lemD.25", "rnrf.lemD.26"),
+        knobs=_HALF,
+    ),
+    Bug("training attack four times its size", _times(4.0), turns=("rnrf.phase1",)),
+    Bug(
+        "the literal step divided by N",
+        _times(0.01),
+        turns=("rnrf.phase2.transition.literal",),
+    ),
+    Bug(
+        "steps a quarter too long",
+        misstepping("full", 1.25),
+        turns=("rnrf.lem5.2.poly",),
+        knobs=_HALF,
+    ),
+    Bug(
+        "initial weights ten times as large",
+        _starts(10.0),
+        turns=("rnrf.lemD.19", "rnrf.lemD.19.corrected", "rnrf.lemD.20"),
+        knobs=_HALF,
+    ),
+)
+
+_ONE = {"places": ((2, 25),)}
+THEOREMS = (
+    Bug(
+        "labels drawn again at random",
+        swapped(TwoFeaturePatches, "sample", _random_labels),
+        turns=("rnrf.thm4.3.train_perfect", "rnrf.thm4.3.test_good"),
+        knobs=_ONE,
+    ),
+    Bug(
+        "non-robust strengths halved",
+        _strengths(beta=0.5),
+        turns=("rnrf.thm4.3.nonrobust_features", "rnrf.thm4.3.attack"),
+        knobs=_ONE,
+    ),
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=(
+            "rnrf.thm4.4.robust_features",
+            "rnrf.thm4.4.weak.consistent",
+            "rnrf.thm4.4.universal",
+        ),
+        knobs=_ONE,
+    ),
+    Bug(
+        "attacks that do nothing",
+        together(still(UniversalFeature), BLIND_ASCENTS),
+        turns=("rnrf.thm4.4.train_perfect", "rnrf.thm4.4.robust_test"),
+        knobs=_ONE,
+    ),
+)
+
+_SHORT = {"steps": 300, "m": 30, "points": 30}
+_LOW = {"steps": 300, "m": 50, "n": 50, "d": 50, "step": 500.0, "points": 10}  # 10 a point
+_LONG = {"steps": 1000, "m": 40, "n": 20, "d": 60, "step": 200.0, "points": 10}
+FIG3 = (
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=("rnrf.fig3.transition",),
+        knobs=_LOW,
+    ),
+    Bug(
+        "training attack a hundredth of its size",
+        _times(0.01),
+        turns=(
+            "rnrf.phase2.crossing",
+            "rnrf.thm4.4.robust_features.published",
+            "rnrf.thm4.4.weak",
+        ),
+        knobs=_LONG,
+    ),
+    Bug(
+        "labels drawn again at random",
+        swapped(TwoFeaturePatches, "sample", _random_labels),
+        turns=("rnrf.thm4.3.test_good.published", "rnrf.thm4.3.train_perfect.published"),
+        knobs=_SHORT,
+    ),
+    Bug(
+        "non-robust strengths halved",
+        _strengths(beta=0.5),
+        turns=(
+            "rnrf.fig3.std_dominated",
+            "rnrf.thm4.3.nonrobust_features.published",
+            "rnrf.thm4.3.attack.published",
+        ),
+        knobs=_SHORT,
+    ),
+)
+
+BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3)

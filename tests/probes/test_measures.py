@@ -87,6 +87,7 @@ MADE = {
     "ErrorByRadius": ErrorByRadius(attacks=(), radii=(0.1, 0.2), n=20, name="open"),
     "FeatureError": FeatureError("robust", 20),
     "FirstTime": FirstTime(probes.robust_features, 0.1),
+    "SwappedError": probes.SwappedError(1.2, 20),
     "Total": Total(probes.nonrobust_total),
     "Worst": Worst(probes.robust_features, after=1),
     "WorstRegret": WorstRegret(0.3),

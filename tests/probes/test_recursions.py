@@ -11,7 +11,10 @@ from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
     ErrorByRadius,
     FeatureRecursion,
-    NoiseUpdate,
+    ForeignRatio,
+    GrowthRange,
+    KeptRecursion,
+    NoiseRemainder,
     decomposition,
     nonrobust_features,
     robust_features,
@@ -68,9 +71,41 @@ def test_the_recursion_sees_noise_and_off_feature_weights():
         assert folded(FeatureRecursion(), scene, made)["recursion_error"].min() > 1e-6
 
 
-def test_the_noise_update_is_exact():
-    scene, made = states(TwoFeaturePatches(k=3, d=12, P=4), SmoothedCNN(m=3, sigma0=0.3))
-    assert folded(NoiseUpdate(), scene, made)["noise_update_error"].max() < 1e-13
+def test_the_remainder_of_the_noise_update_is_what_other_patches_do():
+    data = TwoFeaturePatches(k=3, d=12, P=4)
+    scene, made = states(data, SmoothedCNN(m=3, sigma0=0.3), n=5, steps=1)
+    found = folded(NoiseRemainder(), scene, made)["noise_remainder"]
+    train, W = scene.train, made[0].W
+    noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
+    pull = torch.nn.functional.one_hot(train.y, 3) - made[0].f(train.x).softmax(-1)
+    pull = pull.repeat_interleave(4, dim=1)
+    slopes = (torch.einsum("skmd,snd->snkm", W, x).clamp(0, 1)).square()
+    gram = x @ noise.mT
+    own = torch.diag_embed(noise.square().sum(-1))
+    left = torch.einsum("snk,snkm,snq->skmq", pull, slopes, gram - own) / 5
+    assert torch.allclose(found, left.abs().amax((1, 2, 3)) * 12**0.5, rtol=1e-9)
+
+
+@pytest.mark.parametrize("d", (6, 40))
+def test_the_recursion_that_keeps_the_off_feature_weights_is_exact_without_their_clip(d):
+    data = TwoFeaturePatches(k=3, d=d, P=5, n_robust=2, sigma_n=0.0)
+    attack = MarginStep(radius=0.3, step=0.2)
+    scene, made = states(data, SmoothedCNN(m=4, sigma0=0.5), attack)
+    move = (made[-1].full.x_adv - scene.train.x)[..., 6:]
+    assert d == 6 or 0 < move.abs().max() < 0.3  # nothing off the features is clipped
+    assert (
+        folded(KeptRecursion("unclipped"), scene, made)["unclipped_recursion_error"].max() < 1e-13
+    )
+    assert folded(KeptRecursion("printed"), scene, made)["printed_recursion_error"].min() > 0
+
+
+def test_foreign_correlations_fall_and_growth_follows_its_law_at_the_start():
+    data = TwoFeaturePatches(d=8, P=5, sigma_n=0.0, balanced=True)
+    scene, made = states(data, SmoothedCNN(m=30, sigma0=0.01), n=2, steps=5)
+    rows = folded(ForeignRatio(), scene, made)
+    assert all(value.max() <= 1 for value in rows.values())
+    rows = folded(GrowthRange(), scene, made)
+    assert (rows["least_growth"] > 0.99).all() and (rows["largest_growth"] < 1.01).all()
 
 
 def test_the_growth_law_is_the_gradient_at_equal_probabilities():

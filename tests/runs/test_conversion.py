@@ -43,7 +43,7 @@ TOY = (
     ("rnrf.setting", dict(points=40), False),
     ("rnrf.recursions", dict(steps=12, m=4, d=30), True),
     ("rnrf.phases", dict(steps=6, m=4, d=10), True),
-    ("rnrf.dimension", dict(sizes=(8, 16), theory=(8,), attacked=(8,), m=4, steps=6), True),
+    ("rnrf.dimension", dict(plain=(8, 16), noisy=(8,), attacked=(8,), m=4, n=4), True),
     ("cgro.constructions", dict(dimensions=(6,), stages=2, steps=1, widths=(1, 2)), False),
     ("cgro.flatness", dict(sets=1, fresh=10, draws=20, repeats=(1, 1)), True),
     ("cgro.phases", dict(ratios=(0.25, 1.0), gap=(0.2,), longest=20), True),

@@ -50,6 +50,7 @@ TOY = {
     "sauer": dict(largest=10),
     "separated_networks": dict(eps=1.2, n=3),
     "shattered": dict(n=2, D=3, labellings=2),
+    "separation": dict(data=FEATURES, eps=1.2, n=5),
     "shattering": {},
     "taylor": dict(nets=1, points=5),
     "tensor_power": dict(eta=1e-2),

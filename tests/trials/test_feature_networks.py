@@ -16,6 +16,12 @@ def test_both_networks_fit_and_each_has_an_attack_that_breaks_it():
     assert rows["u_replaced"] == 1 and rows["u_lowered"] > 0.5
 
 
+def test_more_classes_change_nothing():
+    data = TwoFeaturePatches(k=5, d=20)
+    rows = feature_networks.explicit_networks(stream(0, "trial"), data=data, n=40, eps=1.2)
+    assert rows["v_fits"] == rows["u_fits"] == rows["v_broken"] == 1 and rows["u_robust"] == 0
+
+
 def test_features_with_the_wrong_sign_do_not_fit(monkeypatch):
     V = property(lambda self: -TwoFeaturePatches.U.fget(self).roll(self.k, 1))
     monkeypatch.setattr(TwoFeaturePatches, "V", V)

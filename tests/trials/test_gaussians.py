@@ -26,6 +26,7 @@ def test_few_maxima_exceed_their_bound():
     counts = gaussians.gaussian_tails(stream(0, "trial"), widths=(10, 100), draws=500)
     for t in (0.25, 1.0, 2.0):
         assert counts[f"n=10, t={t}"] >= 500 * (1 - math.exp(-t * t / 2) / 2)
+        assert counts[f"n=10, δ={t}"] <= counts["n=10, δ=2.0"]
 
 
 def test_louder_numbers_exceed_it(monkeypatch):

@@ -32,6 +32,18 @@ def test_strength_and_density_exclude_each_other_unless_there_are_many_patches()
     assert rows["both_possible"] == 0 and rows["both_with_more"] == 1
 
 
+def test_eighteen_patches_have_every_factor_of_two():
+    rows = two_features.feature_assumptions(stream(0, "trial"), data=DATA, eps=1.2)
+    assert rows["least_P"] == 18 and rows["alpha/eps"] == pytest.approx(2 / 1.2)
+
+
+def test_points_of_different_classes_are_as_far_apart_as_the_robust_feature_is_strong():
+    data = replace(DATA, k=5, alpha=3.0, sigma_n=0.0)
+    rows = two_features.separation(stream(0, "trial"), data=data, eps=1.2, n=50)
+    assert rows == {"apart": 50, "least": pytest.approx(2.5)}
+    assert two_features.separation(stream(0, "trial"), data=data, eps=1.6, n=50)["apart"] == 0
+
+
 def test_smaller_balls_are_further_apart():
     near, far = (
         two_features.feature_assumptions(stream(0, "trial"), data=DATA, eps=eps)

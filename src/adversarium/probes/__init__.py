@@ -1,6 +1,7 @@
 """Measurements of a state: `probe(state, scene)`; folds see every step."""
 
 from adversarium.probes.bracket import CertifiedError
+from adversarium.probes.doubts import attacked_softmax_tails, softmax_tails
 from adversarium.probes.errors import (
     Error,
     ErrorByRadius,
@@ -21,6 +22,7 @@ from adversarium.probes.features import (
     true_feature,
 )
 from adversarium.probes.folds import At, FirstTime, Total, Worst
+from adversarium.probes.kept_recursion import KeptRecursion
 from adversarium.probes.margins import (
     active_units,
     direction_error,
@@ -47,7 +49,6 @@ from adversarium.probes.open_constants import (
 from adversarium.probes.recursions import (
     FeatureRecursion,
     GrowthLaw,
-    NoiseUpdate,
     OffDiagonalGrowth,
     attacked_off_span,
     off_feature_drift,
@@ -56,10 +57,13 @@ from adversarium.probes.recursions import (
 )
 from adversarium.probes.regret import WorstRegret, path_length, worst_loss
 from adversarium.probes.scene import Scene
+from adversarium.probes.stages import ForeignRatio, GrowthRange, NoiseRemainder
 from adversarium.probes.two_features import (
     FeatureError,
     InnerGap,
+    SwappedError,
     attacked_outputs,
+    class_logits,
     decomposition,
     feature_energy,
     foreign_nonrobust,
@@ -67,6 +71,7 @@ from adversarium.probes.two_features import (
     noise_correlations,
     nonrobust_total,
     outputs,
+    typical_feature_energy,
 )
 
 __all__ = [
@@ -78,13 +83,17 @@ __all__ = [
     "FeatureError",
     "FeatureRecursion",
     "FirstTime",
+    "ForeignRatio",
     "GrowthLaw",
+    "GrowthRange",
     "InnerGap",
+    "KeptRecursion",
+    "NoiseRemainder",
     "NoiseResidual",
-    "NoiseUpdate",
     "OffDiagonalGrowth",
     "OpenConstants",
     "Scene",
+    "SwappedError",
     "Total",
     "Worst",
     "WorstRegret",
@@ -92,6 +101,8 @@ __all__ = [
     "attacked_doubt",
     "attacked_off_span",
     "attacked_outputs",
+    "attacked_softmax_tails",
+    "class_logits",
     "conclusion",
     "decomposition",
     "direction_error",
@@ -124,8 +135,10 @@ __all__ = [
     "robust_features",
     "robust_train_error",
     "signals",
+    "softmax_tails",
     "train_error",
     "true_feature",
+    "typical_feature_energy",
     "unit_drift",
     "weights_off_span",
     "worst_loss",

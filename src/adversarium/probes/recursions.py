@@ -89,7 +89,7 @@ def _clipped(push: Tensor, attack: MarginStep) -> Tensor:
 
 def own_maxima(M: Float[Tensor, "S k m f"]) -> tuple[Float[Tensor, "S k"], Float[Tensor, "S k"]]:
     """max_r A_{i,r} and max_r B_{i,r} of every class."""
-    A, B = _parts(M, M.shape[1])
+    A, B = own_parts(M, M.shape[1])
     return A.amax(-1), B.amax(-1)
 
 
@@ -246,14 +246,15 @@ class GrowthLaw:
 
 def _relative(M: Tensor, old: Tensor, law: tuple[Tensor, Tensor], k: int) -> Tensor:
     worst = torch.zeros(len(M)).to(M)
-    for now, was, claimed in zip(_parts(M, k), _parts(old, k), law, strict=True):
+    for now, was, claimed in zip(own_parts(M, k), own_parts(old, k), law, strict=True):
         best = was.argmax(-1, keepdim=True)
         step, wanted = (now - was).gather(-1, best), claimed.gather(-1, best)
         worst = torch.maximum(worst, (step / wanted - 1).abs().flatten(1).amax(-1))
     return worst
 
 
-def _parts(M: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def own_parts(M: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """A and B, each (S, k, m)."""
     return diagonal(M[..., :k]), diagonal(M[..., k:])
 
 
@@ -290,43 +291,7 @@ class OffDiagonalGrowth:
         return {self.name: memory[1]}
 
 
-@dataclass(frozen=True)
-class NoiseUpdate:
-    """The largest error of Lemma E.4 of RNRF in its exact form, at any step: ⟨w_{i,r}, ξ⟩ moves by
-    (η/N) Σ_{n,p} (1{y_n=i} − π_i) s'(⟨w_{i,r}, x_{n,p}⟩) ⟨x_{n,p}, ξ⟩.
-
-    >>> assert NoiseUpdate(name="error").measures[0].name == "error"
-    """
-
-    name: str = "noise_update_error"
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The error."""
-        symbol = r"error of $\Delta\langle w_{i,r}, \xi\rangle$"
-        return described({self.name: symbol}, type(self).__doc__)
-
-    def see(
-        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
-    ) -> tuple[Tensor, Tensor]:
-        """The next ⟨w, ξ⟩ by the lemma, and its largest error after one more state."""
-        train, network, rule = scene.train, scene.network, scene.setting.rule
-        noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
-        actual = state.W @ noise.mT[:, None]
-        predicted, worst = (actual, torch.zeros(len(x)).to(x)) if memory is None else memory
-        worst = torch.maximum(worst, (predicted - actual).abs().amax((1, 2, 3)))
-        gram = x @ noise.mT
-        pull = one_hot(train.y, scene.data.k) - state.f(train.x).softmax(-1)
-        pull = pull.repeat_interleave(scene.data.P, dim=1).mT[:, :, None]  # (S, k, 1, nP)
-        slopes = smoothed_slope(state.W @ x.mT[:, None], network.q, network.rho)
-        return actual + rule.eta / rule.n * (pull * slopes) @ gram[:, None], worst
-
-    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
-        """The largest error of any step."""
-        return {self.name: memory[1]}
-
-
-def _off_features(v: Tensor, k: int) -> Tensor:
+def off_features(v: Tensor, k: int) -> Tensor:
     """P_⊥v: the features are the first 2k axes."""
     return torch.cat([torch.zeros_like(v[..., : 2 * k]), v[..., 2 * k :]], dim=-1)
 
@@ -338,14 +303,14 @@ def off_feature_drift(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     >>> off_feature_drift.measures[0].sentence
     'max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF.'
     """
-    moved = _off_features(state.W - scene.setting.W0, scene.data.k)
+    moved = off_features(state.W - scene.setting.W0, scene.data.k)
     return moved.abs().flatten(1).amax(-1)
 
 
 def _initial_span(scene: TwoFeatureScene) -> Float[Tensor, "S km d"]:
     """P_⊥w⁽⁰⁾_{i,r}, one row a filter; there must be fewer than dimensions off the features."""
     W0: Tensor = scene.setting.W0
-    rows = _off_features(W0, scene.data.k).flatten(1, 2)
+    rows = off_features(W0, scene.data.k).flatten(1, 2)
     if rows.shape[1] >= W0.shape[-1] - 2 * scene.data.k:
         raise ValueError("the span of the initial weights is all of space: take k·m < d − 2k.")
     return rows
@@ -353,7 +318,7 @@ def _initial_span(scene: TwoFeatureScene) -> Float[Tensor, "S km d"]:
 
 def _residual(v: Tensor, scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The largest coordinate of v (S, …, d) outside the features and the initial P_⊥w."""
-    off = _off_features(v, scene.data.k).flatten(1, -2)
+    off = off_features(v, scene.data.k).flatten(1, -2)
     basis: Tensor = scene.once("span", lambda: torch.linalg.qr(_initial_span(scene).mT).Q)
     return (off - (off @ basis) @ basis.mT).abs().amax((1, 2))
 
@@ -387,7 +352,7 @@ def printed_attack_error(state: State[Tensor], scene: TwoFeatureScene) -> Float[
     """
     k, network, train = scene.data.k, scene.network, scene.train
     span = _initial_span(scene)
-    E = torch.linalg.lstsq(span.mT, _off_features(state.W, k).flatten(1, 2).mT).solution.mT
+    E = torch.linalg.lstsq(span.mT, off_features(state.W, k).flatten(1, 2).mT).solution.mT
     M = torch.cat([every_correlation(state, scene).flatten(1, 2), E], dim=-1)
     M = M.view(*state.W.shape[:3], -1)[torch.arange(len(E))[:, None], train.y]  # (S, n, m, ·)
     z = train.x[..., : 2 * k] @ M[..., : 2 * k].mT

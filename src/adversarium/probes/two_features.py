@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import PGD, MarginStep
+from adversarium.attacks.transfer import FeatureReplacement
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
 from adversarium.networks.smoothed_cnn import SmoothedCNN
 from adversarium.probes.errors import error
@@ -110,6 +111,14 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
 
 
+@measures(r"median share of $\|w\|^2$ on the features")
+def typical_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
+    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF."""
+    W = state.W.flatten(1, 2)
+    shares = W[..., : 2 * scene.data.k].square().sum(-1) / W.square().sum(-1)
+    return shares.median(-1).values
+
+
 def attack_step(scene: TwoFeatureScene) -> float:
     """η̃ a point; 0 without an attack."""
     return 0.0 if scene.attack is None else scene.attack.step_size
@@ -194,6 +203,14 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
     0.5
     """
     return _outputs(state.f(scene.train.x), scene)
+
+
+@measures(r"$F_y(X)$ of a class", axes=("class",))
+def class_logits(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
+    """The mean of F_y over the training points of every class y, Lemma D.10 of RNRF."""
+    own, y = true_logit(state.f(scene.train.x), scene.train.y).double(), scene.train.y
+    of = torch.nn.functional.one_hot(y, scene.data.k).to(own)  # (S, n, k)
+    return (own[..., None] * of).sum(1) / of.sum(1)
 
 
 @measures(
@@ -282,8 +299,9 @@ def noise_correlations(
 
 @dataclass(frozen=True)
 class InnerGap:
-    """(L(X̂) − L(X̃))/|L(X̃)| with L = −F_y, X̃ the training attack's and X̂ that of a longer ascent
-    on the same loss, in the mean over the training points, Remark 2.5 of RNRF.
+    """(L(X̂) − L(X̃))/|L(X)| with L = −F_y, X̃ the training attack's and X̂ that of a longer ascent
+    on the same loss, in the mean over the training points: what one step misses of the inner
+    maximum, beside the clean value, Remark 2.5 of RNRF.
 
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting, WeightState
@@ -296,12 +314,12 @@ class InnerGap:
     """
 
     steps: int = 20  # of the ascent
-    name: str = "inner_gap"
+    name: str = "inner_loss_gap"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The gap."""
-        symbol = r"$(L(\hat{X}) - L(\tilde{X}))/|L(\tilde{X})|$"
+        symbol = r"$(L(\hat{X}) - L(\tilde{X}))/|L(X)|$"
         return described({self.name: symbol}, type(self).__doc__)
 
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
@@ -309,10 +327,32 @@ class InnerGap:
         longer = PGD(radius=attack.radius, steps=self.steps, loss=attack.loss)
         rng = measuring(setting.seeds, state.t, longer)
         further = perturbed(setting, state.W, train, longer, state.t, rng)
-        lowest, lower = (
-            true_logit(state.f(x), train.y).double().mean(-1) for x in (further, state.full.x_adv)
-        )
-        return (lower - lowest) / lower.abs()
+        points = (further, state.full.x_adv, train.x)
+        lowest, lower, clean = (true_logit(state.f(x), train.y).double().mean(-1) for x in points)
+        return (lower - lowest) / clean.abs()
+
+
+@dataclass(frozen=True)
+class SwappedError:
+    """The share of fresh points that the model-free perturbation towards y' does not turn into y',
+    Theorem 4.3 of RNRF."""
+
+    radius: float  # ε
+    n: int = 1000
+    name: str = "swapped_error"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The share."""
+        return described({self.name: "not predicted as $y'$"}, type(self).__doc__)
+
+    def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
+        k, batch, setting = scene.data.k, scene.test(self.n), scene.setting
+        attack = FeatureReplacement(radius=self.radius, k=k)
+        rng = measuring(setting.seeds, state.t, attack)
+        x = perturbed(setting, state.W, batch, attack, state.t, rng)
+        towards = (x - batch.x)[..., k : 2 * k].sum(-2).argmax(-1)  # y', the feature that came
+        return (state.f(x).argmax(-1) != towards).double().mean(-1)
 
 
 @dataclass(frozen=True)

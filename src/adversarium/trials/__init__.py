@@ -33,6 +33,7 @@ from adversarium.trials.two_features import (
     feature_assumptions,
     feature_axes,
     impossibility,
+    separation,
 )
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "sauer",
     "separated_networks",
     "shattered",
+    "separation",
     "shattering",
     "taylor",
     "tensor_power",

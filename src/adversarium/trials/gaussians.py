@@ -40,16 +40,19 @@ def gaussian_tails(
     excess: tuple[float, ...] = (0.25, 1.0, 2.0),
     draws: int = 2_000,
 ) -> Numbers:
-    """P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2}, Lemma B.1 of RNRF: how often it is so, of
-    `draws`, for every width n and every `excess` t.
+    """P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2} and the tail below √(2 log 2n) − δ, Lemma B.1 of
+    RNRF: how often ‖X‖_∞ is below √(2 log 2n) + t, and how often above √(2 log 2n) − t, of `draws`,
+    for every width n and every `excess` t (or δ).
 
     >>> from adversarium.rng import stream
     >>> gaussian_tails(stream(0, "example"), widths=(10,), excess=(4.0,), draws=100)
-    {'n=10, t=4.0': 100.0}
+    {'n=10, t=4.0': 100.0, 'n=10, δ=4.0': 100.0}
     """
     counts = {}
     for n in widths:
+        edge = math.sqrt(2 * math.log(2 * n))
         top = normal((draws, n), rng).abs().amax(-1)
         for t in excess:
-            counts[f"n={n}, t={t}"] = float((top < math.sqrt(2 * math.log(2 * n)) + t).sum())
+            counts[f"n={n}, t={t}"] = float((top < edge + t).sum())
+            counts[f"n={n}, δ={t}"] = float((top > edge - t).sum())
     return counts

@@ -34,8 +34,9 @@ def feature_assumptions(
     rng: Generator, data: TwoFeaturePatches, eps: float, tau: int = 3
 ) -> Numbers:
     """α_p ≫ β_p' and Σ_R α^τ ≪ Σ_NR β^τ, Assumption 2.3 of RNRF: both ratios, a search for a
-    configuration with both ≥ c at P < c^{τ+1} and with more patches; and the separation of §2.5 of
-    RNRF, the least ‖X − X'‖_∞/2ε of different labels and the share at most 1.
+    configuration with both ≥ c at P < c^{τ+1} and with more patches; the least P at which α/β, α/ε
+    and the density are all ≥ 2, with ε > β; and the separation of §2.5 of RNRF, the least
+    ‖X − X'‖_∞/2ε of different labels and the share at most 1.
 
     >>> from adversarium.rng import stream
     >>> rows = feature_assumptions(stream(0, "example"), TwoFeaturePatches(d=4, P=3), eps=1.2)
@@ -53,9 +54,30 @@ def feature_assumptions(
         "density": float(density.min()),
         "both_possible": float(any(_both(rng, c, tau) for c in (2.0, 3.0, 5.0))),
         "both_with_more": float(all(_both(rng, c, tau, 2.0) for c in (2.0, 3.0, 5.0))),
+        "alpha/eps": float(robust.min()) / eps,
+        "least_P": float(_least_patches(2.0, tau)),
         "distance/2eps": float(apart.min()) / (2 * eps),
         "collide": float((apart <= 2 * eps).double().mean()),
     }
+
+
+def _least_patches(c: float, tau: int) -> int:
+    """The least P at which one robust patch, α = 1.01cβ and ε = 1.005β have α/β, α/ε and
+    Σ_NR β^τ/Σ_R α^τ all ≥ c, Assumptions 2.3 and B.3 of RNRF; β = 1."""
+    alpha, eps = 1.01 * c, 1.005
+    P = next(P for P in range(2, 10_000) if c * alpha**tau <= P - 1)
+    assert alpha / eps >= c and eps > 1
+    return P
+
+
+def separation(rng: Generator, data: TwoFeaturePatches, eps: float, n: int = 100) -> Numbers:
+    """‖X − X'‖_∞ ≫ ε for different labels, §2.5 of RNRF: of n independent pairs, how many have
+    disjoint ε-balls (> 2ε), and the least ‖X − X'‖_∞/ε."""
+    one, two = data.sample(n, rng), data.sample(n, rng)
+    other = (one.y + 1 + integers(data.k - 1, (n,), rng)) % data.k
+    x = _noiseless(data, two, other) + two.noise
+    distance = (one.x - x).abs().flatten(1).amax(-1)
+    return {"apart": float((distance > 2 * eps).sum()), "least": float(distance.min()) / eps}
 
 
 def _both(rng: Generator, c: float, tau: int, more: float = 1.0) -> bool:

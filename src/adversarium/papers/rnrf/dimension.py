@@ -1,142 +1,123 @@
-"""What grows with the dimension d in RNRF: Lemmas D.9 (no noise), E.7 and E.11 (noise).
+"""What grows with the dimension d in RNRF: Lemmas D.8 to D.11, D.21 and D.23 without noise, E.3 to
+E.7, E.10 and E.11 with it.
 
-Paper: when B reaches ϱ/β, A is still Õ(1/√d); at the end of standard training B = Θ(log d) and the
-rest Õ(1/√d); at the end of adversarial training A = Θ(log d) and B = Õ(d^(−c₀)), η̃ = d^(c₀).
-Reading: Figure 3 at other d, with σ0 = 0.1/√d, σ_n = 1/√d, η̃ = √d a point (c₀ = ½) and a time that
-grows like √d; for Lemma E.7 the sizes of Assumption B.3 (σ0 = 1/√d, ϱ = 1/log d, m = log²d).
-Cost: quick 30 s (2 cores).
+Paper: B reaches ϱ/β and then F_y reaches log d while A is Õ(1/√d); at the end of standard training
+B = Θ(log d), and the noise is never learnt; under attack A = Θ(log d) and B = Õ(1/η̃), η̃ = d^(c₀).
+Reading: σ0 = 0.3/√d, σ_n = 1/√d, m = 20, ϱ = 1/log d under standard training (1 under attack, so
+that the first attack does not overshoot), c₀ = ½; times grow like d (standard) or √d (attacked);
+strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
+Cost: quick 45 s (2 cores).
 """
 
 import math
-from dataclasses import replace
 
 from adversarium.attacks import MarginStep
-from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.papers.rnrf.dimension_readings import (
-    ASSUMED,
-    ATTACKED,
-    STANDARD,
-    highest,
-    least_stage,
-    over_bound,
-)
-from adversarium.papers.rnrf.readings import A, B, at_threshold, over_classes
-from adversarium.papers.rnrf.regime import gates
-from adversarium.plans import Read, Run, Table, each, every, exponent, in_regime, level, where
+from adversarium.papers.rnrf.dimension_checks import checks
+from adversarium.papers.rnrf.dimension_readings import ATTACKED, NOISY, PLAIN, QUIET, STEP, C, D
+from adversarium.papers.rnrf.readings import A, B
+from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
+from adversarium.plans import Read, Run, Table, where
 from adversarium.probes import (
+    ForeignRatio,
+    GrowthRange,
+    NoiseRemainder,
+    class_logits,
     foreign_nonrobust,
     foreign_robust,
+    noise_correlations,
     nonrobust_features,
+    nonrobust_total,
+    outputs,
     robust_features,
 )
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-SIZES = (50, 100, 200, 400, 800)
-quick = dict(seeds=5, sizes=SIZES[:-1])
+quick = dict(seeds=5)
 paper = dict(
     seeds=30,
-    sizes=(100, 200, 400, 800, 1600),
-    theory=(400, 800, 1600, 3200),
+    plain=(100, 200, 400, 800, 1600, 3200),
+    noisy=(50, 100, 200, 400, 800),
     attacked=(50, 100, 200, 400),
-    n=100,
+    n=50,
+    length=2,
 )
-
-UPPER = (math.inf, 0.15)  # an upper bound: only growth speaks against it
-STEP_SIZE = 0.05  # what finite steps may add to a bound for η → 0
+STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ at one d, Lemma E.11
 
 
-def _noisy(d):
-    return TwoFeaturePatches(d=d, sigma_n=d**-0.5, balanced=True)
-
-
-def _small(d, m):
-    return SmoothedCNN(m=m, sigma0=0.1 / d**0.5)
-
-
-def _longer(d, t):
-    """A time that grows like √d, t at d = 100."""
-    return math.ceil(t * (d / 100) ** 0.5)
-
-
-def plan(sizes=SIZES, theory=SIZES, attacked=(25, 50, 100, 200), n=6, m=100, eta=0.1, steps=1000):
-    features = (robust_features, nonrobust_features, foreign_robust, foreign_nonrobust)
-    common = dict(at={"d": Read("data.d")}, eta=eta, probes=features, dtype="float32")
-    for d in sizes:
+def plan(
+    plain=(100, 200, 400, 800),
+    noisy=(25, 50, 100, 200),
+    attacked=(25, 50, 100, 200),
+    n=10,
+    m=20,
+    length=1,
+    start=0.3,
+):
+    features = (robust_features, nonrobust_features)
+    foreign = (foreign_robust, foreign_nonrobust)
+    at, dtype = {"d": Read("data.d")}, "float32"
+    for d in plain:
+        steps = 3 * d * length // 2
         yield Run(
-            family=STANDARD,
-            data=replace(_noisy(d), sigma_n=0.0),
-            network=_small(d, m),
+            family=PLAIN,
+            at=at,
+            data=small(d=d, sigma_n=0.0),
+            network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
             n=2,
-            steps=_longer(d, steps * 3 // 10),
-            record=_longer(d, 2),
-            **common,
+            steps=steps,
+            eta=0.005,
+            probes=(*features, class_logits),
+            folds=(GrowthRange(),),
+            record=(*range(min(steps, 200)), *range(200, steps, d // 4)),
+            dtype=dtype,
         )
-    for d in theory:
-        width = min(m, math.ceil(math.log(d) ** 2))
+    for d in noisy:
         yield Run(
-            family=ASSUMED,
-            data=_noisy(d),
-            network=SmoothedCNN(m=width, rho=1 / math.log(d), sigma0=d**-0.5),
+            family=NOISY,
+            at=at,
+            data=small(d=d, sigma_n=d**-0.5),
+            network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
             n=n,
-            steps=max(1, steps * d // 1000),
-            record=max(1, steps * d // 4000),
-            **common,
+            steps=2 * d * length,
+            eta=0.02,
+            probes=(*features, *foreign, outputs, noise_correlations),
+            folds=(NoiseRemainder(),),
+            record=max(1, d // 25),
+            dtype=dtype,
         )
-    for d in attacked:
+    places = (
+        *((QUIET, d, d**0.5) for d in attacked),
+        *((ATTACKED, d, d**0.5) for d in attacked),
+        *((STEP, 50, step) for step in STEPS),
+    )
+    for family, d, step in places:
+        noise = () if family == QUIET else (noise_correlations,)
         yield Run(
-            family=ATTACKED,
-            data=_noisy(d),
-            network=_small(d, m),
-            attack=MarginStep(radius=1.2, step=d**0.5),
-            n=n,
-            steps=_longer(d, steps),
-            record=_longer(d, 20),
-            **common,
+            family=family,
+            at={"η̃": Read("attack.step_size")} if family == STEP else at,
+            data=small(d=d, sigma_n=0.0 if family == QUIET else d**-0.5),
+            network=SmoothedCNN(m=m, sigma0=start / d**0.5),
+            attack=MarginStep(radius=SMALL_EPS, step=step),
+            n=2 if family == QUIET else n,
+            steps=math.ceil(50 * length * d**0.5),
+            eta=0.1,
+            probes=(*features, *foreign, nonrobust_total, *noise),
+            folds=(ForeignRatio(),),
+            record=max(1, math.ceil(length * d**0.5 / 2)),
+            dtype=dtype,
         )
 
 
-def _root(d):
-    """1/√d."""
-    return d**-0.5
-
-
-def _polylog(d):
-    """polylog(d)/√d, read as log²d/√d."""
-    return math.log(d) ** 2 / d**0.5
-
-
-def _flat(name, number, family, tolerance, per):
-    """A number of a family of runs grows with d like `per` does."""
-    return exponent(f"slope in d of {name}", number, "d", where(family), 0, tolerance, per)
-
-
-checks = {
-    "rnrf.lemD.9.dominance": every(
-        each(STANDARD, lambda run: level(over_bound.on(run), 0, 1 + STEP_SIZE)),
-        _flat("A(T)√d", at_threshold(A, reached=B), STANDARD, 0.15, _root),
-    ),
-    "rnrf.lemE.7.final": every(
-        _flat("max B/log d", over_classes(B), ASSUMED, 0.15, math.log),
-        _flat("max A·√d/log²d", over_classes(A), ASSUMED, UPPER, _polylog),
-        _flat("max C over t·√d/log²d", highest("foreign_robust"), ASSUMED, UPPER, _polylog),
-        _flat("max D over t·√d/log²d", highest("foreign_nonrobust"), ASSUMED, UPPER, _polylog),
-        in_regime(least_stage, 1.0),
-    ),
-    "rnrf.lemE.11": every(
-        _flat("max A/log d", over_classes(A), ATTACKED, 0.2, math.log),
-        exponent("slope in d = η̃² of max B", over_classes(B), "d", where(ATTACKED), -0.5, 0.1),
-    ),
-}
-
-_names = {A: "max A", B: "max B", "foreign_robust": "max C", "foreign_nonrobust": "max D"}
+_names = {A: "max A", B: "max B", C: "max C", D: "max D"}
 
 figures = (
     Table(
         name="dimension",
         title="Correlations at the end, by dimension",
         y=tuple(_names),
+        runs=(where(NOISY), where(QUIET), where(ATTACKED), where(STEP)),
         names=_names,
         caption="Mean over seeds with its 99 % interval.",
     ),

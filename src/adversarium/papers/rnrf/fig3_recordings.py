@@ -23,6 +23,7 @@ from adversarium.probes import (
     risk,
     robust_features,
     train_error,
+    typical_feature_energy,
 )
 
 POINTS = 500  # of the cheap errors
@@ -86,6 +87,7 @@ def at_end(by: MarginStep | None, k: int, eps: float, step: float, points: int) 
         *(Error(n=POINTS, attacks=(a,), name="own_attack_error") for a in (by,) if a),
         Error(on="train", attacks=_strong(eps), name="strong_train_error"),
         feature_energy,
+        typical_feature_energy,
         Error(n=points, attacks=strong_attacks(math.inf, eps, k), name="suite_error"),
         *(
             ErrorByRadius(attacks=suite, radii=RADII, n=points // 2, name=name)

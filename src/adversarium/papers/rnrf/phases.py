@@ -1,9 +1,10 @@
-"""The phases of adversarial training (RNRF §5.2, Lemmas D.19 to D.26) without noise, over the
-attack step η̃ and its readings.
+"""The phases of adversarial training (RNRF §5.2, Lemmas 5.2, D.19, D.20, D.24 to D.26), no noise,
+over the attack step η̃, over k, and over readings of the attack.
 
 Paper: Σ_s B_s^q stops at order 1/η̃; when A reaches ϱ/α and later, B is O(1/η̃); then F_y(X̃) grows
 like log t.
-Reading: η̃ is the step a point (Figure 3: 1e3/N = 10); one point a class is the population.
+Reading: η̃ is the step a point (Figure 3: 1e3/N = 10) and lies between 1 and d; one point a class is
+the population; σ0 = 0.3/√d; strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
 Cost: quick 30 s (2 cores).
 """
 
@@ -12,146 +13,91 @@ from typing import Literal
 from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.papers.rnrf.phases_readings import (
-    FIG3,
-    LOGIT,
-    READING,
-    READINGS,
-    STEP,
-    STEPS,
-    at_log_d,
-    final_total,
-    later_change,
-    share_of_law,
-)
-from adversarium.papers.rnrf.readings import (
-    ATTACKED,
-    TOTAL,
-    A,
-    B,
-    at_threshold,
-    doubt_law,
-    logit_growth,
-)
-from adversarium.papers.rnrf.regime import gates
-from adversarium.plans import Curves, Read, Run, Table, each, every, exponent, level, power
+from adversarium.papers.rnrf.phases_checks import checks
+from adversarium.papers.rnrf.phases_figures import figures
+from adversarium.papers.rnrf.phases_readings import CLASS, EARLY, PLAIN, READING, STEP
+from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
+from adversarium.plans import Read, Run
 from adversarium.probes import (
+    GrowthLaw,
     attacked_outputs,
+    attacked_softmax_tails,
     foreign_nonrobust,
     foreign_robust,
     nonrobust_features,
     nonrobust_total,
     robust_features,
-    train_error,
 )
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(seeds=5)
-paper = dict(seeds=10)
+paper = dict(seeds=20, m=40, steps=4000)
 
-_PLACES = {
-    STEP: {"η̃": Read("attack.step_size")},
-    READING: {"η̃": Read("attack.step_size"), "clip": Read("attack.clip")},
-}
-_ATTACKS: tuple[tuple[str, float, Literal["element", "patch"]], ...] = (
-    *((STEP, step, "element") for step in (3.0, 10.0, 30.0, 100.0)),
-    (READING, 10.0, "patch"),  # of the batch mean, as in Figure 3
-    (READING, 1e3, "element"),  # the literal ones
-    (READING, 1e3, "patch"),
+_STEPS = (2.0, 5.0, 10.0, 25.0)
+_CLASSES = (2, 4, 8, 20)
+_READINGS: tuple[tuple[float, Literal["element", "patch"]], ...] = (
+    (10.0, "element"),
+    (10.0, "patch"),
+    (1e3, "element"),
+    (1e3, "patch"),
 )
 DIM = 30  # log d is reached within the run
 
 
-def plan(steps=2100, m=100, d=DIM, eps=1.2, eta=0.1, sigma0=0.01):
-    for family, step, clip in _ATTACKS:
+def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3):
+    eps, features = SMALL_EPS, (robust_features, nonrobust_features, nonrobust_total)
+    foreign = (foreign_robust, foreign_nonrobust)
+    common = dict(
+        data=small(d=d, sigma_n=0.0), network=SmoothedCNN(m=m, sigma0=start / d**0.5), n=2, eta=eta
+    )
+    by = {step: MarginStep(radius=eps, step=step) for step in (*_STEPS, 10.0)}
+    for place, attack in ((PLAIN, None), (EARLY, by[10.0])):
         yield Run(
-            family=family,
-            at=_PLACES[family],
-            data=TwoFeaturePatches(d=d, sigma_n=0.0, balanced=True),
-            network=SmoothedCNN(m=m, sigma0=sigma0),
-            attack=MarginStep(radius=eps, step=step, clip=clip),
-            n=2,
-            steps=steps if family == STEP else min(steps, 800),
-            eta=eta,
-            probes=(
-                robust_features,
-                nonrobust_features,
-                nonrobust_total,
-                foreign_robust,
-                foreign_nonrobust,
-                attacked_outputs,
-                train_error,
-            ),
-            record=20,
+            family=str(place.family),
+            attack=attack,
+            steps=min(steps, 300),
+            record=2,
+            probes=features,
+            **{**common, "network": SmoothedCNN(m=m, sigma0=start / 6 / d**0.5)},
         )
-
-
-checks = {
-    "rnrf.phase2.plateau": every(
-        exponent("slope of ΣB³ in η̃", final_total, "η̃", STEPS, -1, 0.1),
-        each(STEPS, lambda run: level(share_of_law.on(run), 0.75, 1.05)),
-    ),
-    "rnrf.lemD.19": each(FIG3, lambda run: every(*doubt_law(ATTACKED, run, 0.1, 0.9))),
-    "rnrf.lemD.20": each(FIG3, lambda run: every(*doubt_law(ATTACKED, run, 0.45, 0.55))),
-    "rnrf.lemD.24": exponent(
-        "slope in η̃ of max B when max A = ϱ/α", at_threshold(B, reached=A), "η̃", STEPS, -1, 0.2
-    ),
-    "rnrf.lemD.25": exponent(
-        "slope in η̃ of max B when F_y(X̃) = log d", at_log_d, "η̃", STEPS, -1, 0.2
-    ),
-    "rnrf.lemD.26": each(
-        FIG3,
-        lambda run: every(
-            power(logit_growth(ATTACKED).on(run), 0.8, 1.2), level(later_change.on(run), 0, 0.2)
-        ),
-    ),
-}
-
-_symbols = {A: r"$\max_r A_{1,r}$ (robust)", B: r"$\max_r B_{1,r}$ (non-robust)"}
-_ends = {
-    A: "max A",
-    B: "max B",
-    TOTAL: "ΣB³",
-    "foreign_robust": "max C",
-    "foreign_nonrobust": "max D",
-    LOGIT: "F_y(X̃)",
-}
-
-figures = (
-    Curves(
-        name="steps",
-        title="The attack step sets the plateau of the non-robust features",
-        y=tuple(_symbols),
-        runs=(STEPS,),
-        names=_symbols,
-        pick={"class": 0},
-        x_label="iteration t",
-        y_label="correlation",
-        log_y=True,
-        caption="No noise; mean over seeds, band: smallest to largest seed. B stops where "
-        "Σ_s B_s³ = 1/η̃, so at a level that falls with η̃^(1/3) only; A overtakes it later the "
-        "larger η̃ is.",
-    ),
-    Curves(
-        name="readings",
-        title="Readings of the attack: batch mean or per example, element or patch clip",
-        y=tuple(_symbols),
-        runs=(FIG3, READINGS),
-        names=_symbols,
-        pick={"class": 0},
-        x_label="iteration t",
-        y_label="correlation",
-        log_y=True,
-        caption="η̃ = 1e3 on the batch mean is 10 a point. Read per example (1e3 a point) growth "
-        "is choked: B stops at a seventh of its plateau, under either clip.",
-    ),
-    Table(
-        name="ends",
-        title="At the end of each run",
-        y=tuple(_ends),
-        runs=(STEPS, READINGS),
-        names=_ends,
-        caption="Mean over seeds with its 99 % interval.",
-    ),
-)
+    for step in _STEPS:
+        yield Run(
+            family=STEP,
+            at={"η̃": Read("attack.step_size")},
+            attack=by[step],
+            steps=steps,
+            probes=(*features, *foreign, attacked_outputs),
+            record=20,
+            **common,
+        )
+    for k in _CLASSES:
+        dimension = max(50, d)
+        yield Run(
+            family=CLASS,
+            at={"k": Read("data.k")},
+            data=small(k=k, d=dimension, sigma_n=0.0),
+            network=SmoothedCNN(m=min(m, 8), sigma0=0.2 / dimension**0.5),
+            attack=by[10.0],
+            n=k,
+            steps=steps * 2 // 5,
+            eta=eta * k / 2,
+            probes=(attacked_softmax_tails,),
+            folds=(GrowthLaw(),),
+            record=20,
+            dtype="float32",
+        )
+    for step, clip in _READINGS:
+        yield Run(
+            family=READING,
+            at={"η̃": Read("attack.step_size"), "clip": Read("attack.clip")},
+            data=TwoFeaturePatches(d=d, sigma_n=0.0, balanced=True),
+            network=SmoothedCNN(m=m * 2),
+            attack=MarginStep(radius=1.2, step=step, clip=clip),
+            n=2,
+            steps=steps // 2,
+            eta=eta,
+            probes=(*features, *foreign, attacked_outputs),
+            record=20,
+            dtype="float32",
+        )

@@ -1,14 +1,37 @@
 """The runs of RNRF's phases of adversarial training, and what their checks read."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from adversarium.papers.rnrf.readings import ATTACKED, TOTAL, B, fitted, over_classes, plateau
-from adversarium.plans import Reading, Rows, Where, where
+from adversarium.papers.rnrf.readings import (
+    ATTACKED,
+    TOTAL,
+    A,
+    B,
+    fitted,
+    linear,
+    logit_growth,
+    over_classes,
+    plateau,
+)
+from adversarium.plans import Evidence, Need, Quantity, Reading, Rows, Where, quantity, where
 from adversarium.plans.readings import when
 
-STEP, READING = "", "reading"  # families: over the attack step alone, and its other readings
-STEPS, READINGS, FIG3 = where(STEP), where(READING), Where(STEP, {"η̃": 10.0})
+# families: over the attack step, over k, and other readings of Figure 3's attack
+STEP, CLASS, READING = "", "classes", "reading"
+STEPS, SORTS, READINGS = where(STEP), where(CLASS), where(READING)
+PLAIN, EARLY = where("standard, early"), where("attacked, early")  # from a smaller start
+LITERAL = Where(READING, {"η̃": 1e3, "clip": "element"})
 LOGIT = ATTACKED.row("true_logit")
+
+
+def _turned_linear(rows: Rows) -> np.ndarray:
+    """Whether max A reaches ϱ/α in every class within the run: 1 yes, 0 no."""
+    return linear(rows, A).any(1).all(-1).astype(float)
+
+
+turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,))
 
 
 def _at_log_d(rows: Rows) -> np.ndarray:
@@ -19,6 +42,23 @@ def _at_log_d(rows: Rows) -> np.ndarray:
 at_log_d = Reading("max B when F_y(X̃) = log d", _at_log_d, (B, LOGIT))
 
 
+def _highest_later(rows: Rows) -> np.ndarray:
+    """The largest max_r B, mean over classes, from then on; NaN if it never was."""
+    late = fitted(rows, ATTACKED)
+    top = np.where(late, rows[B].values.mean(-1), -np.inf).max(1)
+    return np.where(late.any(1), top, np.nan)
+
+
+highest_later = Reading("largest max B since F_y(X̃) = log d", _highest_later, (B, LOGIT))
+
+
+def _got_there(rows: Rows) -> np.ndarray:
+    return fitted(rows, ATTACKED).any(1).astype(float)
+
+
+got_there = Reading("F_y(X̃) reaches log d, 0 no, 1 yes", _got_there, (LOGIT,))
+
+
 def _later_change(rows: Rows) -> np.ndarray:
     """The largest relative change of max B after that; NaN if it never was."""
     start = _at_log_d(rows)
@@ -26,7 +66,37 @@ def _later_change(rows: Rows) -> np.ndarray:
     return np.where(fitted(rows, ATTACKED), change, 0).max(1) + 0 * start
 
 
-later_change = Reading("largest relative change of max B since then", _later_change, (B, LOGIT))
+def _over_steps(
+    name: str, of: Callable[[Rows], np.ndarray], *names: str, least: bool = False
+) -> Quantity:
+    """The largest of a number over all attack steps, or the smallest."""
+
+    def value(rows: Evidence) -> np.ndarray:
+        made = np.stack([of(run) for run in rows.where(STEPS)])
+        return np.asarray(made.min(0) if least else made.max(0))
+
+    return quantity(name, value, Need(STEPS, names))
+
+
+worst_change = _over_steps(
+    "largest relative change of max B since then, over η̃", _later_change, B, LOGIT
+)
+worst_power = _over_steps(
+    "exponent of e^F(X̃) in t from F_y(X̃) = log d on, largest distance from 1 over η̃",
+    lambda rows: np.abs(logit_growth(ATTACKED).of(rows) - 1),
+    LOGIT,
+)
+
+
+def _worst_law(rows: Evidence) -> np.ndarray:
+    return np.max([run.last("growth_law_error") for run in rows.where(SORTS)], axis=0)
+
+
+worst_law = quantity(
+    "relative error of the growth law, largest over k",
+    _worst_law,
+    Need(SORTS, ("growth_law_error",)),
+)
 
 final_total = over_classes(TOTAL)
 
@@ -35,4 +105,41 @@ def _share_of_law(rows: Rows) -> np.ndarray:
     return final_total.of(rows) / plateau(rows)
 
 
-share_of_law = Reading("ΣB³ over its law at the end", _share_of_law, final_total.names)
+least_share = _over_steps(
+    "ΣB³ over its law at the end, least over η̃", _share_of_law, TOTAL, least=True
+)
+largest_share = _over_steps("ΣB³ over its law at the end, largest over η̃", _share_of_law, TOTAL)
+
+_SMALL = np.array([0.003, 0.01, 0.03, 0.1])  # κ_B = ΣB³ over its plateau
+_NEEDS = (Need(PLAIN, (A, B)), Need(EARLY, (A, B, TOTAL)))
+
+
+def _differences(rows: Evidence) -> np.ndarray:
+    """The largest relative difference of A and B between attacked and standard training before
+    κ_B reaches each of a few values in some class, (seed, κ); NaN where it never does."""
+    standard, attacked = rows.one(PLAIN), rows.one(EARLY)
+    gap = np.maximum.reduce(
+        [np.abs(attacked[f].values / standard[f].values - 1).max(-1) for f in (A, B)]
+    )
+    kappa = (attacked[TOTAL].values / plateau(attacked)).max(-1)
+    made = []
+    for edge in _SMALL:
+        early = np.where(kappa < edge, gap, 0.0).max(1)
+        made.append(np.where((kappa >= edge).any(1), early, np.nan))
+    return np.stack(made, axis=1)
+
+
+early_difference = quantity(
+    "largest relative difference of A and B while κ_B < 0.01",
+    lambda rows: _differences(rows)[:, 1],
+    *_NEEDS,
+)
+
+
+def _difference_power(rows: Evidence) -> np.ndarray:
+    """The power of κ_B in that difference: positive, it vanishes with κ_B."""
+    logs = np.log(_differences(rows))
+    return np.array([np.polyfit(np.log(_SMALL), one, 1)[0] for one in logs])
+
+
+difference_power = quantity("power of κ_B in that difference", _difference_power, *_NEEDS)

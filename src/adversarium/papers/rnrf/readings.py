@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans import Check, Reading, Rows, Where, power
-from adversarium.plans.readings import log_growth, over_start, slope_above, when
+from adversarium.plans import Check, Reading, Rows, Where, every, no_decay, no_growth, parts
+from adversarium.plans.readings import log_growth, when
 
 A, B = "robust_features", "nonrobust_features"  # max_r A_{i,r} and max_r B_{i,r} of every class i
 TOTAL = "nonrobust_total"  # Σ_s max(B_{i,s}, 0)^q of every class i
@@ -58,13 +58,6 @@ def over_classes(name: str) -> Reading:
     )
 
 
-def largest_over_start(name: str) -> Reading:
-    """The largest value at any record time over the first."""
-    return Reading(
-        f"{name} over its start, largest", lambda rows: over_start(rows[name].values), (name,)
-    )
-
-
 @dataclass(frozen=True)
 class Points:
     """The training points at which outputs are read: how they are told, and their rows' prefix."""
@@ -102,18 +95,70 @@ def logit_growth(points: Points) -> Reading:
     )
 
 
-def doubt_law(points: Points, run: Where, low: float, high: float) -> tuple[Check, Check]:
-    """1 − π_y ∝ e^{−F_y} once F_y ≥ log d, and at the start within a range, Lemmas D.5, D.6, D.19
-    and D.20 of RNRF."""
+def _ever(name: str) -> Reading:
+    """The largest value at any record time; NaN where it was never above 0 (nothing was fitted)."""
+
+    def worst(rows: Rows) -> np.ndarray:
+        top = rows[name].values.max(1)
+        return np.where(top > 0, top, np.nan)
+
+    return Reading(f"largest {name}", worst, (name,))
+
+
+def _first(name: str) -> Reading:
+    return Reading(f"{name} at t = 0", lambda rows: rows[name].values[:, 0], (name,))
+
+
+def _of_others(k: float) -> float:
+    return k - 1
+
+
+def tail_checks(
+    diagonal: str, other: str, points: Points, runs: Where, regime: Check
+) -> dict[str, Check]:
+    """Lemmas D.5 and D.6 (D.19 and D.20 at attacked inputs) of RNRF over k: what is left to wrong
+    classes at the start, and once F_y ≥ ½ log d, scaled by e^{F_y}; the corrected diagonal one
+    counts the wrong classes."""
+    doubt, wrong, least, low, high = (
+        points.row(name)
+        for name in (
+            "scaled_doubt",
+            "scaled_wrong",
+            "least_doubt",
+            "least_wrong",
+            "largest_wrong",
+        )
+    )
     X = points.told
-    logit, doubt, log_doubt = (points.row(n) for n in ("true_logit", "doubt", "log_doubt"))
-
-    def slope(rows: Rows) -> np.ndarray:
-        return slope_above(rows[logit].values, rows[log_doubt].values, _log_d_a_seed(rows))
-
-    def start(rows: Rows) -> np.ndarray:
-        return rows[doubt].values[:, 0]
-
-    falls = Reading(f"slope of log(1 − π_y{X}) in F_y{X} ≥ log d", slope, (logit, log_doubt))
-    begins = Reading(f"1 − π_y{X} at t = 0", start, (doubt,))
-    return power(falls.on(run), -1.05, -0.95), power(begins.on(run), low, high)
+    at_start = no_decay(f"slope in k of least 1 − π_y{X} at t = 0", _first(least), "k", runs)
+    told = f"slope in k of (1 − π_y{X})e^F"
+    named: dict[str, dict[str, Check]] = {
+        diagonal: (
+            {
+                "Θ(1) at the start": at_start,
+                "O(d^−c) once F_y ≥ c log d": no_growth(told, _ever(doubt), "k", runs),
+            }
+        ),
+        f"{diagonal}.corrected": (
+            {
+                "Θ(1) at the start": at_start,
+                "O(k d^−c) once F_y ≥ c log d": no_growth(
+                    f"{told}/(k − 1)", _ever(doubt), "k", runs, per=_of_others
+                ),
+            }
+        ),
+        other: (
+            {
+                "Ω(1/k) at the start": no_decay(
+                    f"slope in k of least kπ_i{X} at t = 0", _first(low), "k", runs
+                ),
+                "O(1/k) at the start": no_growth(
+                    f"slope in k of largest kπ_i{X} at t = 0", _first(high), "k", runs
+                ),
+                "O(d^−c) once F_y ≥ c log d": no_growth(
+                    f"slope in k of π_i{X}e^F", _ever(wrong), "k", runs
+                ),
+            }
+        ),
+    }
+    return {id: every(parts(told), regime) for id, told in named.items()}

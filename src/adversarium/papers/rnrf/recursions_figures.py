@@ -12,6 +12,8 @@ _curves = {
 }
 _laws = {
     "recursion_error": "largest error of the recursion in A, B, C, D",
+    "printed_recursion_error": "with E kept and the printed min{ε, ·}",
+    "unclipped_recursion_error": "with E kept and not clipped",
     "growth_law_error": "largest relative error of the growth law, early stage",
     "growth_law_T0": "T₀: first step at which it exceeds a fifth",
 }
@@ -27,8 +29,8 @@ figures = (
         x_label="iteration t",
         y_label="correlation",
         caption="No noise; mean over seeds, band: smallest to largest seed. Left: Lemma 5.1 is "
-        "exact. Middle: under attack Lemma D.18 drops the off-feature weights and runs ahead in A. "
-        "Right: with d = 2k there are none, and it is exact again.",
+        "exact. Middle: under attack, with the weights off the features left out, it runs ahead "
+        "in A. Right: with d = 2k there are none, and it is exact again.",
     ),
     Table(
         name="laws",

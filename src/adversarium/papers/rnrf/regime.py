@@ -1,9 +1,51 @@
-"""RNRF's hypotheses for a run: its own data, network, attack and training rule."""
+"""RNRF's hypotheses for a run: its own data, network, attack and training rule; and two places
+where those about the data and the radius hold together."""
+
+import numpy as np
 
 from adversarium.bounds import Gate, two_feature_assumptions
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.plans import Run
+from adversarium.plans import Check, Evidence, Need, Run, Where, in_regime, quantity
+from adversarium.plans.evidence import NO_ROWS
+
+MUCH = 2.0  # how ≫ is read: a factor
+EPS = 1.2  # of Figure 3, and with `consistent`
+SMALL_EPS = 1.04  # with `small`
+
+
+def consistent(**fields) -> TwoFeaturePatches:
+    """α/β = 3, Σ_NR β³/Σ_R α³ = 63/27, α/ε = 2.5 at ε = 1.2: Assumptions 2.3 and B.3 of RNRF with
+    room for a robust classifier (α > 2ε); classes in turn."""
+    return TwoFeaturePatches(P=64, alpha=3.0, balanced=True, **fields)
+
+
+def small(**fields) -> TwoFeaturePatches:
+    """The same with fewer patches, at ε = 1.04: α/β = 2.1, Σ_NR β³/Σ_R α³ = 19/9.26, α/ε = 2.02."""
+    return TwoFeaturePatches(P=20, alpha=2.1, balanced=True, **fields)
+
+
+def factors(run: Run) -> dict[str, float]:
+    """By what factor a run has more than α ≫ β and Σ_R α³ ≪ Σ_NR β³ of Assumption 2.3 of RNRF ask
+    for and, with an attack, α ≫ ε > β of Assumption B.3; ≫ is a factor of 2."""
+    data, attack = run.data, run.attack
+    dense = (data.P - data.n_robust) * data.beta**3 / (data.n_robust * data.alpha**3)
+    told = {"α/β": data.alpha / data.beta / MUCH, "density": dense / MUCH}
+    if attack is not None:
+        told |= {"α/ε": data.alpha / attack.radius / MUCH, "ε/β": attack.radius / data.beta}
+    return told
+
+
+def hypotheses(*runs: Where) -> Check:
+    """Assumption 2.3 of RNRF and α ≫ ε > β in all of these runs: outside nothing is judged."""
+
+    def least(rows: Evidence) -> np.ndarray:
+        meant = [run for place in runs for run in rows.where(place)]
+        factor = min(min(factors(run.run).values()) for run in meant)
+        return np.full(len(rows.seeds), factor)
+
+    needs = (Need(place, NO_ROWS) for place in runs)
+    return in_regime(quantity("least factor of α ≫ β, density, α ≫ ε > β", least, *needs), 1.0)
 
 
 def gates(run: Run) -> tuple[Gate, ...]:

@@ -1,0 +1,84 @@
+"""The checks of RNRF's phases of adversarial training."""
+
+from adversarium.papers.rnrf.phases_readings import (
+    EARLY,
+    LITERAL,
+    PLAIN,
+    SORTS,
+    STEPS,
+    at_log_d,
+    difference_power,
+    early_difference,
+    final_total,
+    got_there,
+    highest_later,
+    largest_share,
+    least_share,
+    turned_linear,
+    worst_change,
+    worst_law,
+    worst_power,
+)
+from adversarium.papers.rnrf.readings import ATTACKED, A, B, at_threshold, tail_checks
+from adversarium.papers.rnrf.regime import hypotheses
+from adversarium.plans import (
+    each,
+    every,
+    existence,
+    exponent,
+    level,
+    no_growth,
+    parts,
+    power,
+)
+
+
+def _inverse(step):
+    return 1 / step
+
+
+def _bounded(name, number):
+    """max B = O(1/η̃) at some time, at one d: B·η̃ does not grow with η̃."""
+    return no_growth(f"slope in η̃ of η̃·{name}", number, "η̃", STEPS, per=_inverse)
+
+
+def _placed(named):
+    """The parts of a statement, where the assumptions hold together."""
+    return every(parts(named), hypotheses(STEPS))
+
+
+checks = {
+    "rnrf.lem5.2.poly": every(level(worst_law, high=0.2), hypotheses(SORTS)),
+    "rnrf.phase1": every(
+        level(early_difference, 0, 0.05),
+        power(difference_power, 0.5, 2.0),
+        hypotheses(PLAIN, EARLY),
+    ),
+    "rnrf.phase2.plateau": every(
+        exponent("slope of ΣB³ in η̃", final_total, "η̃", STEPS, -1, 0.1),
+        level(least_share, 0.75, 1.05),
+        level(largest_share, 0.75, 1.05),
+        hypotheses(STEPS),
+    ),
+    **tail_checks("rnrf.lemD.19", "rnrf.lemD.20", ATTACKED, SORTS, hypotheses(SORTS)),
+    "rnrf.lemD.24": _placed(
+        {
+            "max B = O(1/η̃) then": _bounded("max B, max A = ϱ/α", at_threshold(B, reached=A)),
+            "max A reaches ϱ/α": each(STEPS, lambda run: existence(turned_linear.on(run))),
+        }
+    ),
+    "rnrf.lemD.25": _placed(
+        {
+            "max B = Õ(1/η̃) then": _bounded("max B, F_y(X̃) = log d", at_log_d),
+            "F_y(X̃) reaches log d": each(STEPS, lambda run: existence(got_there.on(run))),
+        }
+    ),
+    "rnrf.lemD.26": _placed(
+        {
+            "F_y(X̃) grows like log t": power(worst_power, -1.0, 0.2),
+            "max B stays": level(worst_change, high=0.2),
+            "max B = Õ(1/η̃)": _bounded("max B from then on", highest_later),
+        }
+    ),
+    "rnrf.phase2.transition.literal": level(turned_linear.on(LITERAL), 1, 1),
+}

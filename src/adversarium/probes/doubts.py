@@ -1,0 +1,75 @@
+"""What is left to wrong classes at every training point: Lemmas D.5, D.6, D.19 and D.20 of RNRF."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from adversarium.probes.measuring import measures
+from adversarium.probes.two_features import TwoFeatureScene
+from adversarium.shapes import Float
+from adversarium.sockets import State
+from adversarium.training.objectives import true_logit
+
+
+@measures(
+    scaled_doubt=r"$\max (1 - \pi_y)e^{F_y}$",
+    scaled_wrong=r"$\max_{i \neq y} \pi_i e^{F_y}$",
+    least_doubt=r"$\min (1 - \pi_y)$",
+    least_wrong=r"$\min k\pi_i$",
+    largest_wrong=r"$\max k\pi_i$",
+)
+def softmax_tails(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Tensor, " S"]]:
+    """What is left to wrong classes at the training points, Lemmas D.5 and D.6 of RNRF.
+
+    scaled_doubt: The largest (1 − π_y)e^{F_y} over the points with F_y ≥ ½ log d; 0 without one,
+        Lemma D.5 of RNRF.
+    scaled_wrong: The largest π_i e^{F_y} over those points and the wrong classes i, Lemma D.6 of
+        RNRF.
+    least_doubt: The smallest 1 − π_y over all points, Lemma D.5 of RNRF.
+    least_wrong: The smallest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
+    largest_wrong: The largest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
+    """
+    return _tails(state.f(scene.train.x), scene)
+
+
+@measures(
+    attacked_scaled_doubt=r"$\max (1 - \pi_y(\tilde{X}))e^{F_y(\tilde{X})}$",
+    attacked_scaled_wrong=r"$\max_{i \neq y} \pi_i(\tilde{X}) e^{F_y(\tilde{X})}$",
+    attacked_least_doubt=r"$\min (1 - \pi_y(\tilde{X}))$",
+    attacked_least_wrong=r"$\min k\pi_i(\tilde{X})$",
+    attacked_largest_wrong=r"$\max k\pi_i(\tilde{X})$",
+)
+def attacked_softmax_tails(
+    state: State[Tensor], scene: TwoFeatureScene
+) -> dict[str, Float[Tensor, " S"]]:
+    """What is left to wrong classes at the attacked training points, Lemmas D.19 and D.20 of RNRF.
+
+    attacked_scaled_doubt: The largest (1 − π_y)e^{F_y} over the attacked points with
+        F_y ≥ ½ log d; 0 without one, Lemma D.19 of RNRF.
+    attacked_scaled_wrong: The largest π_i e^{F_y} over those points and the wrong classes i, Lemma
+        D.20 of RNRF.
+    attacked_least_doubt: The smallest 1 − π_y over all attacked points, Lemma D.19 of RNRF.
+    attacked_least_wrong: The smallest kπ_i over all attacked points and wrong classes, Lemma D.20
+        of RNRF.
+    attacked_largest_wrong: The largest kπ_i over all attacked points and wrong classes, Lemma D.20
+        of RNRF.
+    """
+    values = _tails(state.f(state.full.x_adv), scene)
+    return {f"attacked_{name}": value for name, value in values.items()}
+
+
+def _tails(F: Float[Tensor, "S n k"], scene: TwoFeatureScene) -> dict[str, Float[Tensor, " S"]]:
+    F, y, k = F.double(), scene.train.y, scene.data.k
+    own, truth = true_logit(F, y), y[..., None]
+    wrong = F.log_softmax(-1).scatter(-1, truth, -torch.inf)  # log π_i, i ≠ y
+    doubt = wrong.logsumexp(-1)
+    fitted = own >= math.log(scene.data.d) / 2
+    least = wrong.scatter(-1, truth, torch.inf)
+    return {
+        "scaled_doubt": torch.where(fitted, (doubt + own).exp(), 0.0).amax(-1),
+        "scaled_wrong": torch.where(fitted, (wrong.amax(-1) + own).exp(), 0.0).amax(-1),
+        "least_doubt": doubt.exp().amin(-1),
+        "least_wrong": k * least.exp().amin((-1, -2)),
+        "largest_wrong": k * wrong.exp().amax((-1, -2)),
+    }

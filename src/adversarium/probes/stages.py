@@ -1,0 +1,142 @@
+"""What RNRF's lemmas say of every step: growth by its law, foreign correlations beside their start,
+the remainder of the noise's update."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from adversarium.networks.smoothed_cnn import smoothed_slope
+from adversarium.probes.measuring import described
+from adversarium.probes.recursions import growth, own_parts
+from adversarium.probes.two_features import TwoFeatureScene, every_correlation
+from adversarium.shapes import Float
+from adversarium.sockets import Measure, Rows, State
+
+
+@dataclass(frozen=True)
+class GrowthRange:
+    """Increments over the law of Lemma D.8 of RNRF, in the filters with the largest A and B of a
+    class, as long as its own activations are in the polynomial part.
+
+    least_growth: The smallest increment of A or B over its law in the polynomial part, Lemma D.8 of
+        RNRF.
+    largest_growth: The largest increment of A or B over its law in the polynomial part, Lemma D.8
+        of RNRF.
+    """
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The smallest and the largest ratio."""
+        symbols = {
+            "least_growth": r"least $\Delta$ over its law",
+            "largest_growth": r"largest $\Delta$ over its law",
+        }
+        return described(symbols, type(self).__doc__)
+
+    def see(
+        self,
+        memory: tuple[Tensor, Tensor, Tensor] | None,
+        state: State[Tensor],
+        scene: TwoFeatureScene,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The smallest and the largest ratio, and the last (A, B, C, D)."""
+        M = every_correlation(state, scene)
+        if memory is None:
+            none = torch.full_like(M[:, 0, 0, 0], math.inf)
+            return none, -none, M
+        low, high, old = memory
+        k, data, rho = scene.data.k, scene.data, scene.network.rho
+        A, B = own_parts(old, k)
+        early = torch.maximum(data.alpha * A.amax(-1), data.beta * B.amax(-1)) < rho  # (S, k)
+        for now, was, law in zip(own_parts(M, k), (A, B), growth(old, scene), strict=True):
+            best = was.argmax(-1, keepdim=True)
+            ratio = ((now - was).gather(-1, best) / law.gather(-1, best)).squeeze(-1)
+            low = torch.minimum(low, torch.where(early, ratio, torch.inf).amin(-1))
+            high = torch.maximum(high, torch.where(early, ratio, -torch.inf).amax(-1))
+        return low, high, M
+
+    def rows(self, memory: tuple[Tensor, Tensor, Tensor]) -> Rows:
+        """Both ratios."""
+        return {"least_growth": memory[0], "largest_growth": memory[1]}
+
+
+@dataclass(frozen=True)
+class ForeignRatio:
+    """max_r C_{i,r,y} and max_r D_{i,r,y} over their starts, Lemmas D.7 and D.21 of RNRF.
+
+    foreign_robust_ratio: The largest max_r C_{i,r,y} over its own start, over all steps from the
+        first on and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
+    foreign_nonrobust_ratio: The largest max_r D_{i,r,y} over its own start, over all steps from the
+        first on and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
+    """
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Both ratios."""
+        symbols = {
+            "foreign_robust_ratio": r"$\max C/\max C^{(0)}$",
+            "foreign_nonrobust_ratio": r"$\max D/\max D^{(0)}$",
+        }
+        return described(symbols, type(self).__doc__)
+
+    def see(
+        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
+    ) -> tuple[Tensor, Tensor]:
+        """The starts (S, 2, pairs), and the largest ratios (S, 2)."""
+        tops = self._tops(state, scene)
+        if memory is None:
+            return tops, torch.full_like(tops[..., 0], -math.inf)
+        start, worst = memory
+        ratio = torch.where(start > 0, tops / start, -math.inf)  # with few filters none may be
+        return start, torch.maximum(worst, ratio.amax(-1))
+
+    def _tops(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S 2 f"]:
+        """max_r C_{i,r,y} and max_r D_{i,r,y} of every pair i ≠ y."""
+        k = scene.data.k
+        top = every_correlation(state, scene).amax(2)  # (S, k, 2k)
+        other = ~torch.eye(k, dtype=torch.bool, device=top.device)
+        return torch.stack([top[..., :k][:, other], top[..., k:][:, other]], dim=1)
+
+    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
+        """The ratios of C and of D."""
+        C, D = memory[1].unbind(-1)
+        return {"foreign_robust_ratio": C, "foreign_nonrobust_ratio": D}
+
+
+@dataclass(frozen=True)
+class NoiseRemainder:
+    """What the own patch leaves of a step of ⟨w, ξ⟩, in units of η/√d, Lemma E.4 of RNRF: the
+    largest over all steps, filters and training patches of |Δ⟨w_{i,r}, ξ⟩ −
+    (η/N)(1{y=i} − π_i) s'(⟨w_{i,r}, x_p⟩)‖ξ_p‖²|·√d/η."""
+
+    name: str = "noise_remainder"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The remainder."""
+        symbol = r"remainder of $\Delta\langle w, \xi\rangle$ over $\eta/\sqrt{d}$"
+        return described({self.name: symbol}, type(self).__doc__)
+
+    def see(
+        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
+    ) -> tuple[Tensor, Tensor]:
+        """⟨w, ξ⟩ after the own patch's step alone, and the largest remainder so far."""
+        train, network, rule = scene.train, scene.network, scene.setting.rule
+        noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
+        actual = state.W @ noise.mT[:, None]  # (S, k, m, nP)
+        worst = torch.zeros(len(x)).to(x)
+        if memory is not None:
+            left = (actual - memory[0]).abs().amax((1, 2, 3))
+            worst = torch.maximum(memory[1], left * scene.data.d**0.5 / rule.eta)
+        pull = one_hot(train.y, scene.data.k) - state.f(train.x).softmax(-1)
+        pull = pull.repeat_interleave(scene.data.P, dim=1).mT[:, :, None]  # (S, k, 1, nP)
+        slopes = smoothed_slope(state.W @ x.mT[:, None], network.q, network.rho)
+        own = noise.square().sum(-1)[:, None, None]
+        return actual + rule.eta / rule.n * pull * slopes * own, worst
+
+    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
+        """The largest remainder of any step."""
+        return {self.name: memory[1]}
