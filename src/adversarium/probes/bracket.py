@@ -43,7 +43,7 @@ def bracket(
 @dataclass(frozen=True, kw_only=True)
 class CertifiedError:
     """The share of points whose robustness in the training attack's ball is not proven: an upper
-    bound of the robust error."""
+    bound of the robust error. An attack without a ball is refused."""
 
     on: Literal["test", "train"] = "train"
     n: int = 1000
@@ -56,9 +56,14 @@ class CertifiedError:
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         batch = scene.train if self.on == "train" else scene.test(self.n)
         attack = scene.attack
+        if attack is None:
+            return error(state.margin(batch))  # nothing is perturbed
         ball = attack.ball if isinstance(attack, Bounded) else None
         if ball is None:
-            return error(state.margin(batch))  # nothing is perturbed
+            raise TypeError(
+                f"CertifiedError needs a training attack with a ball, and {type(attack).__name__} "
+                "has none: there is no set over which robustness could be proven."
+            )
         waits = isinstance(attack, Waiting) and state.t < attack.after
         return error(certified_margin(state, batch, ball.p, 0.0 if waits else ball.radius))
 

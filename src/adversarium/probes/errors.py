@@ -128,7 +128,8 @@ class ErrorByRadius:
     """The share of wrong fresh points under attacks of several radii; without attacks, the share
     whose robustness no interval bound proves (l_inf).
 
-    A stronger budget never counts less: each radius keeps what a smaller one broke.
+    A stronger budget never counts less: a point that a smaller radius broke stays broken, and one
+    that is proven robust at a larger radius is so at the smaller ones.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -141,6 +142,8 @@ class ErrorByRadius:
     >>> found.values.shape, found.at
     (torch.Size([2, 3]), {'radius': (0.1, 0.2, 0.4)})
     """
+
+    revision: ClassVar[int] = 2  # 2: the running maximum is taken point by point
 
     attacks: tuple[WithRadius, ...]
     radii: tuple[float, ...]  # rising
@@ -164,8 +167,10 @@ class ErrorByRadius:
 
     def __call__(self, state: AnyState, scene: AnyScene) -> dict[str, Recorded]:
         batch = scene.test(self.n)
-        errors = [error(self._margin(state, batch, radius)) for radius in self.radii]
-        values = torch.stack(errors, dim=-1).cummax(-1).values
+        margins = [self._margin(state, batch, radius) for radius in self.radii]
+        wrong = ~(torch.stack(margins) > 0)
+        kept = wrong.cummax(0).values if self.attacks else wrong.flip(0).cummin(0).values.flip(0)
+        values = kept.double().mean(-1).movedim(0, -1)
         return {self.name: Recorded(values, at={"radius": self.radii})}
 
     def _margin(self, state: AnyState, batch: Batch, radius: float) -> Tensor:
