@@ -8,7 +8,12 @@ from torch import Tensor
 
 def per_example(which: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """a for the examples of `which`, b for the others."""
-    return torch.where(which.view(*which.shape, *[1] * (a.ndim - which.ndim)), a, b)
+    return torch.where(wide(which, a), a, b)
+
+
+def wide(v: Tensor, like: Tensor) -> Tensor:
+    """One number per example, ready to multiply whole examples."""
+    return v.view(*v.shape, *[1] * (like.ndim - v.ndim))
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,10 @@ class CubicCNN:
         """Σ_r ⟨w_r, X[j]⟩³ of every patch j, (*S, n, P)."""
         return torch.einsum("...md,...npd->...npm", W, x).pow(3).sum(-1)
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The filters."""
+        return W
+
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
         z = torch.einsum("...md,...npd->...nmp", W, x)

@@ -45,3 +45,11 @@ class MixedLearner:
             return linear
         active = torch.relu(x @ W["w"].mT - self.b)
         return linear + torch.einsum("...nm,...m->...n", active, W["a"])
+
+    def directions(self, W: dict[str, Tensor]) -> Tensor:
+        """The linear part and the units."""
+        return (
+            torch.cat([W["w_0"][..., None, :], W["w"]], dim=-2)
+            if self.m
+            else W["w_0"][..., None, :]
+        )

@@ -47,6 +47,10 @@ class PatchCNN:
         """Σ_r a_r s(⟨w_r, X[j]⟩) of every patch j, (*S, n, P)."""
         return self._top(self.activation(torch.einsum("...md,...npd->...npm", W, x)))
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The filters."""
+        return W
+
     def _top(self, h: Tensor) -> Tensor:
         """Σ_r a_r h_r."""
         odd = isinstance(self.activation, Power)

@@ -46,3 +46,7 @@ class Perceptron:
         """One number per point."""
         h = self.activation(x @ W["w"].mT + W["b"][..., None, :])
         return torch.einsum("...nm,...m->...n", h, W["a"]) + W["c"][..., None]
+
+    def directions(self, W: dict[str, Tensor]) -> Tensor:
+        """The units."""
+        return W["w"]

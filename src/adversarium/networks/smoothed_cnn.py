@@ -114,6 +114,10 @@ class SmoothedCNN:
         z = torch.einsum("...kmd,...npd->...npkm", W, x)
         return smoothed_relu(z, self.q, self.rho).sum(-1)
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The filters of all classes."""
+        return W.flatten(-3, -2)
+
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of every F_i over B_p(x, radius): ⟨w, x_p⟩ moves by at most radius·‖w‖_q."""
         z = torch.einsum("...kmd,...npd->...nkmp", W, x)

@@ -55,6 +55,10 @@ class TwoLayer:
         plus, minus = self.activation(h).chunk(2, dim=-1)
         return (plus.sum(-1) - minus.sum(-1)) / math.sqrt(self.m)
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The units."""
+        return W
+
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩."""
         return self.interval_at(x @ W.mT, radius * W.norm(dual(p), dim=-1)[..., None, :])
