@@ -139,7 +139,10 @@ class WeightState(Generic[W_]):
         """Sound lower and upper bounds of the outputs over B_p(x, radius)."""
         network = self.setting.network
         if not isinstance(network, Certified):
-            raise TypeError(f"{type(network).__name__} has no interval bounds to prove with.")
+            raise TypeError(
+                f"{type(network).__name__} has no bounds to prove robustness with; give it "
+                "`interval(W, x, p, radius)`, or ask for attacks alone."
+            )
         return network.interval(cast(Any, self.W), batch.x, p, radius)
 
     @cached_property
