@@ -35,7 +35,8 @@ def modified_training(
     """f(x) = ⟨w_0, x⟩ + Σ_i y_i relu(⟨w_i, x⟩ − b), w_i = (I − w_0 w_0ᵀ)x_i, Theorem 4.2 of CGRM,
     w_0 trained on the large margins: errors of the mixed network, distances of w_0 and w_i to w*
     and ξ_i, the closed form of the robust margin at memorised points, and whether b lies in its
-    window."""
+    window. `unproven_train` is a proof: where no unit can switch inside the ball, f is linear
+    there, and y f(x) − δ‖∇f(x)‖₂ is the exact margin."""
     train = data.sample(N, rng)
     small = train.is_small
     w_0 = _linear_part(train.y[~small, None] * train.x[~small], delta, steps, eta)
@@ -46,18 +47,23 @@ def modified_training(
     def f(z: Tensor) -> Tensor:
         return network.f(W, z)
 
-    errors = _fresh_errors(rng, f, data, delta, fresh)
+    units = network.directions(W)
+    errors = _fresh_errors(rng, f, data, delta, fresh, units)
     low, high = threshold_window(data.d, N, data.mu, delta)
     xi = x.clone()
     xi[:, 0] = 0
     length = xi.square().sum(1)
     margin = _robust_margin(f, x, y, delta)
     closed = data.beta + length - b - delta * (1 + length).sqrt()
+    broken = broken_in_l2(f, train.x, train.y, delta, rng, units)
+    least, most = network.interval(W, train.x, 2, delta)
+    proven = torch.where(train.y > 0, least, -most)
     alone = ((x @ w.mT > b).sum(1) == 1) & (x @ w.mT > b).diagonal()
     return {
         **errors,
         "clean_train": _error(f, train.x, train.y),
-        "robust_train": float(broken_in_l2(f, train.x, train.y, delta, rng).double().mean()),
+        "robust_train": float(broken.double().mean()),
+        "unproven_train": float((~(proven > 0)).double().mean()),
         "w_0_error": float((w_0 - torch.eye(data.d, 1)[:, 0].double()).norm()),
         "w_i_error": float((w - xi).norm(dim=1).mean()),
         "least_margin": float(margin.min()),
@@ -78,13 +84,18 @@ def _linear_part(
 
 
 def _fresh_errors(
-    rng: Generator, f: Classifier, data: MarginMixture, delta: float, fresh: int
+    rng: Generator,
+    f: Classifier,
+    data: MarginMixture,
+    delta: float,
+    fresh: int,
+    units: Float[Tensor, "r d"],
 ) -> dict[str, float]:
     """Clean and robust errors on fresh small and large margins, and on the mixture of them."""
     errors: dict[str, float] = {}
     for name, mu in (("small", 1.0), ("large", 0.0)):
         test = MarginMixture(d=data.d, alpha=data.alpha, beta=data.beta, mu=mu).sample(fresh, rng)
-        wrong = broken_in_l2(f, test.x, test.y, delta, rng)
+        wrong = broken_in_l2(f, test.x, test.y, delta, rng, units)
         errors[f"clean_{name}"] = _error(f, test.x, test.y)
         errors[f"robust_{name}"] = float(wrong.double().mean())
     for kind in ("clean", "robust"):

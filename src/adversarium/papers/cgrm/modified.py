@@ -58,7 +58,7 @@ def plan(alpha=5.0, beta=0.5, mu=0.2, large=False, samples=SAMPLES, steps=300):
             at={"set": name, **PLACE},
             function=modified_training,
             parameters=dict(data=data, N=N, delta=delta, b=share * d),
-            version=2,
+            version=3,
         )
     for N in samples:
         yield Trial(
