@@ -18,6 +18,10 @@ from adversarium.rng import Streams
 from adversarium.sockets import Labelled, Loss, Points
 
 
+class NoGradient(TypeError):
+    """The loss does not lead back to x."""
+
+
 def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
     """The loss of every example and its gradient in x.
 
@@ -31,7 +35,7 @@ def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
         if values.requires_grad:
             found = torch.autograd.grad(values.sum(), z, allow_unused=True)
     if found[0] is None:
-        raise TypeError(
+        raise NoGradient(
             "the loss has no gradient in x (looked-up or detached inputs?); attack it without: "
             "RandomSearch, Corners."
         )

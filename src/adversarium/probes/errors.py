@@ -1,12 +1,13 @@
 """Errors and losses of a state. A point is wrong where its margin is ≤ 0."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from adversarium.attacks.gradient import NoGradient
 from adversarium.data.batches import picked
 from adversarium.probes.measuring import measures
 from adversarium.probes.scene import AnyScene, AnyState
@@ -15,23 +16,43 @@ from adversarium.sockets import Attack, Batch, Measure, Recorded
 
 
 def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
-    """The smallest margin that any of the attacks finds, never above the clean one.
+    """The smallest margin that any of the attacks finds, never above the clean one."""
+    *_, worst = hunt(state, batch, attacks)
+    return worst
+
+
+def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[Tensor]:
+    """The smallest margin so far: at x, then after every attack.
 
     The first attack meets every point, the others the survivors of one replica at a time: what a
-    seed's points meet does not depend on the other seeds.
+    seed's points meet does not depend on the other seeds. Where a loss has no gradient, attacks
+    that need one are passed over if another does not.
     """
     worst = state.margin(batch)
-    for attack in attacks[:1]:
-        if (worst > 0).any():
-            worst = torch.minimum(worst, state.margin(batch, attack))
-    for i in range(len(worst) if attacks[1:] else 0):
-        alone = state.full.replica(i)
-        for attack in attacks[1:]:
-            alive = (worst[i] > 0).nonzero().squeeze(-1)
-            if len(alive):
-                attacked = alone.margin(picked(batch, i, alive), attack)[0]
-                worst[i, alive] = torch.minimum(worst[i, alive], attacked)
-    return worst
+    yield worst
+    blind = 0
+    for number, attack in enumerate(attacks):
+        try:
+            worst = torch.minimum(worst, _attacked(state, batch, attack, worst, number == 0))
+        except NoGradient:
+            blind += 1
+            if blind == len(attacks):
+                raise
+        yield worst
+
+
+def _attacked(
+    state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
+) -> Tensor:
+    """Margins under one attack of the points that survived so far."""
+    if together:
+        return state.margin(batch, attack) if (worst > 0).any() else worst
+    found = worst.clone()
+    for i in range(len(worst)):
+        alive = (worst[i] > 0).nonzero().squeeze(-1)
+        if len(alive):
+            found[i, alive] = state.full.replica(i).margin(picked(batch, i, alive), attack)[0]
+    return found
 
 
 def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
