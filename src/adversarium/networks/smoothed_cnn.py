@@ -133,34 +133,35 @@ class SmoothedCNN:
     def _class_interval(
         self, w: Tensor, x: Tensor, p: float, radius: float
     ) -> tuple[Tensor, Tensor]:
-        """Bounds of one F_i."""
+        """Bounds of one F_i, its filters in the order of their lengths."""
+        order = w.norm(dim=-1).argsort(dim=-1, descending=True)
+        w = w.double().gather(-2, order[..., None].expand_as(w))
         z, reach, size = patches_reached(w, x, p, radius)  # (*S, n, P, m)
         low, here, high = (
             smoothed_relu(end, self.q, self.rho) for end in (z - reach, z, z + reach)
         )
-        slope = smoothed_slope(z, self.q, self.rho)
-        rounding = (slope * slack(x.shape[-1], size)).sum((-1, -2))
-        # slope: (*S, n, P, m), w: (*S, m, d)
-        gradient = torch.einsum("...npm,...md->...npd", slope, w.double()).flatten(-2)
-        tangent = here.sum((-1, -2)) - radius * gradient.norm(dual(p), dim=-1) - rounding
+        slope, error = smoothed_slope(z, self.q, self.rho), slack(x.shape[-1], size)
+        gradient = torch.einsum("...npm,...md->...npd", slope, w).flatten(-2)
+        falls = radius * gradient.norm(dual(p), dim=-1) + (slope * error).sum((-1, -2))
         give = slack(self.m * x.shape[-2] + x.shape[-1], (high + size).sum((-1, -2)))
-        least = torch.maximum(low.sum((-1, -2)), tangent) - give
-        most = torch.minimum(high.sum(-1), self._spectral(w, z, reach, size, p, radius)).sum(-1)
-        return least, most + give
+        least = torch.maximum(low.sum((-1, -2)), here.sum((-1, -2)) - falls) - give
+        far = radius * (math.sqrt(w.shape[-1]) if p == math.inf else 1.0)
+        most = high.sum(-1)
+        for long in (0, *(2**i for i in range(self.m.bit_length() - 1))):
+            short = slice(long, None)
+            rest = self._spectral(w[..., short, :], (z + error)[..., short], reach[..., short], far)
+            most = torch.minimum(most, high[..., :long].sum(-1) + rest)
+        return least, most.sum(-1) + give
 
-    def _spectral(
-        self, w: Tensor, z: Tensor, reach: Tensor, size: Tensor, p: float, radius: float
-    ) -> Tensor:
-        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)², of every patch, for ‖δ‖₂ ≤ radius·√d
-        in l_inf and ≤ radius in l1 and l2.
+    def _spectral(self, w: Tensor, z: Tensor, reach: Tensor, far: float) -> Tensor:
+        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch: for the short filters;
+        intervals serve the long ones. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
 
         Proof: s(z) ≤ κ z₊² up to T = max_r z'_r with κ = max_{z ≤ T} s(z)/z², attained at T or at
         2(1 − 1/q)ϱ (s(z)/z² rises up to there); and ‖(z + wδ)₊‖₂ ≤ ‖z₊‖₂ + ‖wδ‖₂.
         """
         top = (z + reach).amax(-1).clamp(min=0, max=2 * (1 - 1 / self.q) * self.rho)
         kappa = smoothed_relu(top, self.q, self.rho) / torch.where(top > 0, top, 1.0).square()
-        length = (z.clamp_min(0) + slack(w.shape[-1], size)).norm(dim=-1)
-        far = radius * (math.sqrt(w.shape[-1]) if p == math.inf else 1.0)
-        moved = largest_singular(w)[..., None, None] * far
-        bound: Tensor = kappa * (length + moved).square()
+        length: Tensor = z.clamp_min(0).norm(dim=-1)
+        bound = kappa * (length + largest_singular(w)[..., None, None] * far).square()
         return (1 + 4 * gamma(w.shape[-2] + 64)) * bound
