@@ -200,7 +200,9 @@ def _l1_nearest(move: Tensor, radius: float) -> Tensor:
     count = torch.arange(1, u.shape[-1] + 1, device=u.device, dtype=u.dtype)
     active = (top * count > excess).sum(-1, keepdim=True).clamp_min(1)
     level = excess.gather(-1, active - 1) / active
-    nearest = torch.sign(move) * (u - level).clamp_min(0).to(move)
+    size = (u - level).clamp_min(0)
+    size = size * (radius / size.sum(-1, keepdim=True).clamp_min(_TINY)).clamp(max=1)
+    nearest = torch.sign(move) * size.to(move)
     return torch.where(m.sum(-1, keepdim=True) <= radius, move, nearest)
 
 

@@ -50,5 +50,5 @@ def strong_attacks(
         *(FAB(**ball, steps=steps, restarts=1, loss=loss) for loss in ranks),
         Crossings(**ball),
         PGD(**ball, steps=steps, start="uniform", restarts=2),
-        RandomSearch(**ball, queries=2 * steps),
+        RandomSearch(**ball, queries=4 * steps),
     )
