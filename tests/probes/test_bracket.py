@@ -51,7 +51,7 @@ def test_the_bracket_is_ordered_and_closes_at_radius_zero():
     setting, state = small_state()
     scene, fresh = Scene(setting), setting.draw(setting.data, 40, "test")
     for radius in (0.0, 0.1, 0.5):
-        low, high = bracket(state, scene, fresh, 2, radius, strong_attacks(2, radius, 1))
+        low, high = bracket(state, scene, fresh, 2, radius, strong_attacks(2, radius, 1, steps=10))
         assert (low <= high).all()
         if radius == 0:
             assert torch.equal(low, high)
