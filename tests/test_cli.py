@@ -426,6 +426,8 @@ def test_attack_meets_every_network_with_every_attack(call, tmp_path):
     (made,) = json.loads(call(*words, "--json").stdout)["attacks"]
     assert made["p"] == 2 and made["radii"] == [0, 0.2, 1]
     strong = made["errors"]["all strong attacks"]
+    assert all(len(row) == 3 for row in made["members"].values()) and "APGD" in made["members"]
+    assert len(made["flat"]) == 3 and all(0 <= share <= 1 for share in made["flat"])
     assert strong == sorted(strong)
     for row in made["errors"].values():
         assert all(a <= b for a, b in zip(row, strong, strict=True))

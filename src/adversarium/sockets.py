@@ -38,6 +38,14 @@ class Points(Protocol):
 
 
 @runtime_checkable
+class Labelled(Points, Protocol):
+    """Points with labels."""
+
+    @property
+    def y(self) -> Tensor: ...
+
+
+@runtime_checkable
 class Batch(Points, Protocol):
     """Points with labels: `y` is ±1 (float) for a scalar classifier, 0 … k−1 (int) for k logits.
 
@@ -132,12 +140,53 @@ class PatchAdditive(Protocol[W_contra]):
 
 
 @runtime_checkable
+class Directed(Protocol[W_contra]):
+    """A network that names the directions along which its units look at an input, or at a patch:
+    (*S, r, d)."""
+
+    def directions(self, W: W_contra) -> Tensor: ...
+
+
+@runtime_checkable
 class Batched(Protocol):
     """A network with a memory that training moves without a gradient (batch normalisation):
     `buffers` names it, `trained_f` returns the outputs on a training batch and the next memory."""
 
     def buffers(self, W: dict[str, Tensor]) -> frozenset[str]: ...
     def trained_f(self, W: dict[str, Tensor], x: Tensor) -> tuple[Tensor, dict[str, Tensor]]: ...
+
+
+@runtime_checkable
+class Guiding(Protocol):
+    """A loss that tells more than its values, for attacks that use what a network is made of.
+
+    `directions`, (*S, r, d): along which its units look at an input or a patch. `patchwise`: what
+    every patch adds to the lead of every rival class, (*S, n, P, rivals); the loss is the largest
+    sum over patches. None where the network does not say.
+    """
+
+    @property
+    def directions(self) -> Tensor | None: ...
+    @property
+    def patchwise(self) -> Loss | None: ...
+
+    def __call__(self, x: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """A loss with what it knows of its network.
+
+    >>> Guide(lambda x: x.sum(-1)).directions is None
+    True
+    """
+
+    loss: Loss
+    directions: Tensor | None = None
+    patchwise: Loss | None = None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.loss(x)
 
 
 @runtime_checkable

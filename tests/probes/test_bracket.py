@@ -45,7 +45,7 @@ def test_the_bracket_is_ordered_and_closes_at_radius_zero():
     setting, state = small_state()
     scene, fresh = Scene(setting), setting.draw(setting.data, 40, "test")
     for radius in (0.0, 0.1, 0.5):
-        low, high = bracket(state, scene, fresh, 2, radius, strong_attacks(2, radius, 1))
+        low, high = bracket(state, scene, fresh, 2, radius, strong_attacks(2, radius, 1, steps=10))
         assert (low <= high).all()
         if radius == 0:
             assert torch.equal(low, high)
@@ -53,7 +53,7 @@ def test_the_bracket_is_ordered_and_closes_at_radius_zero():
 
 def test_the_certified_error_is_clean_until_its_attack_begins():
     setting, state = small_state()
-    late = replace(setting, attack=PGD(p=2, radius=0.5, steps=1, after=1))
+    late = replace(setting, attack=PGD(p=2, radius=1.0, steps=1, after=1))
     clean = train_error(state, Scene(setting))
     assert torch.equal(CertifiedError()(state, Scene(setting)), clean)
     before, after = (CertifiedError()(WeightState(late, t, state.W), Scene(late)) for t in (0, 1))

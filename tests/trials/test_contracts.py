@@ -67,7 +67,7 @@ def test_every_trial_of_the_room_has_a_toy_size():
     assert {name for name in room.__all__ if _is_trial(getattr(room, name))} == set(TOY)
 
 
-def _at_a_random_point(f, x, y, delta, rng):
+def _at_a_random_point(f, x, y, delta, rng, directions=None):
     return y * f(x + delta * (2 * uniform(x.shape, rng) - 1)) <= 0
 
 

@@ -1,9 +1,13 @@
 """Attacks: `attack(loss, batch, t, rng)` returns points of the perturbation set."""
 
 from adversarium.attacks.balls import Ball
+from adversarium.attacks.far import Crossings, FarSide
 from adversarium.attacks.finite import Corners, FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep
+from adversarium.attacks.nearest import DDN, FAB
 from adversarium.attacks.patches import PatchTransplant
+from adversarium.attacks.search import RandomSearch
+from adversarium.attacks.sparse import SparseAscent
 from adversarium.attacks.strong import strong_attacks
 from adversarium.attacks.transfer import (
     GTA,
@@ -15,21 +19,30 @@ from adversarium.attacks.transfer import (
     gta,
     midpoint,
 )
+from adversarium.attacks.units import PatchMaximiser, UnitSteps
 
 __all__ = [
     "APGD",
+    "DDN",
+    "FAB",
     "FGSM",
     "GTA",
     "PGD",
     "Ball",
     "Corners",
+    "Crossings",
+    "FarSide",
     "FeatureCollision",
     "FeatureReplacement",
     "FiniteAttack",
     "GenericGTA",
     "MarginStep",
+    "PatchMaximiser",
     "PatchTransplant",
+    "RandomSearch",
     "SignalPatch",
+    "SparseAscent",
+    "UnitSteps",
     "UniversalFeature",
     "gta",
     "midpoint",

@@ -15,7 +15,6 @@ from torch import Tensor
 from adversarium.rng import Streams, normal, uniform
 
 _TINY = 1e-30  # keeps 0/0 at 0 in both precisions
-_BISECTIONS = 100  # 40 for the order of magnitude, 60 for the digits of a float64
 
 
 def _on_flat_events(
@@ -34,9 +33,15 @@ def _on_flat_events(
     return wrapped
 
 
+def whole(p: float) -> float:
+    """1 for 1.0 and 2 for 2.0: one norm has one name, and draws one stream."""
+    return int(p) if p in (1, 2) else p
+
+
 def unit(g: Tensor) -> Tensor:
-    """g/‖g‖₂ along the last axis, 0 where g = 0; sound for gradients whose squares overflow."""
-    scaled = g / g.abs().amax(-1, keepdim=True).clamp_min(_TINY)
+    """g/‖g‖₂ along the last axis, 0 where g = 0; sound for gradients of any size."""
+    peak = g.abs().amax(-1, keepdim=True)
+    scaled = g / torch.where(peak > 0, peak, 1.0)
     length: Tensor = scaled.norm(dim=-1, keepdim=True)
     return scaled / length.clamp_min(_TINY)
 
@@ -62,6 +67,7 @@ class Ball:
     def __post_init__(self) -> None:
         if self.p not in (1, 2, math.inf):
             raise ValueError(f"Ball needs p = 1, 2 or inf, got {self.p}.")
+        object.__setattr__(self, "p", whole(self.p))
         if not self.radius >= 0:
             raise ValueError(
                 f"Ball needs radius >= 0, got {self.radius}; for clean training use attack=None."
@@ -70,11 +76,18 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Refuses data outside the box: clamping them would silently change the data."""
+        """Refuses data that are not finite, and data outside the box (in their own precision):
+        clamping them would silently change the data."""
+        if not bool(x.isfinite().all()):
+            raise ValueError(
+                "an attack needs finite data, got "
+                f"{int((~x.isfinite()).sum())} entries that are infinite or no numbers."
+            )
         if self.box is None or not x.numel():
             return
         low, high = float(x.min()), float(x.max())
-        if low < self.box[0] or high > self.box[1]:
+        wall = torch.tensor(self.box, dtype=x.dtype).tolist()
+        if low < wall[0] or high > wall[1]:
             raise ValueError(
                 f"the attack's box is {self.box}, the data lie in [{low:.4g}, {high:.4g}]; "
                 "widen the box or leave it out (box=None)."
@@ -91,11 +104,10 @@ class Ball:
             if self.box is None:
                 length: Tensor = move.norm(dim=-1, keepdim=True)
                 return x + move * (self.radius / length.clamp_min(_TINY)).clamp(max=1)
-            return self._largest(x, lambda s: self._boxed(x + move * s))
+            return self._within(x, move, _stretch(move, self._walls(x, move), self.radius, 1.0))
         if self.box is None:
-            return x + _soft(move, _l1_threshold(move, self.radius))
-        peak = move.abs().amax(-1, keepdim=True)
-        return self._largest(x, lambda s: self._boxed(x + _soft(move, (1 - s) * peak)))
+            return x + _l1_nearest(move, self.radius)
+        return self._within(x, move, _l1_boxed(move, self._walls(x, move), self.radius))
 
     @_on_flat_events
     def steepest(self, x: Tensor, g: Tensor) -> Tensor:
@@ -108,11 +120,7 @@ class Ball:
             if self.box is None:
                 return x + self.radius * along
             # the maximiser is clip(x + s·g) with the smallest s that spends the budget
-            reach = 2 * (self.box[1] - self.box[0]) + self.radius
-            smallest = torch.where(along == 0, math.inf, along.abs()).amin(-1, keepdim=True)
-            far = reach / smallest.clamp_min(1e-12)
-            far = torch.where(far.isfinite(), far, 1.0)
-            return self._largest(x, lambda s: self._boxed(x + far * s * along), curved=True)
+            return self._within(x, g, _stretch(along, self._walls(x, g), self.radius))
         return self._greedy(x, g)
 
     def sample(self, x: Tensor, lead: int, rng: Streams) -> Tensor:
@@ -138,48 +146,79 @@ class Ball:
     def _boxed(self, z: Tensor) -> Tensor:
         return z if self.box is None else z.clamp(*self.box)
 
-    def _largest(self, x: Tensor, path: Callable[[Tensor], Tensor], curved: bool = False) -> Tensor:
-        """path(s) for the largest s ∈ [0, 1] that stays within the radius, by bisection.
+    def _walls(self, x: Tensor, g: Tensor) -> Tensor:
+        """How far every coordinate may move in the direction of g."""
+        assert self.box is not None
+        low, high = torch.tensor(self.box, dtype=x.dtype).tolist()
+        return torch.where(g > 0, high - x, x - low)
 
-        ‖path(s) − x‖_p is non-decreasing in s for each path above, and the kept end is always
-        inside. A curved path spans many orders of magnitude and is bisected in log s first.
-        """
-
-        def inside(s: Tensor) -> Tensor:
-            length: Tensor = (path(s) - x).norm(self.p, dim=-1, keepdim=True)
-            return length <= self.radius
-
-        one = torch.ones_like(x[..., :1])
-        low, high = (1e-18 if curved else 0) * one, one
-        whole = inside(one)
-        for step in range(_BISECTIONS):
-            middle = (low * high).sqrt() if curved and step < 40 else (low + high) / 2
-            fits = inside(middle)
-            low, high = torch.where(fits, middle, low), torch.where(fits, high, middle)
-        return path(torch.where(whole, one, low))
+    def _within(self, x: Tensor, g: Tensor, size: Tensor) -> Tensor:
+        """x + sign(g)·size, shortened by what rounding adds, never out of the box."""
+        length: Tensor = size.norm(self.p, dim=-1, keepdim=True)
+        fits = (self.radius / length.clamp_min(_TINY)).clamp(max=1)
+        return self._boxed(x + torch.sign(g) * size * fits)
 
     def _greedy(self, x: Tensor, g: Tensor) -> Tensor:
         """p = 1: spend the budget on the coordinates of largest |g|, each up to its wall."""
         room = torch.full_like(x, self.radius)
         if self.box is not None:
-            wall = torch.where(g > 0, self.box[1] - x, x - self.box[0])
-            room = torch.minimum(room, wall)
+            room = torch.minimum(room, self._walls(x, g))
         order = g.abs().argsort(dim=-1, descending=True, stable=True)
         filled = room.gather(-1, order)
         before = filled.cumsum(-1) - filled
         spent = torch.minimum(filled, (self.radius - before).clamp_min(0))
-        return x + torch.sign(g) * torch.zeros_like(x).scatter(-1, order, spent)
+        return self._boxed(x + torch.sign(g) * torch.zeros_like(x).scatter(-1, order, spent))
 
 
-def _soft(z: Tensor, threshold: Tensor) -> Tensor:
-    """sign(z)·max(|z| − threshold, 0)."""
-    return torch.sign(z) * (z.abs() - threshold).clamp_min(0)
+def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> Tensor:
+    """min(s|a_i|, wall_i) for the largest s ≤ `most` whose l2 length is within the radius: with
+    the walls in the order in which they are hit, s² = (radius² − Σ_hit wall²)/Σ_free a²."""
+    a, wall = a.abs(), wall.clamp_min(0)
+    hit, order = torch.where(a > 0, wall / a, math.inf).sort(dim=-1)
+    free = a.gather(-1, order).square()
+    spent = torch.where(hit < math.inf, wall.gather(-1, order), 0).square().cumsum(-1)
+    tail = free.flip(-1).cumsum(-1).flip(-1)
+    nothing = torch.zeros_like(spent[..., :1])
+    later = torch.cat([tail[..., 1:], nothing], dim=-1)  # Σ_free beyond each wall
+    cost = spent + torch.where(later > 0, hit.square() * later, 0)
+    cost = torch.where(hit < math.inf, cost, math.inf)
+    count = (cost <= radius**2).sum(-1, keepdim=True)
+    before = torch.cat([nothing, spent], dim=-1).gather(-1, count)
+    rest = torch.cat([tail[..., :1], later], dim=-1).gather(-1, count)
+    s = torch.where(rest > 0, ((radius**2 - before).clamp_min(0) / rest).sqrt(), math.inf)
+    return torch.where(a > 0, torch.minimum(s.clamp(max=most) * a, wall), 0)
 
 
-def _l1_threshold(z: Tensor, radius: float) -> Tensor:
-    """The threshold at which soft-thresholding brings ‖z‖₁ down to the radius; 0 if it is below."""
-    u = z.abs().sort(dim=-1, descending=True).values
-    excess = u.cumsum(-1) - radius
-    count = torch.arange(1, u.shape[-1] + 1, device=z.device, dtype=z.dtype)
-    active = (u * count > excess).sum(-1, keepdim=True).clamp_min(1)
-    return (excess.gather(-1, active - 1) / active).clamp_min(0)
+def _l1_nearest(move: Tensor, radius: float) -> Tensor:
+    """sign(m)·max(|m| − τ, 0) of l1 length `radius`, m itself where it is shorter. Measured from
+    the largest |m|, in float64: after a step much longer than the radius nothing cancels."""
+    m = move.double().abs()
+    peak = m.amax(-1, keepdim=True)
+    u = (m - peak).clamp_min(-radius)  # what lies lower by more than the radius becomes 0
+    top = u.sort(dim=-1, descending=True).values
+    excess = top.cumsum(-1) - radius
+    count = torch.arange(1, u.shape[-1] + 1, device=u.device, dtype=u.dtype)
+    active = (top * count > excess).sum(-1, keepdim=True).clamp_min(1)
+    level = excess.gather(-1, active - 1) / active
+    size = (u - level).clamp_min(0)
+    size = size * (radius / size.sum(-1, keepdim=True).clamp_min(_TINY)).clamp(max=1)
+    nearest = torch.sign(move) * size.to(move)
+    return torch.where(m.sum(-1, keepdim=True) <= radius, move, nearest)
+
+
+def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
+    """min((|m_i| − τ)₊, wall_i) for the least τ ≥ 0 whose sum is within the radius: a line between
+    neighbouring corners |m_i| (a coordinate starts) and |m_i| − wall_i (it is at its wall)."""
+    m, w = move.double().abs(), wall.double().clamp_min(0)
+    u = m - m.amax(-1, keepdim=True)
+    corner, order = torch.cat([u, u - w], dim=-1).sort(dim=-1, descending=True)
+    slope = torch.cat([torch.ones_like(u), -torch.ones_like(u)], dim=-1).gather(-1, order)
+    slope = slope.cumsum(-1)
+    grown = (slope[..., :-1] * (corner[..., :-1] - corner[..., 1:])).cumsum(-1)
+    total = torch.cat([torch.zeros_like(grown[..., :1]), grown], dim=-1)
+    last = ((total <= radius).sum(-1, keepdim=True) - 1).clamp_min(0)
+    at, used, steep = (v.gather(-1, last) for v in (corner, total, slope))
+    level = at - torch.where(steep > 0, (radius - used) / steep.clamp_min(1), 0)
+    size = torch.minimum((u - level).clamp_min(0), w)
+    free = torch.minimum(m, w)
+    return torch.where(free.sum(-1, keepdim=True) <= radius, free, size).to(move)

@@ -119,12 +119,18 @@ class Corners:
         """The perturbation set."""
         return Ball(math.inf, self.radius)
 
+    def __post_init__(self) -> None:
+        _ = self.ball
+
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x
-        if x.shape[-1] > 12:
-            raise ValueError(f"Corners needs at most 12 coordinates, got {x.shape[-1]}.")
+        self.ball.check(x)
         best = Best(x, loss(x).detach())
-        for signs in itertools.product((-1.0, 1.0), repeat=x.shape[-1]):
-            z = x + self.radius * torch.tensor(signs).to(x)
+        event = x.shape[best.height.ndim :]
+        D = math.prod(event)
+        if D > 12:
+            raise ValueError(f"Corners needs at most 12 coordinates, got {D}.")
+        for signs in itertools.product((-1.0, 1.0), repeat=D):
+            z = x + self.radius * torch.tensor(signs).to(x).view(event)
             best = best.offer(z, loss(z).detach())
         return best.x

@@ -12,19 +12,54 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball, unit
+from adversarium.attacks.balls import Ball, norm, unit
 from adversarium.attacks.best import Best, per_example
 from adversarium.rng import Streams
-from adversarium.sockets import Loss, Points
+from adversarium.sockets import Labelled, Loss, Points
+
+
+class NoGradient(TypeError):
+    """The loss does not lead back to x."""
 
 
 def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The loss of every example and its gradient in x."""
+    """The loss of every example and its gradient in x.
+
+    Entries that overflow become large numbers. Where the loss is no number it has no slope: the
+    gradient is 1 everywhere, so that an ascent leaves the place.
+    """
     with torch.enable_grad():
         z = x.detach().requires_grad_(True)
         values = loss(z)
-        (gradient,) = torch.autograd.grad(values.sum(), z)
-    return values.detach(), gradient
+        found: tuple[Tensor | None, ...] = (None,)
+        if values.requires_grad:
+            found = torch.autograd.grad(values.sum(), z, allow_unused=True)
+    if found[0] is None:
+        raise NoGradient(
+            "the loss has no gradient in x (looked-up or detached inputs?); attack it without: "
+            "RandomSearch, Corners."
+        )
+    values, large = values.detach(), torch.finfo(x.dtype).max ** 0.25
+    gradient = found[0].nan_to_num(0.0, large, -large)
+    nowhere = values.isnan().view(*values.shape, *[1] * (x.ndim - values.ndim))
+    return values, gradient.masked_fill_(nowhere, 1.0)
+
+
+def batch_axes(loss: Loss, batch: Points) -> int:
+    """How many axes of x run over examples: those of the labels, or of the loss."""
+    return batch.y.ndim if isinstance(batch, Labelled) else loss(batch.x).ndim
+
+
+def flat(loss: Loss, x: Tensor, p: float, radius: float) -> Tensor:
+    """Where the gradient has vanished: to first order the whole ball moves the loss by less than a
+    millionth of itself. A point that survives there is not known to be robust.
+
+    >>> flat(lambda x: (10 * x.mean(-1)).clamp(-1, 1), torch.tensor([[0.0], [1.0]]), 2, 0.5)
+    tensor([False,  True])
+    """
+    values, g = climb(loss, x)
+    dual = {1: math.inf, 2: 2, math.inf: 1}[p]
+    return radius * norm(g, dual, values.ndim) <= 1e-6 * values.abs()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +85,7 @@ class FGSM:
         return Ball(self.p, self.radius, self.box)
 
     def __post_init__(self) -> None:
-        _ = self.ball
+        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         self.ball.check(batch.x)
@@ -94,7 +129,7 @@ class PGD:
         return 2.5 * self.radius / self.steps if self.step is None else self.step
 
     def __post_init__(self) -> None:
-        _ = self.ball
+        object.__setattr__(self, "p", self.ball.p)
         if self.steps < 1 or self.restarts < 1:
             raise ValueError(
                 f"PGD needs steps >= 1 and restarts >= 1, got {self.steps} and {self.restarts}."
@@ -106,20 +141,20 @@ class PGD:
         if t < self.after:
             return batch.x
         self.ball.check(batch.x)
-        best = self._ascent(loss, batch.x, self.start == "uniform", rng)
-        for _ in range(self.restarts - 1):
-            again = self._ascent(loss, batch.x, True, rng)
-            best = best.offer(again.x, again.height)
+        x, best = batch.x, None
+        for restart in range(self.restarts):
+            start = x
+            if restart > 0 or self.start == "uniform":
+                start = self.ball.sample(x, batch_axes(loss, batch), rng)
+            again = self._ascent(loss, x, start)
+            best = again if best is None else best.offer(again.x, again.height)
+        assert best is not None
         return best.x
 
-    def _ascent(self, loss: Loss, x: Tensor, random: bool, rng: Streams) -> Best:
-        """One ascent: the point it keeps and its loss."""
-        values, g = climb(loss, x)
+    def _ascent(self, loss: Loss, x: Tensor, z: Tensor) -> Best:
+        """One ascent from z: the point it keeps and its loss."""
+        values, g = climb(loss, z)
         lead = values.ndim
-        z = x
-        if random:
-            z = self.ball.sample(x, lead, rng)
-            values, g = climb(loss, z)
         kept = Best(z, values)
         for k in range(self.steps):
             z = self.ball.project(x, self._moved(z, g, lead), lead)
@@ -131,8 +166,9 @@ class PGD:
         return kept
 
     def _moved(self, z: Tensor, g: Tensor, lead: int) -> Tensor:
-        if not self.normalised:
-            return z + self.step_size * g
+        if not self.normalised:  # cut where its square would overflow
+            large = 1e-4 * torch.finfo(z.dtype).max ** 0.5
+            return z + (self.step_size * g).clamp(-large, large)
         return Ball(self.p, self.step_size).steepest(z, g, lead)
 
 
@@ -164,7 +200,7 @@ class APGD:
         return Ball(self.p, self.radius, self.box)
 
     def __post_init__(self) -> None:
-        _ = self.ball
+        object.__setattr__(self, "p", self.ball.p)
         if self.steps < 1 or self.restarts < 1:
             raise ValueError(
                 f"APGD needs steps >= 1 and restarts >= 1, got {self.steps} and {self.restarts}."
@@ -176,13 +212,14 @@ class APGD:
         best = Best(x, loss(x).detach())
         for restart in range(self.restarts):
             start = x if restart == 0 else self.ball.sample(x, best.height.ndim, rng)
-            again = self._ascent(loss, x, start)
+            again = self.ascent(loss, x, start)
             best = best.offer(again.x, again.height)
         return best.x
 
-    def _ascent(self, loss: Loss, x: Tensor, start: Tensor) -> Best:
-        """Step along the gradient, project, keep the best; at each look an example that has stalled
-        halves its step and goes on from its best point."""
+    def ascent(self, loss: Loss, x: Tensor, start: Tensor) -> Best:
+        """One ascent in the ball about x from a point of it: step along the gradient, project, keep
+        the best; at each look an example that has stalled halves its step and goes on from its
+        best point."""
         values, g = climb(loss, start)
         step, looks = torch.full_like(values, 2 * self.radius), self._looks()
         z, previous = start, start
@@ -285,6 +322,7 @@ class MarginStep:
         return self.step / self.over
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        self.ball.check(batch.x)
         _, g = climb(loss, batch.x)
         move = self.step_size * g
         if self.clip == "element":

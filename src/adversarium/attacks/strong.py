@@ -1,6 +1,18 @@
 """The suite of strong attacks: what a verdict of robustness has to survive."""
 
+from typing import Any
+
+from adversarium.attacks.far import Crossings, FarSide
 from adversarium.attacks.gradient import APGD, PGD
+from adversarium.attacks.nearest import DDN, FAB
+from adversarium.attacks.search import RandomSearch
+from adversarium.attacks.sparse import SparseAscent
+from adversarium.attacks.units import PatchMaximiser, UnitSteps
+
+Member = (
+    APGD | PGD | UnitSteps | PatchMaximiser | Crossings | FarSide | FAB | DDN | SparseAscent
+    | RandomSearch
+)  # fmt: skip
 
 
 def strong_attacks(
@@ -10,18 +22,33 @@ def strong_attacks(
     box: tuple[float, float] | None = None,
     steps: int = 50,
     targets: int = 9,
-) -> tuple[APGD | PGD, ...]:
-    """The evaluation suite: an adaptive ascent on the logit difference, one on each of the
-    `targets` strongest wrong classes, and an independent plain ascent as the second opinion.
+) -> tuple[Member, ...]:
+    """The evaluation suite, cheap members first: whoever asks sends only survivors on.
 
-    >>> [type(attack).__name__ for attack in strong_attacks(2, 0.5, k=3)]
-    ['APGD', 'APGD', 'APGD', 'PGD']
+    Ascents on the logit difference and on each of the `targets` strongest wrong classes; steps
+    towards units and patch by patch, where the network tells of them; attacks from the far side of
+    the boundary, the nearest broken points, and a search without gradients.
+
+    >>> [type(attack).__name__ for attack in strong_attacks(2, 0.5, k=2)][:4]
+    ['APGD', 'UnitSteps', 'PatchMaximiser', 'FarSide']
     """
-    first = APGD(p=p, radius=radius, steps=steps, restarts=3, box=box)
-    ranks = range(1, min(k - 1, targets) + 1 if k > 2 else 1)
-    targeted = (
-        APGD(p=p, radius=radius, steps=steps, restarts=1, loss=f"targeted:{rank}", box=box)
-        for rank in ranks
+    ball: dict[str, Any] = dict(p=p, radius=radius, box=box)
+    own: dict[str, Any] = dict(radius=radius, box=box)
+    ranks = [f"targeted:{rank}" for rank in range(1, min(k - 1, targets) + 1 if k > 2 else 1)]
+    sparse = (SparseAscent(**own, steps=steps),) if p == 1 else ()
+    nearest = (DDN(**own, steps=2 * steps),) if p == 2 else ()
+    return (
+        APGD(**ball, steps=max(1, steps // 2), restarts=1),
+        UnitSteps(**ball),
+        PatchMaximiser(**ball),
+        FarSide(**ball, steps=max(1, steps // 2)),
+        *sparse,
+        *nearest,
+        APGD(**ball, steps=steps, restarts=3),
+        *(APGD(**ball, steps=steps, restarts=1, loss=loss) for loss in ranks),
+        FAB(**ball, steps=steps),
+        *(FAB(**ball, steps=steps, restarts=1, loss=loss) for loss in ranks),
+        Crossings(**ball),
+        PGD(**ball, steps=steps, start="uniform", restarts=2),
+        RandomSearch(**ball, queries=4 * steps),
     )
-    plain = PGD(p=p, radius=radius, steps=steps, start="uniform", restarts=2, box=box)
-    return (first, *targeted, plain)

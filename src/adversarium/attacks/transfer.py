@@ -13,7 +13,7 @@ from adversarium.attacks.best import Best
 from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams, integers
 from adversarium.shapes import Float, Int
-from adversarium.sockets import Loss, Points
+from adversarium.sockets import Labelled, Loss, Points
 
 Target = Callable[[Tensor, Points], Tensor]  # g(x, batch), one number per example
 
@@ -25,13 +25,7 @@ class _WithSignal(Points, Protocol):
 
 
 @runtime_checkable
-class _WithLabels(Points, Protocol):
-    @property
-    def y(self) -> Tensor: ...
-
-
-@runtime_checkable
-class _WithFeatures(_WithLabels, Protocol):
+class _WithFeatures(Labelled, Protocol):
     @property
     def is_robust(self) -> Tensor: ...
     @property
@@ -143,8 +137,10 @@ class GenericGTA:
         values, gradient = climb(target, batch.x)
         lead = values.ndim
         flat = gradient.flatten(lead)
-        length = norm(flat, 2, lead).clamp_min(1e-150)
-        share = self.gamma * values / (length if self.paper_literal else length.square())
+        length = norm(flat, 2, lead)
+        over = length if self.paper_literal else length.square()
+        # where the gradient vanishes there is no direction, and nothing moves
+        share = torch.where(over > 0, self.gamma * values / over, 0)
         moved = batch.x - (share[..., None] * flat).view(batch.x.shape)
         return moved if self.ball is None else self.ball.project(batch.x, moved, lead)
 
@@ -232,7 +228,7 @@ class UniversalFeature:
         return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        if not isinstance(batch, _WithLabels):
+        if not isinstance(batch, Labelled):
             raise TypeError(f"UniversalFeature needs labels, got {type(batch).__name__}.")
         axis = torch.eye(batch.x.shape[-1], dtype=batch.x.dtype, device=batch.x.device)
         move = axis[other_class(batch.y, self.k, rng)] - axis[batch.y]

@@ -65,6 +65,18 @@ def _radii(text: str) -> tuple[float, ...]:
     return chosen
 
 
+def _print_suite(made: "Strengths") -> None:
+    """Which member of the strong suite broke how many points, in the order in which they met them,
+    and the accuracy that rests on vanished gradients."""
+    print("  points broken by each strong attack, of those that survived the ones above it")
+    for name, row in made.members.items():
+        if any(row):
+            print(f"  {name:<38}" + "".join(f"{count:>9}" for count in row))
+    if any(made.flat):
+        print(f"  {'survive without a gradient':<38}" + "".join(f"{s:>9.3g}" for s in made.flat))
+        print("  where gradients have vanished, survival is no sign of robustness")
+
+
 def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) -> None:
     from adversarium.report.figures import planes
     from adversarium.report.tables import number
@@ -75,6 +87,7 @@ def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) 
     for name, row in {**made.errors, "not proven robust": made.proven}.items():
         if row:
             print(f"  {name:<38}" + "".join(f"{number(e):>9}" for e in row))
+    _print_suite(made)
     folder = out / experiment.name
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"

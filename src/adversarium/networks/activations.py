@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ class ReLU:
 
     C1 = 1.0  # sup |s'|
     C2 = math.inf  # Lipschitz constant of s'
+    width = 0.0  # |z| below which it is curved: it is rounded by a few u(|z| + width)
 
     def __call__(self, z: Tensor) -> Tensor:
         return torch.relu(z)
@@ -54,6 +56,11 @@ class SmoothedLeakyReLU:
         """Lipschitz constant of s'."""
         return (1 - self.gamma) * self.H / 2
 
+    @property
+    def width(self) -> float:
+        """|z| below which it is curved."""
+        return 1 / self.H
+
     def __call__(self, z: Tensor) -> Tensor:
         gamma, H = self.gamma, self.H
         inside = (1 - gamma) * H * z.square() / 4 + (1 + gamma) * z / 2
@@ -90,6 +97,11 @@ class SmoothedReLU:
         """Lipschitz constant of s'."""
         return self.b / math.sqrt(2 * math.pi)
 
+    @property
+    def width(self) -> float:
+        """|z| below which it is curved."""
+        return 1 / self.b
+
     def __call__(self, z: Tensor) -> Tensor:
         density = torch.exp(-(self.b * z).square() / 2) / math.sqrt(2 * math.pi)
         return z * self.slope(z) + density / self.b
@@ -109,6 +121,8 @@ class Power:
     """
 
     q: int = 3
+
+    width: ClassVar[float] = 0.0  # its rounding is relative: a few u|s|
 
     def __post_init__(self) -> None:
         if self.q < 1:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from adversarium.networks.duals import dual
+from adversarium.networks.certificates import patches_reached, slack
 from adversarium.rng import normal
 from adversarium.shapes import Float
 
@@ -50,8 +50,13 @@ class CubicCNN:
         """Σ_r ⟨w_r, X[j]⟩³ of every patch j, (*S, n, P)."""
         return torch.einsum("...md,...npd->...npm", W, x).pow(3).sum(-1)
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The filters."""
+        return W
+
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
-        z = torch.einsum("...md,...npd->...nmp", W, x)
-        reach = radius * W.norm(dual(p), dim=-1)[..., None, :, None]
-        return (z - reach).pow(3).sum((-1, -2)), (z + reach).pow(3).sum((-1, -2))
+        z, reach, _ = patches_reached(W, x, p, radius)
+        low, high = (z - reach).pow(3), (z + reach).pow(3)
+        give = slack(self.m * x.shape[-2], torch.maximum(low.abs(), high.abs()).sum((-1, -2)))
+        return low.sum((-1, -2)) - give, high.sum((-1, -2)) + give

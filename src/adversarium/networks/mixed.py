@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
+from adversarium.networks.activations import ReLU
+from adversarium.networks.certificates import reached, slack, spreading, unit_bounds
 from adversarium.rng import coins, normal
 
 
@@ -45,3 +47,25 @@ class MixedLearner:
             return linear
         active = torch.relu(x @ W["w"].mT - self.b)
         return linear + torch.einsum("...nm,...m->...n", active, W["a"])
+
+    def directions(self, W: dict[str, Tensor]) -> Tensor:
+        """The linear part and the units."""
+        linear = W["w_0"][..., None, :]
+        return torch.cat([linear, W["w"]], dim=-2) if self.m else linear
+
+    def interval(
+        self, W: dict[str, Tensor], x: Tensor, p: float, radius: float
+    ) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius); exact where no unit can switch inside the ball."""
+        held = {name: v.double() for name, v in W.items()}
+        w_0, x = held["w_0"], x.double()
+        w = held["w"] if self.m else torch.zeros_like(w_0)[..., None, :]
+        a = held["a"] if self.m else torch.zeros_like(w[..., 0])
+        z, reach, size = reached(w, x, p, radius, -self.b)
+        linear = torch.einsum("...nd,...d->...n", x, w_0)
+        terms = torch.einsum("...nd,...d->...n", x.abs(), w_0.abs())
+        spread = spreading(w, p, radius, w_0[..., None, :])
+        d = x.shape[-1]
+        low, high = unit_bounds(a[..., None, :], ReLU(), z, reach, size, spread, d, linear)
+        give = slack(d, terms)
+        return low - give, high + give

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from adversarium.networks.activations import Activation, Power, ReLU
+from adversarium.networks.certificates import patches_reached, slack
 from adversarium.networks.two_layer import signs
 from adversarium.rng import normal
 from adversarium.shapes import Float
@@ -47,7 +48,21 @@ class PatchCNN:
         """Σ_r a_r s(⟨w_r, X[j]⟩) of every patch j, (*S, n, P)."""
         return self._top(self.activation(torch.einsum("...md,...npd->...npm", W, x)))
 
+    def directions(self, W: Tensor) -> Tensor:
+        """The filters."""
+        return W
+
     def _top(self, h: Tensor) -> Tensor:
         """Σ_r a_r h_r."""
         odd = isinstance(self.activation, Power)
         return h.sum(-1) if odd else (h * signs(self.m, h)).sum(-1)
+
+    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
+        z, reach, size = patches_reached(W, x, p, radius)
+        low, high = self.activation(z - reach), self.activation(z + reach)
+        a = torch.ones(self.m).to(z) if isinstance(self.activation, Power) else signs(self.m, z)
+        terms = (low.abs() + high.abs() + size + self.activation.width).sum((-1, -2))
+        give = slack(self.m * x.shape[-2], terms)
+        least, most = torch.where(a > 0, low, -high), torch.where(a > 0, high, -low)
+        return least.sum((-1, -2)) - give, most.sum((-1, -2)) + give

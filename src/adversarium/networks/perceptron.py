@@ -7,6 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from adversarium.networks.activations import Activation, ReLU
+from adversarium.networks.certificates import reached, spreading, unit_bounds
 from adversarium.rng import uniform
 
 
@@ -46,3 +47,18 @@ class Perceptron:
         """One number per point."""
         h = self.activation(x @ W["w"].mT + W["b"][..., None, :])
         return torch.einsum("...nm,...m->...n", h, W["a"]) + W["c"][..., None]
+
+    def directions(self, W: dict[str, Tensor]) -> Tensor:
+        """The units."""
+        return W["w"]
+
+    def interval(
+        self, W: dict[str, Tensor], x: Tensor, p: float, radius: float
+    ) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius)."""
+        w, b, a, c = (W[name].double() for name in ("w", "b", "a", "c"))
+        z, reach, size = reached(w, x.double(), p, radius, b[..., None, :])
+        spread, d = spreading(w, p, radius), w.shape[-1]
+        return unit_bounds(
+            a[..., None, :], self.activation, z, reach, size, spread, d, c[..., None]
+        )

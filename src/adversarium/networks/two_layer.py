@@ -7,7 +7,14 @@ import torch
 from torch import Generator, Tensor
 
 from adversarium.networks.activations import Activation, ReLU
-from adversarium.networks.duals import dual
+from adversarium.networks.certificates import (
+    Spread,
+    gamma,
+    largest_singular,
+    reached,
+    spreading,
+    unit_bounds,
+)
 from adversarium.rng import normal
 from adversarium.shapes import Float
 
@@ -55,17 +62,26 @@ class TwoLayer:
         plus, minus = self.activation(h).chunk(2, dim=-1)
         return (plus.sum(-1) - minus.sum(-1)) / math.sqrt(self.m)
 
-    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩."""
-        return self.interval_at(x @ W.mT, radius * W.norm(dual(p), dim=-1)[..., None, :])
+    def directions(self, W: Tensor) -> Tensor:
+        """The units."""
+        return W
 
-    def interval_at(self, h: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:
-        """The same from pre-activations that may each move by `reach` (φ is non-decreasing)."""
-        a = signs(self.m, h)
-        return self.top(h - a * reach), self.top(h + a * reach)
+    def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
+        """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩; the
+        better of intervals and a linear relaxation."""
+        W = W.double()
+        z, reach, size = reached(W, x.double(), p, radius)
+        return self.interval_at(z, reach, size, spreading(W, p, radius), W.shape[-1])
+
+    def interval_at(
+        self, h: Tensor, reach: Tensor, size: Tensor, spread: Spread, d: int
+    ) -> tuple[Tensor, Tensor]:
+        """The same from pre-activations that may each move by `reach`, their size before rounding,
+        and radius·‖Σ_s e_s w_s‖_q as a function of e."""
+        c = signs(self.m, h) / math.sqrt(self.m)
+        return unit_bounds(c, self.activation, h, reach, size, spread, d)
 
     def lipschitz(self, W: Tensor, p: float) -> Tensor:
-        """|f(x') − f(x)| ≤ sup|φ'| ‖W‖₂ ‖x' − x‖₂, Lemma 4.2 of BOAT, in the norm p."""
+        """|f(x') − f(x)| ≤ sup|φ'| ‖W‖₂ ‖x' − x‖₂, Lemma 4.2 of BOAT, in the norm p; rounded up."""
         wide = math.sqrt(W.shape[-1]) if p == math.inf else 1.0
-        largest: Tensor = torch.linalg.matrix_norm(W, ord=2)
-        return wide * self.activation.C1 * largest
+        return (1 + gamma(8)) * wide * self.activation.C1 * largest_singular(W)

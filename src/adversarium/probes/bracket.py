@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -46,7 +46,8 @@ def bracket(
     """
     proven = certified_margin(state, batch, p, radius)
     if isinstance(scene.network, Lipschitz):
-        other = lipschitz_margin(scene.network, state.W, state.margin(batch), p, radius)
+        clean = certified_margin(state, batch, p, 0.0)  # rounded down
+        other = lipschitz_margin(scene.network, state.W, clean, p, radius)
         proven = torch.maximum(proven, other)
     return error(worst_margin(state, batch, attacks)), error(proven)
 
@@ -54,7 +55,7 @@ def bracket(
 @dataclass(frozen=True, kw_only=True)
 class CertifiedError:
     """The share of points whose robustness in the training attack's ball is not proven: an upper
-    bound of the robust error.
+    bound of the robust error. An attack without a ball is refused.
 
     >>> import adversarium as av
     >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)
@@ -63,6 +64,8 @@ class CertifiedError:
     >>> [(recording.names, recording.times) for recording in run.recordings]
     [(frozenset({'certified_error'}), (9,))]
     """
+
+    revision: ClassVar[int] = 2  # 2: rounded outwards, linear relaxations beside intervals
 
     on: Literal["test", "train"] = "train"
     n: int = 1000
@@ -75,9 +78,14 @@ class CertifiedError:
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         batch = scene.train if self.on == "train" else scene.test(self.n)
         attack = scene.attack
+        if attack is None:
+            return error(state.margin(batch))  # nothing is perturbed
         ball = attack.ball if isinstance(attack, Bounded) else None
         if ball is None:
-            return error(state.margin(batch))  # nothing is perturbed
+            raise TypeError(
+                f"CertifiedError needs a training attack with a ball, and {type(attack).__name__} "
+                "has none: there is no set over which robustness could be proven."
+            )
         waits = isinstance(attack, Waiting) and state.t < attack.after
         return error(certified_margin(state, batch, ball.p, 0.0 if waits else ball.radius))
 

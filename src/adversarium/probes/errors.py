@@ -1,12 +1,13 @@
 """Errors and losses of a state. A point is wrong where its margin is ≤ 0."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from adversarium.attacks.gradient import NoGradient
 from adversarium.data.batches import picked
 from adversarium.probes.measuring import measures
 from adversarium.probes.scene import AnyScene, AnyState
@@ -17,9 +18,6 @@ from adversarium.sockets import Attack, Batch, Measure, Recorded
 def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
     """The smallest margin that any of the attacks finds, never above the clean one.
 
-    The first attack meets every point, the others the survivors of one replica at a time: what a
-    seed's points meet does not depend on the other seeds.
-
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting, WeightState
     >>> data, rule = av.data.MarginMixture(d=2, alpha=3.0), Rule(n=2, steps=1, eta=0.1)
@@ -29,18 +27,42 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
     >>> worst_margin(WeightState(setting, 0, W), setting.train, attacks).tolist()
     [[4.0, 4.0]]
     """
-    worst = state.margin(batch)
-    for attack in attacks[:1]:
-        if (worst > 0).any():
-            worst = torch.minimum(worst, state.margin(batch, attack))
-    for i in range(len(worst) if attacks[1:] else 0):
-        alone = state.full.replica(i)
-        for attack in attacks[1:]:
-            alive = (worst[i] > 0).nonzero().squeeze(-1)
-            if len(alive):
-                attacked = alone.margin(picked(batch, i, alive), attack)[0]
-                worst[i, alive] = torch.minimum(worst[i, alive], attacked)
+    *_, worst = hunt(state, batch, attacks)
     return worst
+
+
+def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[Tensor]:
+    """The smallest margin so far: at x, then after every attack.
+
+    The first attack meets every point, the others the survivors of one replica at a time: what a
+    seed's points meet does not depend on the other seeds. Where a loss has no gradient, attacks
+    that need one are passed over if another does not.
+    """
+    worst = state.margin(batch)
+    yield worst
+    blind = 0
+    for number, attack in enumerate(attacks):
+        try:
+            worst = torch.minimum(worst, _attacked(state, batch, attack, worst, number == 0))
+        except NoGradient:
+            blind += 1
+            if blind == len(attacks):
+                raise
+        yield worst
+
+
+def _attacked(
+    state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
+) -> Tensor:
+    """Margins under one attack of the points that survived so far."""
+    if together:
+        return state.margin(batch, attack) if (worst > 0).any() else worst
+    found = worst.clone()
+    for i in range(len(worst)):
+        alive = (worst[i] > 0).nonzero().squeeze(-1)
+        if len(alive):
+            found[i, alive] = state.full.replica(i).margin(picked(batch, i, alive), attack)[0]
+    return found
 
 
 def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
@@ -147,7 +169,8 @@ class ErrorByRadius:
     """The share of wrong fresh points under attacks of several radii; without attacks, the share
     whose robustness no interval bound proves (l_inf).
 
-    A stronger budget never counts less: each radius keeps what a smaller one broke.
+    A stronger budget never counts less: a point that a smaller radius broke stays broken, and one
+    that is proven robust at a larger radius is so at the smaller ones.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -160,6 +183,8 @@ class ErrorByRadius:
     >>> found.values.shape, found.at
     (torch.Size([2, 3]), {'radius': (0.1, 0.2, 0.4)})
     """
+
+    revision: ClassVar[int] = 2  # 2: the running maximum is taken point by point
 
     attacks: tuple[WithRadius, ...]
     radii: tuple[float, ...]  # rising
@@ -183,8 +208,10 @@ class ErrorByRadius:
 
     def __call__(self, state: AnyState, scene: AnyScene) -> dict[str, Recorded]:
         batch = scene.test(self.n)
-        errors = [error(self._margin(state, batch, radius)) for radius in self.radii]
-        values = torch.stack(errors, dim=-1).cummax(-1).values
+        margins = [self._margin(state, batch, radius) for radius in self.radii]
+        wrong = ~(torch.stack(margins) > 0)
+        kept = wrong.cummax(0).values if self.attacks else wrong.flip(0).cummin(0).values.flip(0)
+        values = kept.double().mean(-1).movedim(0, -1)
         return {self.name: Recorded(values, at={"radius": self.radii})}
 
     def _margin(self, state: AnyState, batch: Batch, radius: float) -> Tensor:

@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from adversarium import attacks
-from adversarium.attacks import APGD, FGSM, PGD, PatchTransplant, strong_attacks
+from adversarium.attacks import APGD, FGSM, PGD, Ball, PatchTransplant, strong_attacks
+from adversarium.attacks.gradient import NoGradient, flat
 from adversarium.plans.run import Run
 from adversarium.probes.bracket import bracket
-from adversarium.probes.errors import error, worst_margin
-from adversarium.probes.scene import Scene
+from adversarium.probes.errors import error, hunt, worst_margin
+from adversarium.probes.scene import AnyState, Scene
 from adversarium.runs.jobs import resolve
 from adversarium.sockets import (
     Attack,
@@ -25,6 +27,9 @@ from adversarium.sockets import (
     Structured,
 )
 from adversarium.training import train
+from adversarium.training.objectives import logit_difference
+
+SUITE = "all strong attacks"
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Strengths:
     errors: dict[str, list[float]]
     proven: list[float]  # the share that no certificate covers; empty where there is none
     ceiling: tuple[float, ...] = ()  # the error that no classifier avoids; empty: not known
+    members: dict[str, list[int]] = field(default_factory=dict)  # how many points each broke
+    flat: list[float] = field(default_factory=list)  # survivors without a gradient, of all points
 
 
 def named(part: Named) -> Attack:
@@ -64,7 +71,7 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
             PGD(**common, steps=10, step=1e3, normalised=False, loss="minus_true_logit"),
         ),
         "APGD, logit difference": (APGD(**common),),
-        "all strong attacks": strong_attacks(p, radius, k, box=box, targets=3),
+        SUITE: strong_attacks(p, radius, k, box=box, targets=3),
     }
     if ball is not None:
         suite["training attack"] = (replace(run.attack, radius=radius),)
@@ -74,6 +81,26 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
         model_free = run.data.model_free(batch, p, radius)
         suite |= {name: (named(part),) for name, part in model_free.items()}
     return suite
+
+
+def member(attack: Attack) -> str:
+    """A member of the suite by its kind, and by its aim where it has one of its own."""
+    aim = str(getattr(attack, "loss", ""))
+    return type(attack).__name__ + (f", {aim}" if aim.startswith("targeted") else "")
+
+
+def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: Region) -> float:
+    """The share of the points that survive where the gradient has vanished, or there is none: an
+    accuracy that rests on them is not known to be one."""
+
+    def loss(x: Tensor) -> Tensor:
+        return logit_difference(run.network.f(state.W, x), batch.y)
+
+    try:
+        blind = flat(loss, batch.x, ball.p, ball.radius)
+    except NoGradient:
+        blind = torch.ones_like(margins, dtype=torch.bool)
+    return float((blind & (margins > 0)).double().mean())
 
 
 def default_radii(run: Run) -> tuple[float, tuple[float, ...]]:
@@ -106,16 +133,27 @@ def strengths(
     batch = scene.test(n)
     errors: dict[str, list[float]] = {}
     proven: list[float] = []
+    members: dict[str, list[int]] = {}
+    asleep: list[float] = []
     for i, radius in enumerate(chosen):
         for name, suite in attacks_of(run, batch, p, radius).items():
             row = errors.setdefault(name, [math.nan] * len(chosen))
-            row[i] = float(error(worst_margin(state, batch, suite)))
+            if name != SUITE:
+                row[i] = float(error(worst_margin(state, batch, suite)))
+                continue
+            margins = list(hunt(state, batch, suite))
+            row[i] = float(error(margins[-1]))
+            wrong = [int((~(found > 0)).sum()) for found in margins]
+            for attack, before, after in zip(suite, wrong, wrong[1:], strict=False):
+                found = members.setdefault(member(attack), [0] * len(chosen))
+                found[i] += after - before
+            asleep.append(flat_share(state, run, batch, margins[-1], Ball(p, radius)))
         if isinstance(run.network, Certified):
             _, open_ = bracket(state, scene, batch, p, radius, ())
             proven.append(float(open_))
     best = torch.tensor([list(row) for row in errors.values()]).nan_to_num(0).amax(0)
-    errors["all strong attacks"] = best.cummax(0).values.tolist()
+    errors[SUITE] = best.cummax(0).values.tolist()
     ceiling: tuple[float, ...] = ()
     if isinstance(run.data, Structured):
         ceiling = tuple(1 - run.data.ceiling(p, radius) for radius in chosen)
-    return Strengths(p, chosen, errors, proven, ceiling)
+    return Strengths(p, chosen, errors, proven, ceiling, members, asleep)

@@ -118,3 +118,15 @@ def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
             f"an attack's loss is one of {', '.join(LOSSES)}, risk, targeted:r; got {name!r}."
         )
     return lambda z: LOSSES[name](f(z), y)
+
+
+def leads(F: Tensor, y: Tensor) -> Tensor:
+    """F_j − F_y for every class j ≠ y, or −y f: the logit difference before its maximum; F may
+    have an axis of patches between the points and the classes, (*S, n, P) or (*S, n, P, k)."""
+    if F.ndim == y.ndim + 1:
+        return (-y[..., None] * F)[..., None]
+    k = F.shape[-1]
+    others = (y[..., None] + torch.arange(1, k, device=y.device)) % k
+    shape = (*F.shape[:-1], k - 1)
+    rivals = F.gather(-1, others[..., None, :].expand(shape))
+    return rivals - F.gather(-1, y[..., None, None].expand(*F.shape[:-1], 1))

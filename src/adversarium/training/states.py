@@ -11,8 +11,20 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from adversarium.attacks.balls import norm
 from adversarium.rng import Streams, measuring
-from adversarium.sockets import Aimed, AnyLearner, Attack, Batch, Batched, Bounded, Certified
-from adversarium.training.objectives import LOSSES, log_mean_exponential, loss_map, margin
+from adversarium.sockets import (
+    Aimed,
+    AnyLearner,
+    Attack,
+    Batch,
+    Batched,
+    Bounded,
+    Certified,
+    Directed,
+    Guide,
+    Loss,
+    PatchAdditive,
+)
+from adversarium.training.objectives import LOSSES, leads, log_mean_exponential, loss_map, margin
 from adversarium.training.rules import Tree
 from adversarium.training.setting import AnySetting
 
@@ -25,8 +37,9 @@ def perturbed(
 ) -> Tensor:
     """x' = attack(loss, batch, t, rng), its budget checked."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
-    loss = loss_map(wanted, lambda x: setting.network.f(W, x), batch.x, batch.y, setting.rule.risk)
-    x = attack(loss, batch, t, rng).detach()
+    network, y = setting.network, batch.y
+    loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, setting.rule.risk)
+    x = attack(guided(loss, network, W, y), batch, t, rng).detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:
         lead = batch.y.ndim
@@ -37,6 +50,17 @@ def perturbed(
                 f"{type(attack).__name__} left its ball: {float(size.max())} > {ball.radius}"
             )
     return x
+
+
+def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
+    """The loss with what the network tells of itself."""
+    return Guide(
+        loss,
+        directions=network.directions(W) if isinstance(network, Directed) else None,
+        patchwise=(lambda x: leads(network.patchwise(W, x), y))
+        if isinstance(network, PatchAdditive)
+        else None,
+    )
 
 
 def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
@@ -124,7 +148,10 @@ class WeightState(Generic[W_]):
         """Sound lower and upper bounds of the outputs over B_p(x, radius)."""
         network = self.setting.network
         if not isinstance(network, Certified):
-            raise TypeError(f"{type(network).__name__} has no interval bounds to prove with.")
+            raise TypeError(
+                f"{type(network).__name__} has no bounds to prove robustness with; give it "
+                "`interval(W, x, p, radius)`, or ask for attacks alone."
+            )
         return network.interval(cast(Any, self.W), batch.x, p, radius)
 
     @cached_property

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from torch import Generator, Tensor
 
-from adversarium.attacks import APGD, PGD, Corners
+from adversarium.attacks import APGD, PGD, Corners, UnitSteps
 from adversarium.shapes import Bool, Float
+from adversarium.sockets import Attack, Guide
 
 Classifier = Callable[[Tensor], Tensor]  # x ↦ f(x), one number per point; its sign is the label
 
@@ -34,10 +35,15 @@ def broken(
 
 
 def broken_in_l2(
-    f: Classifier, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], delta: float, rng: Generator
+    f: Classifier,
+    x: Float[Tensor, "n D"],
+    y: Float[Tensor, " n"],
+    delta: float,
+    rng: Generator,
+    directions: Float[Tensor, "r D"] | None = None,
 ) -> Bool[Tensor, " n"]:
     """min_{‖ξ‖₂≤δ} y f(x + ξ) ≤ 0: which points are wrong somewhere in their l2 ball, by two
-    attacks.
+    ascents and steps towards the units that f names, asleep at x or not.
 
     >>> import torch
     >>> from adversarium.rng import stream
@@ -46,19 +52,25 @@ def broken_in_l2(
     [True, False]
     """
     plain = PGD(p=2, radius=delta, steps=60, step=delta / 8, start="uniform", restarts=2)
-    return _under(f, x, y, (APGD(p=2, radius=delta, steps=40, restarts=2), plain), rng)
+    ascents = (APGD(p=2, radius=delta, steps=40, restarts=2), plain)
+    wrong = _under(f, x, y, ascents, rng)
+    if directions is not None and not wrong.all():
+        units = UnitSteps(p=2, radius=delta, units=len(directions))
+        wrong[~wrong] = _under(f, x[~wrong], y[~wrong], (units,), rng, directions)
+    return wrong
 
 
 def _under(
     f: Classifier,
     x: Float[Tensor, "n D"],
     y: Float[Tensor, " n"],
-    attacks: Sequence[APGD | PGD | Corners],
+    attacks: Sequence[Attack],
     rng: Generator,
+    directions: Tensor | None = None,
 ) -> Bool[Tensor, " n"]:
     """Which points are wrong as they are or under one of the attacks."""
     wrong = y * f(x) <= 0
     for attack in attacks:
-        moved = attack(lambda z: -y * f(z), _Points(x), 0, rng)
+        moved = attack(Guide(lambda z: -y * f(z), directions), _Points(x), 0, rng)
         wrong = wrong | (y * f(moved) <= 0)
     return wrong

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import PGD
+from adversarium.networks.certificates import slack
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
@@ -169,9 +170,18 @@ class GramState:
     def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Sound bounds of the outputs over B_p(x, radius); l2 on the training set from K and H."""
         if batch is self.setting.train and p == 2:
-            lengths = self.at.K.diagonal(dim1=-2, dim2=-1).clamp_min(0).sqrt()
+            K, H = self.at.K.double(), self.at.H.double()
+            lengths = K.diagonal(dim1=-2, dim2=-1).clamp_min(0).sqrt()
+            reach = radius * lengths[..., None, :].expand_as(H)
             network: TwoLayer = self.setting.network
-            return network.interval_at(self.at.H, radius * lengths[..., None, :])
+
+            def spread(e: Tensor) -> Tensor:
+                square = torch.linalg.vecdot(e, e @ K)
+                terms = torch.linalg.vecdot(e.abs(), e.abs() @ K.abs())
+                length: Tensor = (square.clamp_min(0) + slack(2 * network.m, terms)).sqrt()
+                return radius * length
+
+            return network.interval_at(H, reach, H.abs() + reach, spread, 2 * network.m)
         return self.full.interval(batch, p, radius)
 
     def risk(self) -> Tensor:

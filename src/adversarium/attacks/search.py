@@ -1,0 +1,72 @@
+"""An attack that asks for no gradient."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.balls import Ball
+from adversarium.attacks.best import Best, per_example
+from adversarium.attacks.gradient import batch_axes
+from adversarium.rng import Streams, coins, normal
+from adversarium.sockets import Loss, Points
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomSearch:
+    """No gradient: blocks of coordinates get random signs, smaller blocks as time goes on, and a
+    change stays where the loss does not fall (in the spirit of Square, Andriushchenko et al. 2020).
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=4, mu=1.0).sample(3, stream(0, "train"))
+    >>> def steps(x):
+    ...     return (4 * (x - batch.x)).round().sum(-1)
+    >>> steps(RandomSearch(radius=0.5)(steps, batch, 0, stream(0, "attack"))).tolist()
+    [8.0, 8.0, 8.0]
+    """
+
+    p: float = math.inf
+    radius: float
+    queries: int = 100
+    loss: str = "logit_difference"
+    box: tuple[float, float] | None = None
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(self.p, self.radius, self.box)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", self.ball.p)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        x = batch.x
+        self.ball.check(x)
+        best, lead = Best(x, loss(x).detach()), batch_axes(loss, batch)
+        z = self.ball.steepest(x, normal(x.shape, rng).to(x), lead)
+        now = Best(z, loss(z).detach())
+        for k in range(self.queries):
+            z = self._changed(x, now.x, 0.8 * (1 - k / self.queries) ** 2, lead, rng)
+            values = loss(z).detach()
+            stays = values >= now.height
+            now = Best(per_example(stays, z, now.x), torch.where(stays, values, now.height))
+        return best.offer(now.x, now.height).x
+
+    def _changed(self, x: Tensor, z: Tensor, share: float, lead: int, rng: Streams) -> Tensor:
+        """New signs on a random block of neighbouring coordinates, one sign in half the cases."""
+        shape = (*x.shape[:lead], max(1, math.prod(x.shape[lead:])))
+        D = shape[-1]
+        place, noise = normal((*shape[:-1], 3), rng).to(x), coins(shape, rng).to(x)
+        width = max(1, round(share * D))
+        first = (place[..., :1].sigmoid() * D).floor()
+        inside = (torch.arange(D, device=x.device) - first) % D < width
+        signs = torch.sign(torch.where(place[..., 1:2] > 0, place[..., 2:], noise))
+        move = (z - x).reshape(shape)
+        if self.p == math.inf:
+            new = torch.where(inside, self.radius * signs, move)
+        else:  # the block takes a share of the budget, the projection the rest
+            size = self.radius / (math.sqrt(width) if self.p == 2 else width)
+            new = torch.where(inside, size * signs, move)
+        return self.ball.project(x, x + new.view(x.shape), lead)

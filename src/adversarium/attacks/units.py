@@ -1,0 +1,235 @@
+"""Attacks on what a network is made of: its units, and the patches that it adds up.
+
+A unit that sleeps at x has no gradient there. A loss that guides (`Guiding`) names the directions
+its network's units look along, and what every patch adds; without that these attacks return x.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.balls import Ball
+from adversarium.attacks.best import Best
+from adversarium.attacks.gradient import APGD, climb
+from adversarium.attacks.patches import PatchTransplant
+from adversarium.rng import Streams
+from adversarium.sockets import Guiding, Loss, Points
+
+
+def _longest(directions: Tensor, most: int) -> Tensor:
+    """At most so many directions, the longest, and their opposites: (2r, *S, d)."""
+    length = directions.norm(dim=-1)
+    size = length.flatten(0, -2).amax(0) if length.ndim > 1 else length
+    chosen = directions[..., size.argsort(descending=True, stable=True)[:most], :]
+    both = torch.cat([chosen, -chosen], dim=-2)
+    return both.movedim(-2, 0)
+
+
+def _along(direction: Tensor, x: Tensor) -> Tensor:
+    """One direction a replica, (*S, d), at every point of x, (*S, …, d)."""
+    middle = [1] * (x.ndim - direction.ndim)
+    return direction.view(*direction.shape[:-1], *middle, direction.shape[-1]).expand_as(x)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitSteps:
+    """A full step towards every unit, asleep or not, then one along the gradient that is found
+    there (w_j − y w_0 for a threshold unit beside a linear part), then an ascent from the best.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> from adversarium.sockets import Guide
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> asleep = Guide(lambda x: torch.relu(x @ torch.tensor([0.0, 9.0]).double() - 20.0),
+    ...                directions=torch.tensor([[0.0, 9.0]]).double())
+    >>> bool((asleep(UnitSteps(p=2, radius=6.0)(asleep, batch, 0, stream(0, "a"))) > 0).all())
+    True
+    """
+
+    p: float = math.inf
+    radius: float
+    units: int = 128  # the longest, and their opposites
+    steps: int = 20
+    loss: str = "logit_difference"
+    box: tuple[float, float] | None = None
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(self.p, self.radius, self.box)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", self.ball.p)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        x = batch.x
+        directions = loss.directions if isinstance(loss, Guiding) else None
+        if directions is None or directions.ndim != x.ndim:  # patches have an axis more
+            return x
+        self.ball.check(x)
+        values = loss(x).detach()
+        awake = Best(x, torch.full_like(values, -math.inf))
+        for direction in _longest(directions, self.units):
+            z = self.ball.steepest(x, _along(direction, x), values.ndim)
+            height, g = climb(loss, z)
+            awake = awake.offer(z, height)
+            z = self.ball.steepest(x, g, values.ndim)
+            awake = awake.offer(z, loss(z).detach())
+        ascent = APGD(p=self.p, radius=self.radius, steps=self.steps, restarts=1, box=self.box)
+        last = ascent.ascent(loss, x, awake.x)
+        return Best(x, values).offer(last.x, last.height).x
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatchMaximiser:
+    """f = Σ_p f_p(x_p): every patch is maximised on its own, and the best point is kept for every
+    patch, not for every example. Starts are full steps along the units' directions, the gradients
+    found there, and x. In l_inf every patch has the whole radius; in l2 and l1 the budget is cut
+    into `shares` equal parts, and dynamic programming gives each to the patch that makes most of
+    it. An ascent on all patches together ends it.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.rng import stream
+    >>> from adversarium.sockets import Guide
+    >>> batch = PatchData(d=3, P=2, alpha=1.0, sigma=0.0).sample(4, stream(0, "train"))
+    >>> def cubes(x):
+    ...     return -batch.y[:, None] * x[..., 0].pow(3)
+    >>> loss = Guide(lambda x: cubes(x).sum(-1), torch.eye(1, 3).double(),
+    ...              lambda x: cubes(x)[..., None])
+    >>> attack = PatchMaximiser(p=2, radius=0.9)
+    >>> bool((loss(attack(loss, batch, 0, stream(0, "attack"))) > 0).all())
+    True
+    """
+
+    p: float = math.inf
+    radius: float
+    units: int = 64  # the longest, and their opposites
+    keep: int = 4  # directions a patch is tried along with their gradients
+    steps: int = 20
+    shares: int = 8  # parts of an l2 or l1 budget
+    loss: str = "logit_difference"
+    box: tuple[float, float] | None = None
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(self.p, self.radius, self.box)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", self.ball.p)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        x = batch.x
+        rivals = loss.patchwise if isinstance(loss, Guiding) else None
+        directions = loss.directions if isinstance(loss, Guiding) else None
+        if rivals is None or directions is None or not self.radius:
+            return x
+        self.ball.check(x)
+        together = APGD(p=self.p, radius=self.radius, steps=self.steps, restarts=1, box=self.box)
+        best = Best(x, loss(x).detach())
+        task = _Patches(rivals, _longest(directions, self.units), x, self)
+        for rival in range(task.clean.shape[-1]):
+            z = self.ball.project(x, task.best(rival), best.height.ndim)
+            best = best.offer(z, loss(z).detach())
+            last = together.ascent(loss, x, z)
+            best = best.offer(last.x, last.height)
+        if self.p == 2 and self.box is None:
+            z = PatchTransplant(radius=self.radius)(loss, batch, t, rng)
+            best = best.offer(z, loss(z).detach())
+        return best.x
+
+
+@dataclass(frozen=True)
+class _Patches:
+    """One batch whose patches are maximised: every patch is an example of its own."""
+
+    rivals: Loss  # what every patch adds to the lead of every rival class, (…, P, r)
+    directions: Tensor  # (c, *S, d)
+    x: Tensor  # (…, P, d)
+    by: PatchMaximiser
+    clean: Tensor = field(init=False)
+    ranked: Tensor = field(init=False)  # the best directions of every patch and rival
+
+    def __post_init__(self) -> None:
+        full, x = self.by.ball, self.x
+        with torch.no_grad():
+            clean = self.rivals(x)
+            tried = [
+                self.rivals(full.steepest(x, _along(u, x), x.ndim - 1)) for u in self.directions
+            ]
+        object.__setattr__(self, "clean", clean)
+        keep = min(self.by.keep, len(tried))
+        object.__setattr__(self, "ranked", torch.stack(tried).topk(keep, dim=0).indices)
+
+    def best(self, rival: int) -> Tensor:
+        """The best points of all patches, the budget split among them."""
+        if self.by.p == math.inf:
+            return self.maximised(rival, self.by.radius).x
+        parts = torch.arange(self.by.shares + 1).double() / self.by.shares
+        sizes = self.by.radius * (parts.sqrt() if self.by.p == 2 else parts)
+        found = [Best(self.x, self.clean[..., rival])]
+        found += [self.maximised(rival, float(size)) for size in sizes[1:]]
+        share = allotted(torch.stack([best.height for best in found], dim=-1))
+        points = torch.stack([best.x for best in found], dim=-2)  # (…, P, B + 1, d)
+        where = share[..., None, None].expand(*share.shape, 1, points.shape[-1])
+        return points.gather(-2, where).squeeze(-2)
+
+    def maximised(self, rival: int, radius: float) -> Best:
+        """The best point of every patch in its own ball."""
+        x, by = self.x, self.by
+        ball, lead = Ball(by.p, radius, by.box), x.ndim - 1
+
+        def value(z: Tensor) -> Tensor:
+            return self.rivals(z)[..., rival]
+
+        best = Best(x, self.clean[..., rival])
+        for index in self.ranked[..., rival]:
+            z = ball.steepest(x, self._chosen(index), lead)
+            height, g = climb(value, z)
+            best = best.offer(z, height)
+            z = ball.steepest(x, g, lead)
+            best = best.offer(z, value(z).detach())
+        ascent = APGD(p=by.p, radius=radius, steps=by.steps, restarts=1, box=by.box)
+        for start in (best.x, x):
+            again = ascent.ascent(value, x, start)
+            best = best.offer(again.x, again.height)
+        return best
+
+    def _chosen(self, index: Tensor) -> Tensor:
+        """The direction with that index, for every patch."""
+        x = self.x
+        if self.directions.ndim == 2:  # no replicas
+            return self.directions[index]
+        replica = torch.arange(len(x), device=x.device).view(-1, *[1] * (index.ndim - 1))
+        return self.directions[index, replica]
+
+
+def allotted(gains: Tensor) -> Tensor:
+    """How many of B equal parts each of P patches gets, (…, P), when b parts of the budget are
+    worth gains[…, p, b] to patch p: the sum is maximal, by dynamic programming over patches.
+
+    >>> allotted(torch.tensor([[0.0, 1.0, 1.5], [0.0, 0.0, 3.0]])).tolist()
+    [0, 2]
+    """
+    *_, P, size = gains.shape
+    total = torch.full_like(gains[..., 0, :], -math.inf)
+    total[..., 0] = 0
+    choices = []
+    for p in range(P):
+        options = torch.stack(
+            [
+                torch.cat([torch.full_like(total[..., :c], -math.inf), total[..., : size - c]], -1)
+                + gains[..., p, c, None]
+                for c in range(size)
+            ]
+        )
+        total, choice = options.max(0)
+        choices.append(choice)
+    left = total.argmax(-1, keepdim=True)
+    shares = []
+    for choice in reversed(choices):
+        shares.append(choice.gather(-1, left))
+        left = left - shares[-1]
+    return torch.cat(shares[::-1], dim=-1)
