@@ -98,7 +98,7 @@ class FAB:
         near = _Nearest.of(loss, x, self.ball)
         lead = near.height.ndim
         for restart in range(self.restarts):
-            far = APGD(p=self.p, radius=2 * self.radius, steps=self.steps // 2, box=self.box)
+            far = APGD(p=self.p, radius=2 * self.radius, steps=1 + self.steps // 2, box=self.box)
             z = x if restart == 1 else far.ascent(loss, x, far.ball.sample(x, lead, rng)).x
             for _ in range(self.steps):
                 values, g = climb(loss, z)

@@ -18,12 +18,12 @@ from adversarium.rng import Streams
 from adversarium.sockets import Guiding, Loss, Points
 
 
-def _longest(directions: Tensor, most: int) -> Tensor:
+def _longest(directions: Tensor, most: int, opposites: bool = True) -> Tensor:
     """At most so many directions, the longest, and their opposites: (2r, *S, d)."""
     length = directions.norm(dim=-1)
     size = length.flatten(0, -2).amax(0) if length.ndim > 1 else length
     chosen = directions[..., size.argsort(descending=True, stable=True)[:most], :]
-    both = torch.cat([chosen, -chosen], dim=-2)
+    both = torch.cat([chosen, -chosen], dim=-2) if opposites else chosen
     return both.movedim(-2, 0)
 
 
@@ -50,7 +50,8 @@ class UnitSteps:
 
     p: float = math.inf
     radius: float
-    units: int = 128  # the longest, and their opposites
+    units: int = 128  # the longest
+    opposites: bool = True  # and steps away from them; a threshold unit needs none
     steps: int = 20
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
@@ -71,7 +72,7 @@ class UnitSteps:
         self.ball.check(x)
         values = loss(x).detach()
         awake = Best(x, torch.full_like(values, -math.inf))
-        for direction in _longest(directions, self.units):
+        for direction in _longest(directions, self.units, self.opposites):
             z = self.ball.steepest(x, _along(direction, x), values.ndim)
             height, g = climb(loss, z)
             awake = awake.offer(z, height)

@@ -55,7 +55,7 @@ def broken_in_l2(
     ascents = (APGD(p=2, radius=delta, steps=40, restarts=2), plain)
     wrong = _under(f, x, y, ascents, rng)
     if directions is not None and not wrong.all():
-        units = UnitSteps(p=2, radius=delta, units=len(directions))
+        units = UnitSteps(p=2, radius=delta, units=len(directions), opposites=False)
         wrong[~wrong] = _under(f, x[~wrong], y[~wrong], (units,), rng, directions)
     return wrong
 
