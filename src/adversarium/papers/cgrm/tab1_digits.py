@@ -12,7 +12,7 @@ from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
 from adversarium.papers.cgrm.regime import gates
-from adversarium.plans import Curves, Run, Table, every, last, ordering, where
+from adversarium.plans import Curves, Run, Table, last, ordering, parts, where
 from adversarium.probes import Error, risk
 from adversarium.training import SGD
 
@@ -58,9 +58,15 @@ def _generalisation_gap(kind=""):
 
 
 checks = {
-    "cgrm.tab1.digits": every(
-        ordering(_generalisation_gap("robust_"), than=_generalisation_gap()),
-        ordering(last("robust_test_error", CLEAN), than=last("robust_test_error", ADVERSARIAL)),
+    "cgrm.tab1.digits": parts(
+        {
+            "robust gap > clean gap": ordering(
+                _generalisation_gap("robust_"), than=_generalisation_gap()
+            ),
+            "more robust than clean training": ordering(
+                last("robust_test_error", CLEAN), than=last("robust_test_error", ADVERSARIAL)
+            ),
+        }
     ),
 }
 
