@@ -3,9 +3,9 @@ E.7, E.10 and E.11 with it.
 
 Paper: B reaches ϱ/β and then F_y reaches log d while A is Õ(1/√d); at the end of standard training
 B = Θ(log d), and the noise is never learnt; under attack A = Θ(log d) and B = Õ(1/η̃), η̃ = d^(c₀).
-Reading: σ0 = 0.3/√d, σ_n = 1/√d, m = 20, ϱ = 1/log d under standard training (1 under attack, so
-that the first attack does not overshoot), c₀ = ½; times grow like d (standard) or √d (attacked);
-strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
+Reading: k = 4 (2 with noise), m = 20, σ0 = 0.3/√d, σ_n = 1/√d, ϱ = 1/log d under standard training
+(1 under attack, so that the first attack does not overshoot), c₀ = ½; times grow like d (standard)
+or √d (attacked); strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
 Cost: quick 45 s (2 cores).
 """
 
@@ -47,11 +47,12 @@ STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ at one d, Lemma E.11
 
 
 def plan(
-    plain=(100, 200, 400, 800),
+    plain=(64, 128, 256, 512),
     noisy=(25, 50, 100, 200),
     attacked=(25, 50, 100, 200),
     n=10,
     m=20,
+    k=4,
     length=1,
     start=0.3,
 ):
@@ -59,15 +60,15 @@ def plan(
     foreign = (foreign_robust, foreign_nonrobust)
     at, dtype = {"d": Read("data.d")}, "float32"
     for d in plain:
-        steps = 3 * d * length // 2
+        steps = 2 * d * length
         yield Run(
             family=PLAIN,
             at=at,
-            data=small(d=d, sigma_n=0.0),
+            data=small(k=k, d=d, sigma_n=0.0),
             network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
-            n=2,
+            n=k,
             steps=steps,
-            eta=0.005,
+            eta=k / 400,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
             record=(*range(min(steps, 200)), *range(200, steps, d // 4)),
@@ -93,16 +94,17 @@ def plan(
         *((STEP, 50, step) for step in STEPS),
     )
     for family, d, step in places:
-        noise = () if family == QUIET else (noise_correlations,)
+        quiet = family == QUIET
+        sorts, noise = (k, ()) if quiet else (2, (noise_correlations,))
         yield Run(
             family=family,
             at={"η̃": Read("attack.step_size")} if family == STEP else at,
-            data=small(d=d, sigma_n=0.0 if family == QUIET else d**-0.5),
+            data=small(k=sorts, d=d, sigma_n=0.0 if quiet else d**-0.5),
             network=SmoothedCNN(m=m, sigma0=start / d**0.5),
             attack=MarginStep(radius=SMALL_EPS, step=step),
-            n=2 if family == QUIET else n,
+            n=k if quiet else n,
             steps=math.ceil(50 * length * d**0.5),
-            eta=0.1,
+            eta=sorts / 20,
             probes=(*features, *foreign, nonrobust_total, *noise),
             folds=(ForeignRatio(),),
             record=max(1, math.ceil(length * d**0.5 / 2)),

@@ -19,7 +19,6 @@ from adversarium.papers.rnrf.regime import hypotheses
 from adversarium.plans import (
     counted_as,
     every,
-    existence,
     in_regime,
     level,
     no_decay,
@@ -87,7 +86,7 @@ checks = {
         (PLAIN,),
         parts(
             {
-                "T′ ≥ T": existence(read.in_order),
+                "T′ ≥ T": level(read.in_order, 0.9),
                 "T′ − T = O(log d/η)": _up("(T′ − T)η/log d", read.stage_two, PLAIN),
                 "max A = O(polylog(d)/√d) at T′": _small("A(T′)", read.robust_when_fitted, PLAIN),
             }

@@ -28,9 +28,13 @@ PLAIN, NOISY, QUIET, ATTACKED, STEP = (
 C, D, FIT, NOISE = "foreign_robust", "foreign_nonrobust", "class_logits", "noise_correlation"
 
 
+GAP = 1.25  # how 1 + Θ(1/polylog d) of Lemma B.2 of RNRF is read: the same at every d
+
+
 def _behind(rows: Rows) -> np.ndarray:
-    """Classes with S A(0) < B(0), (seed, class): the others Lemma B.2 of RNRF leaves out."""
-    return pull_ratio(rows) * rows[A].values[:, 0] < rows[B].values[:, 0]
+    """Classes with B(0) > S A(0)(1 + Θ(1/polylog d)), (seed, class): the others Lemma B.2 of RNRF
+    leaves out."""
+    return GAP * pull_ratio(rows) * rows[A].values[:, 0] < rows[B].values[:, 0]
 
 
 def _mean(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -70,21 +74,20 @@ def _is_fitted(rows: Rows) -> np.ndarray:
     return rows[FIT].values >= log_d(rows)
 
 
-def _stages(rows: Rows) -> np.ndarray:
-    """T′ − T of every class: from B = ϱ/β to F_y = log d, Lemma D.10 of RNRF."""
-    t = rows[FIT].t
-    return np.stack(
-        [
-            first(t, _is_fitted(rows)[..., i]) - first(t, linear(rows, B)[..., i])
-            for i in range(rows[B].values.shape[-1])
-        ],
-        axis=-1,
-    )
+def _turns(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """T and T′ of every class: the first times with B ≥ ϱ/β and with F_y ≥ log d, Lemma D.10 of
+    RNRF; NaN where the run ended before."""
+    return first(rows[B].t, linear(rows, B)), first(rows[FIT].t, _is_fitted(rows))
 
 
 def _in_order(rows: Evidence) -> np.ndarray:
-    runs = [np.where(_behind(run), _stages(run), 0.0) for run in rows.where(where(PLAIN))]
-    return np.min([(stage >= 0).all(-1) for stage in runs], axis=0).astype(float)
+    """Whether no class that Lemma B.2 of RNRF covers has F_y ≥ log d before B ≥ ϱ/β."""
+    made = []
+    for run in rows.where(where(PLAIN)):
+        turn, fit = _turns(run)
+        early = np.isfinite(fit) & ~(turn <= fit)
+        made.append(~(early & _behind(run)).any(-1))
+    return np.min(made, axis=0).astype(float)
 
 
 in_order = quantity(
@@ -93,7 +96,8 @@ in_order = quantity(
 
 
 def _stage_two(rows: Rows) -> np.ndarray:
-    return _mean(_stages(rows), _behind(rows)) * rows.run.eta / log_d(rows)
+    turn, fit = _turns(rows)
+    return _mean(fit - turn, _behind(rows)) * rows.run.eta / log_d(rows)
 
 
 stage_two = Reading("(T′ − T)η/log d", _stage_two, (A, B, FIT))

@@ -1,4 +1,4 @@
-"""The phases of adversarial training (RNRF §5.2, Lemmas 5.2, D.19, D.20, D.24 to D.26), no noise,
+"""The phases of adversarial training (RNRF §5.2, Lemmas D.19, D.20, D.24 to D.26), no noise,
 over the attack step η̃, over k, and over readings of the attack.
 
 Paper: Σ_s B_s^q stops at order 1/η̃; when A reaches ϱ/α and later, B is O(1/η̃); then F_y(X̃) grows
@@ -19,7 +19,6 @@ from adversarium.papers.rnrf.phases_readings import CLASS, EARLY, PLAIN, READING
 from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
 from adversarium.plans import Read, Run
 from adversarium.probes import (
-    GrowthLaw,
     attacked_outputs,
     attacked_softmax_tails,
     foreign_nonrobust,
@@ -83,7 +82,6 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3):
             steps=steps * 2 // 5,
             eta=eta * k / 2,
             probes=(attacked_softmax_tails,),
-            folds=(GrowthLaw(),),
             record=20,
             dtype="float32",
         )

@@ -16,7 +16,6 @@ from adversarium.papers.rnrf.phases_readings import (
     least_share,
     turned_linear,
     worst_change,
-    worst_law,
     worst_power,
 )
 from adversarium.papers.rnrf.readings import ATTACKED, A, B, at_threshold, tail_checks
@@ -48,7 +47,6 @@ def _placed(named):
 
 
 checks = {
-    "rnrf.lem5.2.poly": every(level(worst_law, high=0.2), hypotheses(SORTS)),
     "rnrf.phase1": every(
         level(early_difference, 0, 0.05),
         power(difference_power, 0.5, 2.0),

@@ -88,16 +88,6 @@ worst_power = _over_steps(
 )
 
 
-def _worst_law(rows: Evidence) -> np.ndarray:
-    return np.max([run.last("growth_law_error") for run in rows.where(SORTS)], axis=0)
-
-
-worst_law = quantity(
-    "relative error of the growth law, largest over k",
-    _worst_law,
-    Need(SORTS, ("growth_law_error",)),
-)
-
 final_total = over_classes(TOTAL)
 
 

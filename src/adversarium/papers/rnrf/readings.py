@@ -156,7 +156,7 @@ def tail_checks(
                     f"slope in k of largest kπ_i{X} at t = 0", _first(high), "k", runs
                 ),
                 "O(d^−c) once F_y ≥ c log d": no_growth(
-                    f"slope in k of π_i{X}e^F", _ever(wrong), "k", runs
+                    f"slope in k of π_i{X}e^F", _ever(wrong), "k", runs, logs=1
                 ),
             }
         ),

@@ -1,4 +1,4 @@
-"""The recursions of RNRF (Lemmas 5.1, D.2, D.5 to D.7, D.16 to D.18) beside the training they
+"""The recursions of RNRF (Lemmas 5.1, 5.2, D.2, D.5 to D.7, D.16 to D.18) beside the training they
 describe, without noise.
 
 Paper: A, B, C, D of the filters follow closed recursions, exactly under standard training, and
@@ -33,6 +33,7 @@ from adversarium.plans import (
     every,
     identity,
     last,
+    level,
     parts,
     where,
 )
@@ -135,6 +136,7 @@ checks = {
     ),
     **tail_checks("rnrf.lemD.5.logit", "rnrf.lemD.6", CLEAN, where(STD), hypotheses(where(STD))),
     "rnrf.lemD.7.offdiag": each(STD, lambda run: at_most(last("off_diagonal_growth", run), 0.0)),
+    "rnrf.lem5.2.poly": level(last("growth_law_error", ADV), 0, 0.2),
     "rnrf.lemD.16.decomp": parts(
         {
             "nothing clipped off the features": _off_span(OURS),
