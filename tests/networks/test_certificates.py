@@ -23,7 +23,7 @@ from adversarium.networks import (
 from adversarium.networks.certificates import gamma, largest_singular
 from adversarium.networks.duals import dual
 from adversarium.networks.two_layer import signs
-from adversarium.probes import certified_margin, worst_margin
+from adversarium.probes.errors import certified_margin, worst_margin
 from adversarium.rng import normal, stream
 from adversarium.sockets import Certified
 from adversarium.training import Rule, Setting, WeightState

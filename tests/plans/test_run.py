@@ -6,7 +6,7 @@ import pytest
 
 from adversarium.plans import Read, Trial
 from adversarium.plans.run import changed, log_times, narrowed
-from adversarium.probes import At, Error, Worst, fresh_noise, risk, train_error
+from adversarium.probes import At, Error, Worst, fresh_shares, risk, train_error
 from tests.plans.tables import patches
 
 
@@ -59,9 +59,9 @@ def test_a_recording_is_a_probe_with_its_times():
 
 
 def test_a_narrowed_run_records_what_is_asked_and_nothing_else():
-    run = patches(probes=(risk, At(train_error, (0,))), final=(fresh_noise,), folds=(Worst(risk),))
-    few = narrowed(run, frozenset({"worst(risk)", "noise_asymmetry"}))
-    assert (few.probes, few.final, few.folds) == ((), (fresh_noise,), (Worst(risk),))
+    run = patches(probes=(risk, At(train_error, (0,))), final=(fresh_shares,), folds=(Worst(risk),))
+    few = narrowed(run, frozenset({"worst(risk)", "positive_noise"}))
+    assert (few.probes, few.final, few.folds) == ((), (fresh_shares,), (Worst(risk),))
     assert few.dynamics == run.dynamics
     trial = Trial(function=len)
     assert narrowed(trial, frozenset()) is trial

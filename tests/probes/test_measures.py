@@ -95,6 +95,7 @@ MADE = {
 HOMES = {
     "margins": "margins",
     "memorisation": "patches",
+    "open_constants": "patches",
     "recursions": "two features",
     "regret": "sphere",
     "two_features": "two features",

@@ -10,7 +10,7 @@ import pytest
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Summary
-from adversarium.plans.verdict import Part, Verdict, Word
+from adversarium.plans.verdict import Part, Sharp, Verdict, Word
 from adversarium.report.tables import summary
 from adversarium.runs.audit import audit
 from adversarium.runs.ledger import (
@@ -27,7 +27,7 @@ from adversarium.runs.store import Store
 KEYS = {
     *("id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason"),
     *("seeds", "preset", "engine", "seconds", "corrected", "command", "note"),
-    *("parts", "regime", "spans", "sharpness", "reading"),
+    *("parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance"),
 }
 
 
@@ -35,7 +35,7 @@ def made():
     """An entry with something of everything."""
     numbers = (Summary("x", 1.0, 0.5, 1.5, (1.0, None)),)
     parts = (
-        Part("signal", Word.HOLDS, numbers, "", "half width 0.5"),
+        Part("signal", Word.HOLDS, numbers, "", (Sharp("half width", 0.5),)),
         Part("noise", Word.FAILS, (), "why"),
     )
     verdict = Verdict(Word.FAILS, numbers, None, 2.0, "why", within=parts)
@@ -54,7 +54,7 @@ def test_the_committed_ledger_has_every_claim_with_our_texts():
         assert (e.statement, e.kind, e.source) == (claim.statement, claim.kind, claim.source)
         assert (e.verdict == NOT_YET) == (not claims().get(claim.alias_of, claim).experiment)
     counted = [int(number) for _, _, *numbers in summary(entries) for number in numbers]
-    assert sum(counted) == len(claims())
+    assert sum(counted) == sum(not claim.alias_of for claim in claims().values())
 
 
 def test_an_entry_has_the_keys_of_the_contract():
@@ -64,7 +64,9 @@ def test_an_entry_has_the_keys_of_the_contract():
     assert set(plain["expected"]) == {"text", "low", "high"}
     assert set(plain["parts"][0]) == {"name", "verdict", "measured", "reason", "sharpness"}
     assert set(plain["regime"][0]) == {"text", "factor", "printed", "low", "high", "holds"}
-    assert plain["spans"] == {"d": [10, 40]} and plain["sharpness"] == ["half width 0.5"]
+    assert plain["spans"] == {"d": [10, 40]} and plain["sharpness"] == [
+        {"part": "signal", "what": "half width", "value": 0.5}
+    ]
     assert plain["command"].endswith("--preset quick --seeds 0,1")
 
 

@@ -77,10 +77,10 @@ def test_sleeping_units_are_found_and_what_cannot_be_reached_is_proven():
     proof never says less than an attack found."""
     data = MarginMixture(d=60, alpha=5.0, beta=0.5, mu=0.2)
     low = modified.modified_training(stream(0, "trial"), data, N=60, delta=2.0, b=20.0, fresh=20)
-    assert 0.1 < low["robust_train"] <= low["unproven_train"]
+    assert 0.1 < low["robust_train"] <= low["robust_train_bound"]
     data = MarginMixture(d=400, alpha=5.0, beta=0.5, mu=0.2)
     inside = modified.modified_training(
         stream(0, "trial"), data, N=40, delta=2.0, b=200.0, fresh=20
     )
     assert inside["inside"] == 1
-    assert inside["robust_train"] == inside["unproven_train"] == 0
+    assert inside["robust_train"] == inside["robust_train_bound"] == 0

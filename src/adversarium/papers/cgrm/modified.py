@@ -68,7 +68,7 @@ SPREAD = (16, 32, 64)  # the d of the spread margins
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
 
 quick = dict(steps=50, seeds=8)
-paper = dict(large=True, steps=300, samples=(*SAMPLES, 1600, 3200), seeds=20)
+paper = dict(large=True, steps=300, seeds=20)
 
 
 def plan(
@@ -147,8 +147,7 @@ checks = {
             ),
             "closed form of the margin": each(MANY, closed_margins),
             "b above it: some points fall": each("b above", fall(0.001)),
-            "b below it: some points fall": every(each("b far below", fall(0.1)),
-                                                  each("b below", fall(0.001))),
+            "b below it: some points fall": each(where(("b far below", "b below")), fall(0.001)),
         }
     ),
     "cgrm.thm4.2.target": parts(
