@@ -7,13 +7,14 @@ import torch
 
 from adversarium.constructions import parts
 from adversarium.data import PatchData
-from adversarium.networks import CubicCNN
+from adversarium.probes import open_constants
 from adversarium.probes.measuring import Measured
-from adversarium.probes.memorisation import attacked_doubt
+from adversarium.probes.memorisation import Decay, NoiseResidual, attacked_doubt
 from adversarium.rng import uniform
+from adversarium.training.engines.signal_noise import SignalNoiseState
 from adversarium.trials import cubic, densities
 from adversarium.trials.smooth import Features
-from tests.planted.bugs import Bug, misled, scaled, swapped
+from tests.planted.bugs import Bug, misled, scaled, swapped, together
 from tests.planted.parts import HALF_BALLS, misstepping
 
 
@@ -56,21 +57,56 @@ def _mostly_zero(original, shape, rng):
     return original(shape, rng) * (uniform((shape[0], *[1] * (len(shape) - 1)), rng) < 0.2)
 
 
-_UNLABELLED = swapped(PatchData, "sample", _unlabelled)
 _HALF_ATTACK = misled("signal_noise", _half_attack)
+
+
+def _rooted(original, self, memory):
+    """The scale √(N(P − 1)/d) without its N(P − 1)."""
+    rows = dict(original(self, memory))
+    for name in ("residual_share", "lower_share"):
+        rows[name] = rows[name] * memory.start.shape[1] ** 0.5
+    return rows
+
+
+def _once_more(original, self, memory, state, scene):
+    """A mean over points divided by their number once more, in what is kept of L."""
+    with patch.object(SignalNoiseState, "risk", _over_n(SignalNoiseState.risk)):
+        return original(self, memory, state, scene)
+
+
+def _over_n(risk):
+    return lambda self: risk(self) / self.setting.rule.n
+
+
+def _root_n(original, state):
+    return original(state) / state.setting.rule.n**0.5
+
+
+_LEMMAS = {"etas": (), "large": ()}
+_ONE_SIZE = {"counts": (10,), "sizes": (100,), "etas": (), "large": ()}
 
 BUGS = (
     Bug(
-        "signal patch without its label",
-        _UNLABELLED,
-        turns=("cgro.thm4.1",),
-        knobs={"n": 2},
+        "reduced dynamics train against half the attack",
+        _HALF_ATTACK,
+        turns=("cgro.thm4.1.corrected",),
+        knobs={"scaling": (100, 200, 400, 800), "counts": (), "many": ()},
+    ),
+    Bug(
+        "√(N(P − 1)) lost from a scale, 1/N once too often in L, √N in the growth of u",
+        together(
+            swapped(NoiseResidual, "rows", _rooted),
+            swapped(Decay, "see", _once_more),
+            swapped(open_constants, "_growth", _root_n),
+        ),
+        turns=("cgro.lemC.5.corrected", "cgro.lem4.4.corrected", "cgro.lemC.9", "cgro.lem4.2"),
+        knobs=_LEMMAS,
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
-        turns=("cgro.thm4.1",),
-        knobs={"n": 2},
+        turns=("cgro.stages", "cgro.thmC.12.robust"),
+        knobs=_ONE_SIZE,
     ),
     Bug(
         "transfer attack half as strong",
@@ -84,46 +120,10 @@ BUGS = (
         turns=("cgro.eq.grad.corrected",),
     ),
     Bug(
-        "reduced steps half as long as the rule says",
-        misstepping("signal_noise", 0.5),
-        turns=("cgro.lem4.2",),
-        knobs={"steps": 600},
-    ),
-    Bug(
-        "initial weights twenty times as large",
-        scaled(CubicCNN, "init", 20.0),
-        turns=("cgro.lemC.11",),
-        knobs={"steps": 300},
-    ),
-    Bug(
-        "reduced dynamics train against half the attack",
-        _HALF_ATTACK,
-        turns=("cgro.lem4.3", "cgro.lemC.8", "cgro.lemC.9", "cgro.stages"),
-    ),
-    Bug(
-        "reduced dynamics train against half the attack",
-        _HALF_ATTACK,
-        turns=("cgro.lem4.4.corrected",),
-        knobs={"steps": 1500, "sweeps": False},
-    ),
-    Bug(
-        "signal patch without its label",
-        _UNLABELLED,
-        turns=("cgro.thmC.12.clean", "cgro.thmC.12.robust"),
-        knobs={"steps": 1000},
-        seeds=5,
-    ),
-    Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.phase-gamma",),
         knobs={"steps": 6000, "gaps": (0.05,)},
-    ),
-    Bug(
-        "reduced dynamics train against half the attack",
-        _HALF_ATTACK,
-        turns=("cgro.thm4.1.N-critical",),
-        knobs={"ratios": (0.25, 4.0), "gap": (0.14, 0.12, 0.1)},
     ),
     Bug(
         "clean training is half against the attack",
@@ -136,6 +136,7 @@ BUGS = (
         "a mean over points is divided by their number once more",
         swapped(Measured, "__call__", _over_points),
         turns=("cgro.lemC.10",),
+        seeds=5,
     ),
     Bug(
         "units without a kink",
