@@ -335,7 +335,7 @@ DIMENSION = (
     Bug(
         "noise d^(−1/4) for d^(−1/2)",
         swapped(TwoFeaturePatches, "sample", _rooted_noise),
-        turns=("rnrf.lemE.3.noise", "rnrf.lemE.5.balance"),
+        turns=("rnrf.lemE.3.noise",),
         seeds=20,
     ),
 )
