@@ -43,6 +43,10 @@ def _noisy(original, self, n, rng):
     return original(replace(self, sigma_n=0.1), n, rng)
 
 
+def _rooted_noise(original, self, n, rng):
+    return original(replace(self, sigma_n=self.sigma_n**0.5), n, rng)
+
+
 def _features_only(original, self, rng, shape, k):
     W = original(self, rng, shape, k)
     W[..., 2 * k :] = 0
@@ -327,4 +331,13 @@ FIG3 = (
     ),
 )
 
-BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3)
+DIMENSION = (
+    Bug(
+        "noise d^(−1/4) for d^(−1/2)",
+        swapped(TwoFeaturePatches, "sample", _rooted_noise),
+        turns=("rnrf.lemE.3.noise",),
+        seeds=20,
+    ),
+)
+
+BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3, *DIMENSION)

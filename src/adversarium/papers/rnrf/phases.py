@@ -5,7 +5,7 @@ Paper: Σ_s B_s^q stops at order 1/η̃; when A reaches ϱ/α and later, B is O(
 like log t.
 Reading: η̃ is the step a point (Figure 3: 1e3/N = 10) and lies between 1 and d; one point a class is
 the population; σ0 = 0.3/√d; strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
-Cost: quick 30 s (2 cores).
+Cost: quick 45 s (2 cores).
 """
 
 from typing import Literal

@@ -6,7 +6,7 @@ under the one-step attack with the attacked coefficients of Lemma D.17; wrong cl
 probability with d, however many there are.
 Reading: without noise, one point a class is the population; η = k/20, so that η/k is the same at
 every k. The off-feature weights are there in the run "attacked" and absent in "attacked, d = 2k".
-Cost: quick 20 s (2 cores).
+Cost: quick 35 s (2 cores).
 """
 
 from adversarium.attacks import MarginStep
@@ -54,7 +54,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, steps=400)
+quick = dict(seeds=5, steps=250)
 paper = dict(seeds=10, steps=1000)
 
 CLASSES = (2, 4, 8, 20)
@@ -64,7 +64,7 @@ def _silent(**more):
     return TwoFeaturePatches(k=2, sigma_n=0.0, balanced=True, **more)
 
 
-def plan(steps=400, m=100, d=100, eps=1.2, step=10.0, eta=0.1):
+def plan(steps=250, m=100, d=100, eps=1.2, step=10.0, eta=0.1):
     curves = (robust_features, nonrobust_features)
     common = dict(steps=steps, eta=eta, probes=curves, record=10)
     for k in CLASSES:

@@ -4,7 +4,7 @@ Paper: the two halves of Assumption 2.3 hold together; the v-network fits and is
 u-network fits and is robust (Propositions 3.1, 3.2); tail and tensor-power lemmas.
 Trials: nothing is trained. Propositions 3.1, 3.2 and §2.5 where Assumption 2.3 and α ≫ ε > β hold
 together (`consistent`), over k and d; Figure 3's own configuration beside it.
-Cost: quick 10 s (2 cores).
+Cost: quick 15 s (2 cores).
 """
 
 from adversarium.data import TwoFeaturePatches
