@@ -36,11 +36,11 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(seeds=5)
 paper = dict(
-    seeds=30,
-    plain=(100, 200, 400, 800, 1600, 3200),
-    noisy=(50, 100, 200, 400, 800),
+    seeds=20,
+    plain=(100, 200, 400, 800, 1600),
+    noisy=(50, 100, 200, 400),
     attacked=(50, 100, 200, 400),
-    n=50,
+    n=20,
     length=2,
 )
 STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ at one d, Lemma E.11

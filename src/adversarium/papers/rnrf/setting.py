@@ -39,7 +39,7 @@ from adversarium.trials import (
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 quick = dict(points=100, seeds=5)
-paper = dict(points=1000, seeds=20)
+paper = dict(points=200, seeds=20)
 
 
 def plan(points=100, eps=EPS):
