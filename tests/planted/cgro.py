@@ -7,7 +7,7 @@ import torch
 
 from adversarium.constructions import parts
 from adversarium.data import PatchData
-from adversarium.probes import open_constants
+from adversarium.probes import OpenConstants
 from adversarium.probes.measuring import Measured
 from adversarium.probes.memorisation import Decay, NoiseResidual, attacked_doubt
 from adversarium.rng import uniform
@@ -61,52 +61,37 @@ _HALF_ATTACK = misled("signal_noise", _half_attack)
 
 
 def _rooted(original, self, memory):
-    """The scale √(N(P − 1)/d) without its N(P − 1)."""
+    """Sums over N(P − 1) cross terms divided by their root."""
     rows = dict(original(self, memory))
-    for name in ("residual_share", "lower_share"):
-        rows[name] = rows[name] * memory.start.shape[1] ** 0.5
+    for name in ("residual", "lower_residual"):
+        rows[name] = rows[name] / memory.start.shape[1] ** 0.5
     return rows
 
 
 def _once_more(original, self, memory, state, scene):
     """A mean over points divided by their number once more, in what is kept of L."""
-    with patch.object(SignalNoiseState, "risk", _over_n(SignalNoiseState.risk)):
+    risk = SignalNoiseState.risk
+    over_n = patch.object(SignalNoiseState, "risk", lambda own: risk(own) / own.setting.rule.n)
+    with over_n:
         return original(self, memory, state, scene)
 
 
-def _over_n(risk):
-    return lambda self: risk(self) / self.setting.rule.n
-
-
-def _root_n(original, state):
-    return original(state) / state.setting.rule.n**0.5
-
-
-_LEMMAS = {"etas": (), "large": ()}
-_ONE_SIZE = {"counts": (10,), "sizes": (100,), "etas": (), "large": ()}
-
 BUGS = (
     Bug(
-        "reduced dynamics train against half the attack",
-        _HALF_ATTACK,
-        turns=("cgro.thm4.1.corrected",),
-        knobs={"scaling": (100, 200, 400, 800), "counts": (), "many": ()},
-    ),
-    Bug(
-        "√(N(P − 1)) lost from a scale, 1/N once too often in L, √N in the growth of u",
+        "√N lost from the cross terms, and N from the mean loss",
         together(
             swapped(NoiseResidual, "rows", _rooted),
             swapped(Decay, "see", _once_more),
-            swapped(open_constants, "_growth", _root_n),
+            swapped(OpenConstants, "see", _once_more),
         ),
-        turns=("cgro.lemC.5.corrected", "cgro.lem4.4.corrected", "cgro.lemC.9", "cgro.lem4.2"),
-        knobs=_LEMMAS,
+        turns=("cgro.lemC.5", "cgro.lem4.4", "cgro.lemC.8", "cgro.lemC.9"),
+        knobs={"sizes": (), "etas": (), "large": ()},
     ),
     Bug(
         "reduced dynamics train against half the attack",
         _HALF_ATTACK,
-        turns=("cgro.stages", "cgro.thmC.12.robust"),
-        knobs=_ONE_SIZE,
+        turns=("cgro.thmC.12.robust",),
+        knobs={"counts": (10,), "sizes": (100,), "etas": (), "large": ()},
     ),
     Bug(
         "transfer attack half as strong",

@@ -16,6 +16,7 @@ from adversarium.report.figures import (
     table_columns,
     table_value,
 )
+from adversarium.report.findings import drawn, findings
 from adversarium.report.mathematics import plain
 from adversarium.report.tables import (
     WORDS,
@@ -144,14 +145,30 @@ def _claim_line(entry: Entry, home: str) -> list[str]:
 _COLUMNS = ("claim", "statement", "paper's value", "measured [99 %]", "verdict", "s", "command")
 
 
-def _index(entries: Sequence[Entry], homes: Mapping[str, str]) -> str:
+def _told(entries: Sequence[Entry], out: Path) -> list[str]:
+    """What is worth telling first: a sentence, a small picture and a command each."""
+    known = findings(entries)
+    if not known:
+        return []
+    folder = out / "findings"
+    folder.mkdir(parents=True, exist_ok=True)
+    items = "".join(
+        f"<li><p>{html.escape(finding.sentence)}</p>"
+        f'<img src="findings/{drawn(finding, folder).name}" alt="{html.escape(finding.label)}">'
+        f"<p><code>{html.escape(finding.command)}</code></p></li>"
+        for finding in known
+    )
+    return [f"<h2>Found so far</h2><ol>{items}</ol><h2>All verdicts</h2>"]
+
+
+def _index(entries: Sequence[Entry], homes: Mapping[str, str], out: Path) -> str:
     keys = {paper.key for paper in papers().values()}
     lines = [
         [_cell(f'<a href="#{key if key in keys else "own"}">{key}</a>'), _cell(html.escape(title))]
         + [_cell(count, "n") for count in counts]
         for key, title, *counts in summary(entries)
     ]
-    parts = [_table(("paper", "title", *WORDS), lines), _chances(entries)]
+    parts = [*_told(entries, out), _table(("paper", "title", *WORDS), lines), _chances(entries)]
     idle = sum(e.verdict == NOT_RUN for e in entries)
     if idle:
         parts.append(f"<p>{idle} claims have an experiment but no rows in this store.</p>")

@@ -37,7 +37,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 quick = dict(seeds=5)
 paper = dict(
     seeds=20,
-    plain=(100, 200, 400, 800, 1600),
+    plain=(100, 200, 400, 800),
     noisy=(50, 100, 200, 400),
     attacked=(50, 100, 200, 400),
     n=20,

@@ -1,0 +1,82 @@
+"""What is worth telling first: sentences with the ledger's own numbers, a small picture and the
+command that repeats each."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from adversarium.plans.evidence import Summary
+from adversarium.report.figures.style import COLOURS, pyplot, save
+from adversarium.runs.ledger import Entry
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, the numbers it rests on with short names, what the paper says of them, and the
+    command that measures them again."""
+
+    claim: str
+    sentence: str
+    numbers: Mapping[str, Summary]
+    label: str
+    claimed: float
+    command: str
+
+    @property
+    def file(self) -> str:
+        """The name of its picture."""
+        return f"{self.claim.replace('.', '-')}.svg"
+
+
+def findings(entries: Sequence[Entry]) -> list[Finding]:
+    """The findings whose claims were judged with the numbers that they show."""
+    text = (files("adversarium.report") / "findings.toml").read_text(encoding="utf-8")
+    known = {entry.id: entry for entry in entries}
+    made = (_finding(told, known) for told in tomllib.loads(text)["findings"])
+    return [finding for finding in made if finding is not None]
+
+
+def _finding(told: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | None:
+    pairs = zip(told["show"], told["names"], strict=True)
+    wanted = [(told["claim"], name, short) for name, short in pairs]
+    numbers: dict[str, Summary] = {}
+    for id, name, short in (*wanted, *told.get("also", ())):
+        measured = {m.name: m for m in known[id].measured} if id in known else {}
+        if name not in measured or measured[name].mean is None:
+            return None
+        numbers[short] = measured[name]
+    means = [f"{m.mean:.2g}" for m in numbers.values()]
+    return Finding(
+        told["claim"],
+        told["sentence"].format(*means),
+        numbers,
+        told["label"],
+        told["claimed"],
+        known[told["claim"]].command or "",
+    )
+
+
+def drawn(finding: Finding, folder: Path) -> Path:
+    """A small picture: every number with its 99 % interval, and what the paper says, dashed."""
+    plt, blue, grey = pyplot(), COLOURS[0], "#666666"
+    count = len(finding.numbers)
+    picture, axis = plt.subplots(figsize=(4.2, 0.75 + 0.22 * count))
+    for place, (name, m) in enumerate(finding.numbers.items()):
+        mean = m.mean or 0.0
+        low, high = (mean if end is None else end for end in (m.low, m.high))
+        axis.plot([low, high], [-place, -place], color=blue, linewidth=2)
+        axis.plot([mean], [-place], "o", color=blue, markersize=5)
+        axis.annotate(name, (0, -place), xycoords=("axes fraction", "data"), xytext=(-6, 0),
+                      textcoords="offset points", ha="right", va="center", fontsize=8)  # fmt: skip
+    axis.axvline(finding.claimed, color=grey, linestyle="--", linewidth=1)
+    axis.annotate("paper", (finding.claimed, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                  textcoords="offset points", ha="center", fontsize=7, color=grey)  # fmt: skip
+    axis.set(xlabel=finding.label, yticks=(), ylim=(-count + 0.5, 0.5))
+    axis.margins(x=0.12)
+    path = folder / finding.file
+    save(picture, path)
+    plt.close(picture)
+    return path
