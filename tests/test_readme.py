@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.report.readme import BEGIN, END, table
+from adversarium.report.findings import findings
+from adversarium.report.readme import MARKS, PICTURES, table
+from adversarium.report.readme import told as told_findings
+from adversarium.runs.ledger import committed
 from tests.program import told
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -50,9 +53,18 @@ def test_the_python_of_the_readme_runs_as_printed(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_table_of_the_readme_is_the_ledgers():
-    between = README.partition(BEGIN)[2].partition(END)[0].strip()
-    assert between == table()
+@pytest.mark.parametrize(("name", "made"), [("ledger", table), ("findings", told_findings)])
+def test_findings_and_table_of_the_readme_are_the_ledgers(name, made):
+    begin, end = MARKS[name]
+    assert README.partition(begin)[2].partition(end)[0].strip() == made()
+
+
+def test_there_are_ten_findings_each_with_its_picture_and_command():
+    known = findings(committed())
+    assert len(known) == 10 and len({finding.claim for finding in known}) == 10
+    for finding in known:
+        assert finding.command.startswith("adversarium verify ") and "{" not in finding.sentence
+        assert (Path(__file__).parents[1] / PICTURES / finding.file).is_file()
 
 
 def test_the_make_targets_of_the_readme_exist():

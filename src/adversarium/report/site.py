@@ -355,7 +355,7 @@ def write_site(store: Store, out: Path, added: Sequence[str] = ()) -> Path:
         f"<h2>Failed runs</h2><ul>{''.join(failures)}</ul>" if failures else ""
     )
     (out / "style.css").write_text(_STYLE.strip() + "\n", encoding="utf-8")
-    (out / "index.html").write_text(_index(entries, homes), encoding="utf-8")
+    (out / "index.html").write_text(_index(entries, homes, out), encoding="utf-8")
     (out / "errata.html").write_text(_errata(entries), encoding="utf-8")
     (out / "provenance.html").write_text(_page("Provenance", body), encoding="utf-8")
     ledger = Ledger(entries, machine(), sum(e.seconds for e in entries))
