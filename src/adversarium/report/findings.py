@@ -22,7 +22,7 @@ class Finding:
     sentence: str
     numbers: Mapping[str, Summary]
     label: str
-    claimed: float
+    claimed: float | None
     command: str
 
     @property
@@ -48,13 +48,13 @@ def _finding(told: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | N
         if name not in measured or measured[name].mean is None:
             return None
         numbers[short] = measured[name]
-    means = [f"{m.mean:.2g}" for m in numbers.values()]
+    means = [f"{m.mean:.2g}".replace("-", "−") for m in numbers.values()]
     return Finding(
         told["claim"],
         told["sentence"].format(*means),
         numbers,
         told["label"],
-        told["claimed"],
+        told.get("claimed"),
         known[told["claim"]].command or "",
     )
 
@@ -71,12 +71,18 @@ def drawn(finding: Finding, folder: Path) -> Path:
         axis.plot([mean], [-place], "o", color=blue, markersize=5)
         axis.annotate(name, (0, -place), xycoords=("axes fraction", "data"), xytext=(-6, 0),
                       textcoords="offset points", ha="right", va="center", fontsize=8)  # fmt: skip
-    axis.axvline(finding.claimed, color=grey, linestyle="--", linewidth=1)
-    axis.annotate("paper", (finding.claimed, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
-                  textcoords="offset points", ha="center", fontsize=7, color=grey)  # fmt: skip
+    if finding.claimed is not None:
+        _mark(axis, finding.claimed, grey)
     axis.set(xlabel=finding.label, yticks=(), ylim=(-count + 0.5, 0.5))
     axis.margins(x=0.12)
     path = folder / finding.file
     save(picture, path)
     plt.close(picture)
     return path
+
+
+def _mark(axis: Any, claimed: float, grey: str) -> None:
+    """What the paper says, as a dashed line."""
+    axis.axvline(claimed, color=grey, linestyle="--", linewidth=1)
+    axis.annotate("paper", (claimed, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                  textcoords="offset points", ha="center", fontsize=7, color=grey)  # fmt: skip
