@@ -75,6 +75,7 @@ def drawn(finding: Finding, folder: Path) -> Path:
         _mark(axis, finding.claimed, grey)
     axis.set(xlabel=finding.label, yticks=(), ylim=(-count + 0.5, 0.5))
     axis.margins(x=0.12)
+    axis.locator_params(axis="x", nbins=5)
     path = folder / finding.file
     save(picture, path)
     plt.close(picture)
