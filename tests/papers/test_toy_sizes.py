@@ -18,7 +18,19 @@ from adversarium.runs.store import Store
 SEEDS = (0, 1)
 TOY = {
     "rnrf.fig3": dict(steps=12, n=10, d=10, P=4, m=4),
-    "cgro.thm4.1": {"scaling": (50, 100, 200, 400), "steps": 30},
+    "cgro.thm4.1": {
+        "scaling": (50, 100, 200, 400),
+        "counts": (1, 2, 4, 8),
+        "many": ((20, 9, 1.0),),
+        "steps": 30,
+    },
+    "cgro.lemmas": {
+        "counts": (1, 2, 4, 8),
+        "sizes": (50, 100, 200, 400),
+        "etas": (0.1, 0.3, 0.5, 1.0),
+        "large": (50, 100, 200, 400),
+        "longer": 0.03,
+    },
     "cgro.setting": dict(d=12, n=6, m=3),
     "cgro.dynamics": dict(steps=40, sweeps=False),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),

@@ -28,6 +28,7 @@ kind = "level"
 statement = "Clean training fits every point."
 experiment = "toy.thm1"
 for_all = ["d"]
+proved = true
 
 [claims."toy.loss"]
 source = "Theorem 1"

@@ -10,9 +10,9 @@ def _tiny(original, self, n, rng):
     return type(batch)(x=batch.x / 20, y=batch.y, clean_y=batch.clean_y)
 
 
-def _wide(original, self, h, reach):
+def _wide(original, self, h, reach, size, spread, d):
     """Sound, and useless."""
-    return original(self, h, 40 * reach)
+    return original(self, h, 40 * reach, size, lambda e: 40 * spread(e), d)
 
 
 _SHORT = {"steps": 30}

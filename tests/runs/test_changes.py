@@ -56,7 +56,8 @@ def test_changes_turn_knobs_fields_and_parts():
     assert field.attack.radius == 0.5
     theorem = load("cgro.thm4.1")
     tasks = planned(theorem, "quick", parse_changes(["scaling=300"]))
-    assert tasks[-1].data.alpha == 300**0.249
+    (scaled,) = (task for task in tasks if task.family == "scaling")
+    assert scaled.data.alpha == 300**0.249
 
 
 @pytest.mark.parametrize(

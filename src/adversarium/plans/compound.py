@@ -3,6 +3,7 @@
 What may go wrong by chance, one in a hundred for a claim, is shared among its members.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -113,7 +114,7 @@ class Every:
             if bad:
                 return replace(bad[0], **whole, said=_told(bad))  # type: ignore[arg-type]
         good = [v for v in verdicts if v.word == Word.HOLDS] or verdicts
-        return replace(good[0], **whole)  # type: ignore[arg-type]
+        return replace(min(good, key=_slack), **whole)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -224,10 +225,20 @@ def _judged(checks: Iterable[Check], rows: Evidence) -> list[Verdict]:
     return [check.judge(rows if isinstance(check, _CERTAIN) else shared) for check in known]
 
 
+def _slack(verdict: Verdict) -> float:
+    """How far below its bound a verdict's largest number lies: the tightest speaks for all."""
+    known = (
+        [value for value in verdict.measured[0].values if value is not None]
+        if (verdict.measured)
+        else []
+    )
+    return verdict.high - max(known) if verdict.high is not None and known else math.inf
+
+
 def _told(verdicts: list[Verdict]) -> str:
-    """The reasons, each with the name of its quantity once."""
+    """The reasons, each with the name of its quantity once (parts have names of their own)."""
     told = []
     for v in verdicts:
-        name = v.measured[0].name if v.measured else ""
+        name = v.measured[0].name if v.measured and not v.said else ""
         told.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
     return "; ".join(told)

@@ -116,7 +116,11 @@ class NoGrowth:
             word = "falls" if self.decay else "grows"
             told = f"it {word} with {self.along}, by a power above {most:.2g}"
             return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
-        told = f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log"
-        if not self.logs:
+        if not self.logs or sign * slopes.mean() < FLAT:
             told = more_seeds(sign * slopes, -math.inf, FLAT)
-        return undecided(Why.CONSTANT if self.logs else Why.FEW_SEEDS, told, measured, low, high)
+            return undecided(Why.FEW_SEEDS, told, measured, low, high)
+        told = (
+            f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log; sizes over "
+            "a wider range would decide it"
+        )
+        return undecided(Why.CONSTANT, told, measured, low, high)

@@ -118,8 +118,8 @@ def undecided(
 
 
 def together(words: Sequence[Word]) -> Word:
-    """The word of a statement with these parts: mixed where some hold and some fail, else the
-    worst of them.
+    """The word of a statement with these parts: mixed where some hold and others fail or cannot be
+    tested, else the worst of them.
 
     >>> together([Word.HOLDS, Word.FAILS]), together([Word.HOLDS, Word.UNDECIDED])
     (<Word.MIXED: 'mixed'>, <Word.UNDECIDED: 'undecided'>)
@@ -128,6 +128,8 @@ def together(words: Sequence[Word]) -> Word:
     if not judged:
         return Word.NOT_TESTABLE if Word.NOT_TESTABLE in words else Word.SETTING
     if Word.MIXED in judged or {Word.HOLDS, Word.FAILS} <= set(judged):
+        return Word.MIXED
+    if Word.NOT_TESTABLE in words and set(judged) == {Word.HOLDS}:
         return Word.MIXED
     order = (Word.FAILS, Word.UNDECIDED, Word.HOLDS)
     return min(judged, key=order.index)

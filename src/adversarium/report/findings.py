@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adversarium.plans.evidence import Summary
-from adversarium.report.figures.style import COLOURS, pyplot, save
+from adversarium.report.figures.style import COLOURS, pyplot, save, write_csv
 from adversarium.runs.ledger import Entry
 
 
@@ -78,6 +78,8 @@ def drawn(finding: Finding, folder: Path) -> Path:
     axis.locator_params(axis="x", nbins=5)
     path = folder / finding.file
     save(picture, path)
+    lines = [(name, m.mean, m.low, m.high) for name, m in finding.numbers.items()]
+    write_csv(path.with_suffix(".csv"), ("name", "mean", "low", "high"), lines)
     plt.close(picture)
     return path
 

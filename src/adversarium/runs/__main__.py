@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.ship:
                 asked = {job.key: job.asked for job in jobs}  # whoever wrote them first
                 blocks = (*store.dump(), *shipped(id))
-                rows = (_asked(block, asked[block.key]) for block in blocks if block.key in asked)
+                kept = (_asked(block, asked[block.key]) for block in blocks if block.key in asked)
+                rows = (block for block in kept if block.kept)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)
     except ValueError as fault:

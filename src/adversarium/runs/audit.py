@@ -249,6 +249,11 @@ def doubtful(verdict: Verdict) -> bool:
     return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED)
 
 
+def _failing(verdict: Verdict) -> set[str]:
+    """The names of the parts that fail."""
+    return {part.name for part in verdict.parts if part.word == Word.FAILS}
+
+
 def seen_again(
     verdict: Verdict, check: Check, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]
 ) -> Verdict:
@@ -257,7 +262,7 @@ def seen_again(
     if rows is None:
         return verdict
     again = judged(check, rows)
-    if again.word == verdict.word:
+    if _failing(verdict) <= _failing(again):
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
     told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
