@@ -246,7 +246,7 @@ def fresh(seeds: Sequence[int]) -> tuple[int, ...]:
 
 def doubtful(verdict: Verdict) -> bool:
     """Whether a failure rests on chance and is to be seen again on fresh seeds."""
-    return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED)
+    return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED) and bool(_failing(verdict))
 
 
 def _failing(verdict: Verdict) -> set[str]:
