@@ -9,8 +9,6 @@ from adversarium.plans.readings import (
     crossing,
     first,
     log_growth,
-    over_start,
-    slope_above,
     when,
 )
 
@@ -55,14 +53,3 @@ def test_logarithmic_growth_has_the_exponent_one_whenever_it_began(began, scale)
     square = np.where(t < began, 0.01 * t, np.log(np.maximum(t - began, 0) ** 2 + 3))[None]
     assert log_growth(t, square, above)[0] == pytest.approx(2, abs=0.05)
     assert math.isnan(log_growth(t, F, np.array([99.0]))[0])
-
-
-def test_a_slope_is_fitted_where_x_is_large_enough():
-    x = np.arange(20.0)[None]
-    y = np.where(x < 10, 7.0, 3 * x)
-    assert slope_above(x, y, np.array([10.0]))[0] == pytest.approx(3)
-    assert math.isnan(slope_above(x, y, np.array([17.0]))[0])
-
-
-def test_the_largest_over_the_first():
-    assert over_start(np.array([[2.0, 6.0, 4.0], [1.0, 0.5, 0.2]])).tolist() == [3, 1]

@@ -222,3 +222,24 @@ def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
     size = torch.minimum((u - level).clamp_min(0), w)
     free = torch.minimum(m, w)
     return torch.where(free.sum(-1, keepdim=True) <= radius, free, size).to(move)
+
+
+class InBall:
+    """What attacks with a norm, a radius and a box have in common: the ball that they stay in.
+
+    >>> from adversarium.attacks import FGSM
+    >>> FGSM(p=2, radius=0.5).ball == Ball(2.0, 0.5)
+    True
+    """
+
+    p: float
+    radius: float
+    box: tuple[float, float] | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", self.ball.p)  # one name a norm: 1 and 1.0 are one stream
+
+    @property
+    def ball(self) -> Ball:
+        """The perturbation set."""
+        return Ball(self.p, self.radius, self.box)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import Ball, InBall
 from adversarium.attacks.best import Best, per_example, wide
 from adversarium.attacks.gradient import APGD, climb
 from adversarium.rng import Streams, normal
@@ -17,7 +17,7 @@ from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class FarSide:
+class FarSide(InBall):
     """Ascents in balls of 3, 2, 1.4 and 1 times the radius, each from where the last one ended.
 
     >>> from adversarium.data import Clusters
@@ -35,14 +35,6 @@ class FarSide:
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
 
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
-
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x
         self.ball.check(x)
@@ -58,7 +50,7 @@ class FarSide:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crossings:
+class Crossings(InBall):
     """Looks for the boundary along segments, to other points of the batch, along the diagonals and
     at random, up to `reach` radii away; takes the slope where it is crossed, the full step along
     it, the crossing's own projection, and an ascent from the best of these.
@@ -79,14 +71,6 @@ class Crossings:
     steps: int = 20
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x, ball = batch.x, self.ball

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball, norm, unit
+from adversarium.attacks.balls import Ball, InBall, norm, unit
 from adversarium.attacks.best import Best, per_example
 from adversarium.rng import Streams
 from adversarium.sockets import Labelled, Loss, Points
@@ -63,7 +63,7 @@ def flat(loss: Loss, x: Tensor, p: float, radius: float) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FGSM:
+class FGSM(InBall):
     """x' = argmax of ⟨∇loss(x), x'⟩ over the ball: one full step of steepest ascent.
 
     >>> from adversarium.data import Clusters
@@ -78,14 +78,6 @@ class FGSM:
     radius: float
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         self.ball.check(batch.x)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball, norm, unit
+from adversarium.attacks.balls import Ball, InBall, norm, unit
 from adversarium.attacks.best import Best, per_example, wide
 from adversarium.attacks.gradient import APGD, climb
 from adversarium.rng import Streams, normal
@@ -61,7 +61,7 @@ class DDN:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FAB:
+class FAB(InBall):
     """The nearest broken point, along the boundary (Croce and Hein 2020): the loss is linearised,
     x and the iterate are projected onto its zero, a mean of both goes a little beyond it, and a
     broken point steps back towards x. Starts where ascents in twice the ball end, and at x.
@@ -83,14 +83,6 @@ class FAB:
     bias: float = 0.1  # the largest weight of x's own projection
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import InBall
 from adversarium.attacks.best import Best, per_example
 from adversarium.attacks.gradient import batch_axes
 from adversarium.rng import Streams, coins, normal
@@ -14,7 +14,7 @@ from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomSearch:
+class RandomSearch(InBall):
     """No gradient: blocks of coordinates get random signs, smaller blocks as time goes on, and a
     change stays where the loss does not fall (in the spirit of Square, Andriushchenko et al. 2020).
 
@@ -32,14 +32,6 @@ class RandomSearch:
     queries: int = 100
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

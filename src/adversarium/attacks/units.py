@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import Ball, InBall
 from adversarium.attacks.best import Best
 from adversarium.attacks.gradient import APGD, climb
 from adversarium.attacks.patches import PatchTransplant
@@ -34,7 +34,7 @@ def _along(direction: Tensor, x: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitSteps:
+class UnitSteps(InBall):
     """A full step towards every unit, asleep or not, then one along the gradient that is found
     there (w_j − y w_0 for a threshold unit beside a linear part), then an ascent from the best.
 
@@ -56,14 +56,6 @@ class UnitSteps:
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
 
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
-
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x
         directions = loss.directions if isinstance(loss, Guiding) else None
@@ -84,7 +76,7 @@ class UnitSteps:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatchMaximiser:
+class PatchMaximiser(InBall):
     """f = Σ_p f_p(x_p): every patch is maximised on its own, and the best point is kept for every
     patch, not for every example. Starts are full steps along the units' directions, the gradients
     found there, and x. In l_inf every patch has the whole radius; in l2 and l1 the budget is cut
@@ -112,14 +104,6 @@ class PatchMaximiser:
     shares: int = 8  # parts of an l2 or l1 budget
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """The perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

@@ -46,17 +46,3 @@ def log_growth(t: np.ndarray, values: np.ndarray, above: np.ndarray) -> np.ndarr
         good = rise > 0
         powers.append(np.polyfit(np.log(t[i + 1 :][good] - t[i]), np.log(rise[good]), 1)[0])
     return np.array(powers)
-
-
-def slope_above(x: np.ndarray, y: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """The slope of y against x (seed, t) where x ≥ `above` (one a seed); NaN without five."""
-    fits = [
-        np.polyfit(a[a >= low], b[a >= low], 1)[0] if (a >= low).sum() > 4 else np.nan
-        for a, b, low in zip(x, y, above, strict=True)
-    ]
-    return np.array(fits)
-
-
-def over_start(values: np.ndarray) -> np.ndarray:
-    """The largest value (seed, t) at any record time over the first."""
-    return (values / values[:, :1]).max(1)  # type: ignore[no-any-return]

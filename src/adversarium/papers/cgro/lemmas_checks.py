@@ -12,7 +12,6 @@ from adversarium.plans import (
     Reading,
     Rows,
     Where,
-    at_most,
     counted_as,
     each,
     end,
@@ -106,6 +105,11 @@ over_terms = Reading(
 shortfall = Reading("shortfall/(Pσ²√d/α)", _shortfall, ("lower_residual", "second_term"))
 excess = Reading("P[broken] − ½P[|Z| ≥ α³(1 − γ)³U]", _excess, ("broken", "half_outweighed"))
 asymmetry = Reading("P[Z > 0]", lambda run: run.last("positive_noise"), ("positive_noise",))
+all_memorised = Reading(
+    "every V_i ≥ 1 within the run, 0 no, 1 yes",
+    lambda run: np.isfinite(run.last(T1_ALL)).astype(float),
+    (T1_ALL,),
+)
 twenty_T0 = Reading("20 T₀", lambda run: 20 * run.last(T0), (T0,))
 
 
@@ -216,7 +220,7 @@ checks = {
                     last(NOISE_BEGINS, BASE), than=twenty_T0.on(BASE)
                 ),
                 "then it almost stops": power(creep.on(BASE), -0.1, 0.1),
-                "then noise is memorised": at_most(last(T1_ALL, BASE), 1e6),
+                "then noise is memorised": level(all_memorised.on(BASE), 1, 1, always=True),
             }
         ),
     ),

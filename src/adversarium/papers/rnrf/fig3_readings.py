@@ -77,13 +77,6 @@ def final_accuracy(name: str) -> Reading:
     return Reading(f"accuracy, {name}, t = end", lambda rows: 1 - rows.last(name), (name,))
 
 
-def best_accuracy(name: str) -> Reading:
-    """1 − the smallest value of an error at any record time."""
-    return Reading(
-        f"best accuracy, {name}, at any t", lambda rows: 1 - rows[name].values.min(1), (name,)
-    )
-
-
 def _latest_lead(rows: Rows) -> np.ndarray:
     """The largest A − B of any class from the time on at which its B has reached ϱ/β; NaN if it
     never does (at the start either may be larger)."""
