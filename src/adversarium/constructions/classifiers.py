@@ -98,6 +98,14 @@ class Balls:
         gates = apart(identity(1), *[product(2.0, self.s)] * n)
         return then(trunk, affine(pairs, bias), gates, affine(torch.ones(1, 1 + n)))
 
+    def closed_form(self, x: Float[Tensor, "k D"], eps0: float) -> Float[Tensor, " k"]:
+        """clip(f̄ + 2 Σ_i y_i soft(d_i)) without a network, f̄ = clip((x_D − ½)/ε0)."""
+        far = torch.cdist(x, self.x, p=self.p)
+        a, b = self.delta + self.eps0, self.R - self.delta - self.eps0
+        soft = ((b - far) / (b - a)).clamp(0, 1)
+        clean = ((x[:, -1] - 0.5) / eps0).clamp(-1, 1)
+        return (clean + 2 * soft @ self.y).clamp(-1, 1)
+
     def cgrm(self, clean: nn.Sequential, gate: Gate = "product") -> nn.Sequential:
         """The ReLU network of Theorem 3.3 of CGRM: φ1 + ×̃(φ2, f̄) with φ1 = Σ_i y_i soft(d_i) and
         φ2 = 1 − soft(min_i d_i): one product, however many balls. "exact" as in `cgro`."""

@@ -4,7 +4,7 @@ What may go wrong by chance, one in a hundred for a claim, is shared among its m
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adversarium.plans.evidence import Evidence, Need, Quantity, Where, exactly, summary
@@ -17,7 +17,7 @@ from adversarium.plans.rules import (
     NotTestable,
     Setting,
 )
-from adversarium.plans.verdict import Verdict, Why, Word, together, undecided
+from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
 
 _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # no interval decides them
 
@@ -140,9 +140,7 @@ class Parts:
         verdicts = dict(zip(names, _judged(checks, rows), strict=True))
         word = together([v.word for v in verdicts.values()])
         parts = tuple(v.called(name).parts[0] for name, v in verdicts.items())
-        speaking = [(name, v) for name, v in verdicts.items() if v.word != Word.HOLDS]
-        told = (f"{name}: {v.word}" + (f", {v.reason}" if v.reason else "") for name, v in speaking)
-        whys = [v.why for _, v in speaking if v.why is not None and v.word == word]
+        whys = [v.why for v in verdicts.values() if v.why is not None and v.word == word]
         first = next((v for v in verdicts.values() if v.word == word), None)
         return Verdict(
             word,
@@ -152,7 +150,7 @@ class Parts:
             why=whys[0] if whys else None,
             chance=any(v.chance for v in verdicts.values()),
             within=parts,
-            said="; ".join(told),
+            said=speaking(parts),
         )
 
 
@@ -212,6 +210,13 @@ class Kind:
     def judge(self, rows: Evidence) -> Verdict:
         """What the check says."""
         return self.check.judge(rows)
+
+
+def named_parts(check: Check) -> Mapping[str, Check]:
+    """The named parts of a check, whatever it is wrapped in; none where it has no names."""
+    while isinstance(check, (Given, UnlessRefuted, Kind)):
+        check = check.check
+    return dict(check.checks) if isinstance(check, Parts) else {}
 
 
 def _needs(checks: Iterable[Check]) -> tuple[Need, ...]:

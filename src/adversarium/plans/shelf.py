@@ -64,6 +64,7 @@ class Claim:
     note: str = ""
     reading: str = ""  # how the statement was read where it can be read in several ways
     for_all: tuple[str, ...] = ()  # the letters that it quantifies over
+    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # where a part has fewer
     proved: bool = False  # a proof covers what the runs do not span
     ours: bool = False  # a statement of the laboratory's own
 
@@ -202,6 +203,7 @@ _CLAIM_TOO = {
     **dict.fromkeys(("value", "rule", "experiment", "alias_of", "note", "reading"), str),
     **dict.fromkeys(("images", "proved", "ours"), bool),
     "for_all": list,
+    "for_part": dict,
 }
 
 
@@ -215,7 +217,9 @@ def _claim(tag: str, id: str, entry: Mapping[str, Any]) -> Claim:
         home = entry.get("experiment", "")
         if home and home not in _toml(tag).get("experiments", {}):
             raise ValueError(f"there is no experiment {home}")
-        return Claim(**{"id": id, **entry, "for_all": tuple(entry.get("for_all", ()))})
+        parts = {name: tuple(letters) for name, letters in entry.get("for_part", {}).items()}
+        letters = tuple(entry.get("for_all", ()))
+        return Claim(**{"id": id, **entry, "for_all": letters, "for_part": parts})
 
 
 @contextmanager

@@ -120,7 +120,14 @@ class NoGrowth:
             told = more_seeds(sign * slopes, -math.inf, FLAT)
             return undecided(Why.FEW_SEEDS, told, measured, low, high)
         told = (
-            f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log; sizes over "
-            "a wider range would decide it"
+            f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log; "
+            f"{self._wide_enough(float(sign * slopes.mean()))}"
         )
         return undecided(Why.CONSTANT, told, measured, low, high)
+
+    def _wide_enough(self, mean: float) -> str:
+        """At which size log^logs, of slope logs/log x there, is told from a power like this."""
+        needed = math.exp(min(self.logs / (mean - FLAT), 700.0))
+        if needed > 1e12:
+            return "no size that can be run would decide it"
+        return f"sizes about {self.along} = {needed:.0e} would decide it"

@@ -60,6 +60,8 @@ class Part:
     measured: tuple[Summary, ...] = ()
     reason: str = ""
     sharpness: tuple[Sharp, ...] = ()
+    low: float | None = None  # the range that is wanted
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Verdict:
         if self.within:
             return self.within
         name = self.measured[0].name if self.measured else ""
-        return (Part(name, self.word, self.measured, self.reason, self.sharpness),)
+        return (self._part(name, self.sharpness),)
 
     def called(self, name: str) -> "Verdict":
         """The same as one named part: the widest interval and the smallest slack speak for it."""
@@ -102,8 +104,10 @@ class Verdict:
         for sharp in (s for part in self.parts for s in part.sharpness):
             pick = max if sharp.what in _WIDTHS else min
             told[sharp.what] = pick(told.get(sharp.what, sharp), sharp, key=lambda s: s.value)
-        part = Part(name, self.word, self.measured, self.reason, tuple(told.values()))
-        return replace(self, within=(part,))
+        return replace(self, within=(self._part(name, tuple(told.values())),))
+
+    def _part(self, name: str, sharpness: tuple[Sharp, ...]) -> Part:
+        return Part(name, self.word, self.measured, self.reason, sharpness, self.low, self.high)
 
 
 def undecided(
@@ -133,3 +137,9 @@ def together(words: Sequence[Word]) -> Word:
         return Word.MIXED
     order = (Word.FAILS, Word.UNDECIDED, Word.HOLDS)
     return min(judged, key=order.index)
+
+
+def speaking(parts: Sequence[Part]) -> str:
+    """What speaks against a statement with these parts: those that do not hold, with reasons."""
+    told = (p for p in parts if p.word != Word.HOLDS)
+    return "; ".join(f"{p.name}: {p.word}" + (f", {p.reason}" if p.reason else "") for p in told)

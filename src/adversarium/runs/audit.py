@@ -14,7 +14,7 @@ from adversarium.runs.jobs import Job, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
-from adversarium.runs.scope import regime, spanning, spans
+from adversarium.runs.scope import Spans, regime, spanning, spans
 from adversarium.runs.store import Store
 from adversarium.runs.where import HERE, Place
 
@@ -231,7 +231,12 @@ def stored_verdicts(
             facts = _facts(experiment, reader, jobs, seeds, preset, rows)
             if asked:
                 facts = replace(facts, asked=_words(asked))
-            verdict = spanning(_claim(experiment, id), judged(check, rows), facts.spans)
+
+            def reach(part: Check, jobs: Sequence[Job] = jobs, rows: Evidence = rows) -> Spans:
+                tasks = [job.task for job in _narrowed(jobs, part.needs)]
+                return spans(experiment, tasks, rows.needed(part.needs))
+
+            verdict = spanning(_claim(experiment, id), check, judged(check, rows), reach)
             made[id] = seen_again(verdict, check, reader, jobs, seeds), facts
     return made
 

@@ -84,7 +84,9 @@ class Entry:
                 {
                     "name": part.name,
                     "verdict": str(part.word),
-                    "measured": [_measured(m) for m in part.measured],
+                    "measured": [_told(m) for m in part.measured],
+                    "low": part.low,
+                    "high": part.high,
                     "reason": part.reason,
                     "sharpness": {s.what: finite(s.value) for s in part.sharpness},
                 }
@@ -111,19 +113,25 @@ class Entry:
 
 
 def _measured(summary: Summary) -> dict[str, Any]:
-    return {**asdict(summary), "values": list(summary.values)}
+    return {**_told(summary), "values": list(summary.values)}
+
+
+def _told(summary: Summary) -> dict[str, Any]:
+    """A part's number: its values stand once, with the entry's."""
+    return {k: v for k, v in asdict(summary).items() if k != "values"}
 
 
 def read(plain: Mapping[str, Any]) -> Entry:
     """An entry from JSON; one that was written before an entry had parts has none."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
+    values = {m["name"]: m["values"] for m in plain["measured"]}
     told = {
-        "measured": _summaries(plain["measured"]),
+        "measured": _summaries(plain["measured"], values),
         "expected": Expected(**plain["expected"]) if plain.get("expected") else None,
         "parts": tuple(
             Part(
-                p["name"], Word(p["verdict"]), _summaries(p["measured"]), p["reason"],
-                _sharpness(p.get("sharpness")),
+                p["name"], Word(p["verdict"]), _summaries(p["measured"], values), p["reason"],
+                _sharpness(p.get("sharpness")), p.get("low"), p.get("high"),
             )
             for p in plain.get("parts", ())
         ),
@@ -146,8 +154,10 @@ def _sharpness(plain: object) -> tuple[Sharp, ...]:
     return tuple(Sharp(what, _number(value, math.inf)) for what, value in told)
 
 
-def _summaries(plain: Sequence[Mapping[str, Any]]) -> tuple[Summary, ...]:
-    return tuple(Summary(**{**m, "values": tuple(m["values"])}) for m in plain)
+def _summaries(
+    plain: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[float | None]]
+) -> tuple[Summary, ...]:
+    return tuple(Summary(**{**m, "values": tuple(values.get(m["name"], ()))}) for m in plain)
 
 
 def _factor(gate: Mapping[str, Any]) -> float:

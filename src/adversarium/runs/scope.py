@@ -1,15 +1,17 @@
 """What evidence reaches: the hypotheses that its runs meet, the values that it spans, and whether
 these are enough for a statement about all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import Claim, papers
+from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Task
-from adversarium.plans.verdict import Verdict, Why, Word
+from adversarium.plans.verdict import Verdict, Why, Word, speaking, together
 
 
 def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
@@ -75,23 +77,40 @@ def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
 PLACES, WIDE = 3, 4.0  # how many values, over which factor, speak for every value of a letter
 
 
+Spans = Mapping[str, Sequence[float]]
+
+
 def spanning(
-    claim: Claim | None, verdict: Verdict, spans: Mapping[str, Sequence[float]]
+    claim: Claim | None, check: Check, verdict: Verdict, reach: Callable[[Check], Spans]
 ) -> Verdict:
     """Without a proof, a statement for all values of a letter holds only where the evidence has
-    three of them over a factor of four."""
-    if claim is None or claim.proved or verdict.word != Word.HOLDS:
+    three of them over a factor of four; every named part by its own evidence (`reach`)."""
+    if claim is None or claim.proved:
         return verdict
-    narrow = {
-        letter: spans.get(letter, ())
-        for letter in claim.for_all
-        if not _wide(spans.get(letter, ()))
-    }
-    if not narrow:
+    named = named_parts(check)
+    if not named:
+        narrow = _narrow(claim.for_all, reach(check)) if verdict.word == Word.HOLDS else ""
+        if not narrow:
+            return verdict
+        return replace(verdict, word=Word.UNDECIDED, why=Why.SPANS, detail=narrow, said="")
+    parts = []
+    for part in verdict.parts:
+        letters = claim.for_part.get(part.name, claim.for_all)
+        holds = part.word == Word.HOLDS and part.name in named
+        if narrow := _narrow(letters, reach(named[part.name])) if holds else "":
+            part = replace(part, word=Word.UNDECIDED, reason=f"{Why.SPANS}: {narrow}")
+        parts.append(part)
+    if tuple(parts) == verdict.parts:
         return verdict
-    told = "; ".join(f"{letter}: {_few(values)}" for letter, values in narrow.items())
-    reason = f"{told} (three values over a factor of four are needed)"
-    return replace(verdict, word=Word.UNDECIDED, why=Why.SPANS, detail=reason, said="")
+    word = together([part.word for part in parts])
+    return replace(verdict, word=word, within=tuple(parts), said=speaking(parts))
+
+
+def _narrow(letters: Sequence[str], spans: Spans) -> str:
+    """The letters of which the evidence has too few values, in words; none where it is enough."""
+    few = {letter: spans.get(letter, ()) for letter in letters}
+    told = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
+    return f"{told} (three values over a factor of four are needed)" if told else ""
 
 
 def _wide(values: Sequence[float]) -> bool:

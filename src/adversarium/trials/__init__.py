@@ -4,7 +4,13 @@ from adversarium.trials.cells import Classifier, broken, broken_in_l2
 from adversarium.trials.counting import SHATTERING, sauer, shattering, vc_orders
 from adversarium.trials.cubic import cubic_form, cubic_identities
 from adversarium.trials.densities import density_powers
-from adversarium.trials.explicit import classifiers, closeness, memorising, ray
+from adversarium.trials.explicit import (
+    classifiers,
+    closeness,
+    memorising,
+    ray,
+    shattered_cells,
+)
 from adversarium.trials.feature_networks import explicit_networks, masking, separated_networks
 from adversarium.trials.flatness import (
     constant_gaps,
@@ -21,7 +27,7 @@ from adversarium.trials.modified import (
     generic_training,
     modified_training,
 )
-from adversarium.trials.parts import distances, gates
+from adversarium.trials.parts import distances, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
@@ -64,7 +70,6 @@ __all__ = [
     "first_order",
     "flatness_factors",
     "flatness_gaps",
-    "gates",
     "gaussian_maxima",
     "gaussian_tails",
     "generic_training",
@@ -79,12 +84,15 @@ __all__ = [
     "not_exact_share",
     "one_step",
     "power",
+    "product_gate",
     "random_features",
     "ray",
     "regions",
     "sauer",
     "separated_networks",
     "shattered",
+    "shattered_cells",
+    "square_gate",
     "separation",
     "shattering",
     "taylor",

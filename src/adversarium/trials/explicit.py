@@ -6,13 +6,15 @@ from collections.abc import Mapping
 import torch
 from torch import Generator, Tensor, nn
 
-from adversarium.constructions import Balls, linear_clean
+from adversarium.constructions import Balls, Gate, linear_clean
 from adversarium.data import CellBatch, HyperplaneCells
 from adversarium.rng import integers, uniform
 from adversarium.shapes import Int
 from adversarium.sockets import Along, Numbers
 from adversarium.trials.cells import Classifier, broken, broken_in_l2
+from adversarium.trials.certified import memorised_margins, separated_margins
 
+GATES: tuple[Gate, ...] = ("product", "exact")
 _RAY = tuple(round(0.02 * i, 2) for i in range(36))
 
 
@@ -39,8 +41,8 @@ def classifiers(
     eps0: float = 0.05,
 ) -> Numbers:
     """f_S of eq. (C) of CGRO, the two networks of Theorem 5.2 and the clean classifier on the cells
-    with a random labelling: clean errors on all of them, robust ones on memorised points ("train")
-    and others ("test"); for D ≤ 8 also in l2, and what Theorem 5.3's argument needs.
+    with a random labelling: clean errors on all of them, robust ones on memorised points ("train",
+    also the share without a certificate) and others ("test"); for D ≤ 8 also in l2.
 
     >>> import adversarium as av
     >>> trial = av.Trial(function=classifiers, parameters={"D": 6, "memorised": 8})
@@ -60,8 +62,7 @@ def classifiers(
         return balls.f_S(clean, z)
 
     functions: dict[str, Classifier] = {
-        "product": _scalar(balls.cgro(clean, "product")),
-        "exact": _scalar(balls.cgro(clean, "exact")),
+        **{gate: _scalar(balls.cgro(clean, gate)) for gate in GATES},
         "f_S": f_S,
         "clean": _scalar(clean),
     }
@@ -71,10 +72,13 @@ def classifiers(
         for kind, which in chosen.items():
             wrong = broken(f, points.x[which], points.y[which], delta, rng)
             errors[f"{name}.robust_{kind}"] = _share(wrong)
+    x, y = points.x[seen], points.y[seen]
+    errors["f_S.uncertified"] = _share(separated_margins(balls, x, y) <= 0)
+    for gate in GATES:
+        margins = memorised_margins(balls, gate, x, y, eps0)
+        errors[f"{gate}.uncertified"] = _share(margins <= 0)
     if D <= 8:
         errors |= _errors_in_l2(rng, data, points, chosen, seen, delta)
-        separable = errors["clean.clean_test"] == 0 and errors["clean.robust_test"] == 1
-        errors["lower_bound"] = float(separable and _realised(data, points, clean, delta))
     return errors
 
 
@@ -89,7 +93,11 @@ def _errors_in_l2(
     """Errors of the network of Theorem 5.2 of CGRO for l2 balls."""
     balls = Balls(x=points.x[seen], y=points.y[seen], delta=delta, R=data.R, p=2, s=8)
     f = _scalar(balls.cgro(linear_clean(data.D, data.eps0), "product"))
-    errors = {"l2.clean_test": _share(points.y * f(points.x) <= 0)}
+    margins = memorised_margins(balls, "product", points.x[seen], points.y[seen], data.eps0)
+    errors = {
+        "l2.clean_test": _share(points.y * f(points.x) <= 0),
+        "l2.uncertified": _share(margins <= 0),
+    }
     for kind, which in chosen.items():
         x, y = points.x[which], points.y[which]
         across = x.clone()
@@ -99,14 +107,37 @@ def _errors_in_l2(
     return errors
 
 
-def _realised(data: HyperplaneCells, points: CellBatch, clean: nn.Sequential, delta: float) -> bool:
-    """Is S_φ 2δ-separated, and does a robust network (all cells memorised) realise φ on the
-    hyperplane? Proof of Theorem 5.3 of CGRO."""
-    apart = torch.cdist(points.x, points.x, p=math.inf)[points.y[:, None] != points.y].min()
-    whole = Balls(x=points.x, y=points.y, delta=delta, R=data.R).cgro(clean, "exact")
-    flat = torch.cat([points.x[:, :-1], torch.full_like(points.x[:, -1:], 0.5)], dim=1)
-    right = torch.sign(whole(flat)[:, 0]) == points.y
-    return float(apart) > 2 * delta and bool(right.all())
+def shattered_cells(
+    rng: Generator, D: int, labellings: int = 8, delta: float = 0.2, eps0: float = 0.05
+) -> Numbers:
+    """The point set of Theorem 5.3 of CGRO: the share of random labellings φ of all 2^{D−1} cells
+    of which S_φ is 2δ-separated, f_clean is right and nowhere robust, and the network that
+    memorises every cell is certified over every ball; and the largest difference of that network
+    and its closed form at random places of the balls (D ≤ 8).
+
+    >>> from adversarium.rng import stream
+    >>> shattered_cells(stream(0, "example"), D=3, labellings=2)["realised"]
+    1.0
+    """
+    clean, realised, off = linear_clean(D, eps0), 0, 0.0
+    for _ in range(labellings):
+        number = int(integers(2**31, (), rng))
+        data = HyperplaneCells(D=D, eps0=eps0, labelling=number, each=True)
+        points = data.sample(data.cells, rng)
+        x, y = points.x, points.y
+        apart = torch.cdist(x, x, p=math.inf)[y[:, None] != y]
+        across = x.clone()
+        across[:, -1] -= delta * y
+        separable = (y * clean(x)[:, 0] > 0).all() and (y * clean(across)[:, 0] <= 0).all()
+        whole = Balls(x=x, y=y, delta=delta, R=data.R)
+        certified = (memorised_margins(whole, "exact", x, y, eps0) > 0).all()
+        far = not apart.numel() or float(apart.min()) > 2 * delta
+        realised += int(far and bool(separable) and bool(certified))
+        if D <= 8:
+            near = x + delta * (2 * uniform(tuple(x.shape), rng) - 1)
+            gap = whole.cgro(clean, "exact")(near)[:, 0] - whole.closed_form(near, eps0)
+            off = max(off, float(gap.abs().max()))
+    return {"realised": realised / labellings, "closed_form": off}
 
 
 def ray(

@@ -42,12 +42,12 @@ def flatness_gaps(
     sets: int,
     fresh: int,
     sizes: tuple[int, ...] = (32, 64, 128, 256, 512),
-    confidence: float = 0.05,
+    chances: tuple[float, ...] = (0.05, 0.1, 0.25),
 ) -> Numbers:
     """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, over many training sets
-    S: the 95 % quantile of c(N), the gap over N^{−1/(D+2)}(global flatness + C/√Δ), Δ the
-    `confidence`, for fixed networks and for ones fitted to S, and its slope in N; L_adv − L_clean
-    at δ = N^{−1/(D+2)} and its slope.
+    S: the 1 − Δ quantile of c(N), the gap over N^{−1/(D+2)}(global flatness + C/√Δ), for the first
+    of the `chances` Δ, for fixed networks and for ones fitted to S, and the largest slope in N for
+    any Δ; L_adv − L_clean at δ = N^{−1/(D+2)} and its slope.
 
     >>> from adversarium.rng import stream
     >>> numbers = flatness_gaps(stream(0, "example"), D=1, sets=1, fresh=5, sizes=(8, 16))
@@ -55,49 +55,59 @@ def flatness_gaps(
     ('N', (8, 16), -0.333)
     """
     fixed = [random_features(rng, D) for _ in range(4)]
-    quantiles: dict[str, list[float]] = {"fixed": [], "fitted": []}
+    quantiles: dict[str, list[Tensor]] = {"fixed": [], "fitted": []}  # of every N: one a Δ
     rises = []
     for N in sizes:
-        shares, rise = _gap_shares(rng, N, D, fixed, sets, fresh, confidence)
-        for name, values in shares.items():
-            quantiles[name].append(float(torch.tensor(values).quantile(0.95)))
+        gaps, rise = _gaps(rng, N, D, fixed, sets, fresh)
+        for name, told in gaps.items():
+            quantiles[name].append(_quantiles(told, chances))
         rises.append(rise)
+    tall = {name: torch.stack(told, dim=1) for name, told in quantiles.items()}
+    steep = {
+        f"{name}_slope": max(power(sizes, line.clamp_min(1e-6).tolist()) for line in lines)
+        for name, lines in tall.items()
+    }
     return {
-        **{name: Along("N", sizes, tuple(values)) for name, values in quantiles.items()},
+        **{name: Along("N", sizes, tuple(lines[0].tolist())) for name, lines in tall.items()},
         "rise": Along("N", sizes, tuple(rises)),
-        "fixed_slope": power(sizes, [max(v, 1e-6) for v in quantiles["fixed"]]),
-        "fitted_slope": power(sizes, [max(v, 1e-6) for v in quantiles["fitted"]]),
+        **steep,
         "rise_slope": power(sizes, rises),
         "claimed_slope": -1 / (D + 2),
     }
 
 
-def _gap_shares(
-    rng: Generator,
-    N: int,
-    D: int,
-    fixed: Sequence[Features],
-    sets: int,
-    fresh: int,
-    confidence: float,
-) -> tuple[dict[str, list[float]], float]:
-    """The gap over its bound for every training set of N points, fixed networks in turn and fitted
-    ones; and the mean L_adv − L_clean of the fixed ones."""
+def _quantiles(
+    gaps: Float[Tensor, "sets 2"], chances: Sequence[float]
+) -> Float[Tensor, " chances"]:
+    """The 1 − Δ quantile over S of gap/(flatness + C/√Δ) for every Δ, C = 1."""
+    told = [
+        (gaps[:, 0] / (gaps[:, 1] + 1 / math.sqrt(chance))).quantile(1 - chance)
+        for chance in chances
+    ]
+    return torch.stack(told)
+
+
+def _gaps(
+    rng: Generator, N: int, D: int, fixed: Sequence[Features], sets: int, fresh: int
+) -> tuple[dict[str, Float[Tensor, "sets 2"]], float]:
+    """The gap over N^{−1/(D+2)} and the global flatness for every training set of N points, fixed
+    networks in turn and fitted ones; and the mean L_adv − L_clean of the fixed ones."""
     grid, radius = ball(D, GRID[D]), flatness_factor(N, D)
     test = normal((fresh, D), rng)
     known = [_on_fresh(net, test, grid, radius) for net in fixed]
 
-    def share(net: Features, outside: _Fresh, x: Tensor) -> float:
-        bound = radius * (outside.flatness + 1 / math.sqrt(confidence))
-        return (outside.adversarial - float(worst(net.loss, x, grid, radius).mean())) / bound
+    def told(net: Features, outside: _Fresh, x: Tensor) -> tuple[float, float]:
+        gap = outside.adversarial - float(worst(net.loss, x, grid, radius).mean())
+        return gap / radius, outside.flatness
 
-    shares: dict[str, list[float]] = {"fixed": [], "fitted": []}
+    gaps: dict[str, list[tuple[float, float]]] = {"fixed": [], "fitted": []}
     for k in range(sets):
         x = normal((N, D), rng)
         net = random_features(rng, D).fitted(x, label_of(x))
-        shares["fixed"].append(share(fixed[k % len(fixed)], known[k % len(fixed)], x))
-        shares["fitted"].append(share(net, _on_fresh(net, test, grid, radius), x))
-    return shares, sum(outside.rise for outside in known) / len(known)
+        gaps["fixed"].append(told(fixed[k % len(fixed)], known[k % len(fixed)], x))
+        gaps["fitted"].append(told(net, _on_fresh(net, test, grid, radius), x))
+    rise = sum(outside.rise for outside in known) / len(known)
+    return {name: torch.tensor(pairs).double() for name, pairs in gaps.items()}, rise
 
 
 def _on_fresh(

@@ -1,33 +1,47 @@
 """Parts of explicit ReLU networks, measured: the square, the product, the distance."""
 
-import itertools
 import math
 
 import torch
-from torch import Generator
+from torch import Generator, nn
 
 from adversarium.constructions import distance, parameters, product, square
 from adversarium.rng import uniform
 from adversarium.sockets import Numbers
 
 
-def gates(rng: Generator, stages: int) -> Numbers:
-    """sup|q_s − x²| = 4^{−(s+1)} and |×̃ − xy| ≤ 6B²4^{−(s+1)}, 0 on the axes, Lemmas D.2 and D.3 of
-    CGRO: does the square do so for every s, the product for every s and B? And the product's error
-    over 4B²4^{−(s+1)}.
+def square_gate(rng: Generator, s: int) -> Numbers:
+    """sup|q_s − x²| = 4^{−(s+1)} with O(log(1/ε)) weights, units and layers, Lemma D.2 of CGRO: the
+    error over 4^{−(s+1)}, and the weights and the layers over s.
 
-    >>> import adversarium as av
-    >>> av.Trial(function=gates, parameters={"stages": 8}).dynamics["parameters"]
-    {'stages': 8}
+    >>> from adversarium.rng import stream
+    >>> numbers = square_gate(stream(0, "example"), s=2)
+    >>> round(numbers["square"], 9), numbers["layers"]
+    (1.0, 1.0)
     """
-    exact = all(abs(_square_error(s) * 4 ** (s + 1) - 1) < 1e-9 for s in range(1, stages + 1))
-    tight, axes = 0.0, 0.0
-    for s, B in itertools.product((4, 6, 8, 10), (1.0, 2.0)):
-        error, on_axes = _product_errors(rng, B, s)
-        tight = max(tight, error / (4 * B**2 * 4 ** -(s + 1)))
-        axes = max(axes, on_axes)
-    bound = tight <= 1.5 * (1 + 1e-9) and axes == 0  # 6B² against 4B²
-    return {"square": float(exact), "product": float(bound), "product_error": tight}
+    net = square(s)
+    layers = sum(isinstance(part, nn.ReLU) for part in net)
+    used = parameters(net)[0]
+    return {
+        "square": _square_error(s) * 4 ** (s + 1), "weights": used / s, "layers": layers / s
+    }  # fmt: skip
+
+
+def product_gate(rng: Generator, s: int) -> Numbers:
+    """|×̃ − xy| ≤ 6B²4^{−(s+1)} with O(log²(B/ε)) parameters, 0 on the axes, Lemma D.3 of CGRO, for
+    B = 1 and 2: the largest error over B²4^{−(s+1)}, the largest value on the axes, parameters over
+    s².
+
+    >>> from adversarium.rng import stream
+    >>> numbers = product_gate(stream(0, "example"), s=4)
+    >>> numbers["error"] <= 6, numbers["axes"]
+    (True, 0.0)
+    """
+    error, axes = 0.0, 0.0
+    for B in (1.0, 2.0):
+        off, on_axes = _product_errors(rng, B, s)
+        error, axes = max(error, off / (B**2 * 4 ** -(s + 1))), max(axes, on_axes)
+    return {"error": error, "axes": axes, "parameters": parameters(product(2.0, s))[0] / s**2}
 
 
 def _square_error(s: int) -> float:

@@ -2,7 +2,7 @@
 
 Paper: the signal is learnt until α³U = O(log) at T₀ = Θ̃(1/(ηα³σ0)); noise is memorised at
 T₁ = Θ̃(N/(ησ0σ³d^{3/2})).
-Reading: d = 200, N = 10 unless swept; sweeps change one thing at a time, seeds fixed; robust errors
+Reading: d = 200, N = 10 unless swept; "many points" has N = d and 1 − γ = 1/√d, beyond N_c; sweeps change one thing at a time, seeds fixed; robust errors
 under the transfer attack. All is judged on the seeds with some u_r(0) > 0: without one, an event of
 probability 2^−m, no unit ever learns the signal. σ is swept up to 0.16, where v*(0) = 0.38: noise
 that starts near 1 is half memorised before the first step.
@@ -10,12 +10,17 @@ Cost: quick 70 s (2 cores).
 """
 
 from adversarium.papers.cgro import dynamics_readings as read
-from adversarium.papers.cgro.dynamics_checks import power_of_N, switch_in_gap, unlearnt_noise
+from adversarium.papers.cgro.dynamics_checks import (
+    memorised_beyond,
+    power_of_N,
+    switch_in_gap,
+    unlearnt_noise,
+)
 from adversarium.papers.cgro.dynamics_figures import figures
-from adversarium.papers.cgro.patches import patches
+from adversarium.papers.cgro.patches import many_points, patches
 from adversarium.papers.cgro.regime import gates
 from adversarium.papers.cgro.sweeps import EARLY, LATE, early_runs, late_runs, powers
-from adversarium.plans import Read
+from adversarium.plans import Read, parts
 from adversarium.probes import (
     Error,
     largest_signal,
@@ -31,11 +36,12 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 quick = dict(seeds=10)
 paper = dict(patience=3, seeds=100)  # a seed whose largest u_r(0) is small is slow
 
+MANY = (25, 50, 100)  # d
 GAPS = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0134)
 _START: dict = dict(probes=(largest_signal,), record=(0,))
 
 
-def plan(steps=20_000, sweeps=True, gaps=GAPS, patience=1):
+def plan(steps=20_000, sweeps=True, gaps=GAPS, many=MANY, patience=1):
     robust = Error(n=2000, attacks="training", name="robust_test_error")
     memorised = (true_feature, least_memorised, median_memorised, most_memorised)
     final = (*memorised, robust_train_error, robust, Error(n=2000, name="clean_test_error"))
@@ -44,6 +50,8 @@ def plan(steps=20_000, sweeps=True, gaps=GAPS, patience=1):
     for gap in gaps:
         place = {"1 − γ": Read("attack.gap")}
         yield patches("gap", place, steps=steps, gap=gap, final=final, **_START)
+    for d in many:
+        yield many_points("many points", d, final=(least_memorised,), **_START)
     if sweeps:
         yield from early_runs(patience, **_START)
         yield from late_runs(**_START)
@@ -53,7 +61,12 @@ checks = {
     "cgro.thm4.1.control-lam0": unlearnt_noise(),
     "cgro.thm4.1.phase-gamma": switch_in_gap(),
     "cgro.lemC.3": powers("T₀", read.signal_time, EARLY),
-    "cgro.lemC.7": powers("T₁", read.T1, LATE),
+    "cgro.lemC.7": parts(
+        {
+            "T₁ as printed, N < N_c": powers("T₁", read.T1, LATE),
+            "every point is memorised, N = d": memorised_beyond(),
+        }
+    ),
     "cgro.lemC.10": power_of_N(),
     "cgro.lemC.10.corrected": power_of_N(claimed=1.0),
 }

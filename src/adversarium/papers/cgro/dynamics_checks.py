@@ -8,6 +8,7 @@ from adversarium.plans import (
     Need,
     Read,
     Where,
+    each,
     exponent,
     last,
     level,
@@ -17,7 +18,8 @@ from adversarium.plans import (
 )
 from adversarium.probes import Total, attacked_doubt
 
-CONTROL, GAP = where("control"), where("gap")
+CONTROL, GAP, MANY = where("control"), where("gap"), where("many points")
+MEMORY = 0.1  # Ω̃(1), generously: 1 below N_c
 LEARNT, MEMORISED = 0.0999, 0.0501  # 1 − γ = 0.1 and 0.05, whose last digits γ does not keep
 
 
@@ -58,6 +60,11 @@ def switch_in_gap() -> Check:
     needed = Need(GAP, ("robust_test_error", "median_memorised"))
     lacking = "needs 1 − γ >= 0.1 or <= 0.05"
     return given_a_start(GAP, present("level", conclusions, lacking, needed))
+
+
+def memorised_beyond() -> Check:
+    """Every V_i ≥ 1 at the end where N = d, beyond N_c: inside the printed hypotheses."""
+    return given_a_start(MANY, each(MANY, lambda run: level(last("least_memorised", run), MEMORY)))
 
 
 def power_of_N(claimed: float | None = None) -> Check:

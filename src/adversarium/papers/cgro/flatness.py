@@ -5,7 +5,7 @@ and fluctuation O(N^{−1/2}δ^{−D/2}), and L_adv − L_clean = Ω(δ E‖∇L
 Reading: l_inf balls of radius δ = N^{−1/(D+2)} (the proof fixes it), l1 gradient norms, Gaussian
 inputs, labels by a smooth boundary, the logistic loss; networks of random smooth features, fixed or
 fitted to S; the maximum over a ball on a grid with its corners, refined twice; C(D, L) = 1,
-Δ = 0.05.
+Δ = 0.05, 0.1, 0.25.
 Cost: quick 80 s (2 cores).
 """
 
@@ -50,7 +50,7 @@ def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8))
     at = {"D": Read("D")}
     for D in dimensions:
         parameters = dict(D=D, sets=sets, fresh=fresh)
-        yield Trial(family="gap", at=at, function=flatness_gaps, parameters=parameters, version=3)
+        yield Trial(family="gap", at=at, function=flatness_gaps, parameters=parameters, version=4)
     for D in (1, 2):
         parameters = dict(D=D, draws=draws, repeats=repeats[D - 1])
         yield Trial(family="density", at=at, function=density_powers, parameters=parameters)

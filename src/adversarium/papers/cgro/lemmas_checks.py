@@ -30,7 +30,7 @@ from adversarium.plans import (
 from adversarium.probes import FirstTime, largest_signal, least_memorised, most_memorised
 
 COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1")
-BASE = where("N", N=10)
+MANY = where("many points")
 ALL, BOTH = where(("N", "d", "η")), where(("N", "d"))
 LOGS = 2.0  # what Õ leaves open along d: log²d
 
@@ -138,8 +138,10 @@ def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Ch
 
 def _slope(rule, number, meant: Where, per) -> Check:
     reading = number if isinstance(number, Reading) else end(number)
-    letter = "d" if meant == LARGE else str(meant.family)
-    told = f"power of {letter} in {reading.name}" + (", η = 1" if meant == LARGE else "")
+    letter, place = {"η = 1": ("d", ", η = 1"), "many points": ("d", ", N = d")}.get(
+        str(meant.family), (str(meant.family), "")
+    )
+    told = f"power of {letter} in {reading.name}{place}"
     logs = LOGS if letter == "d" else 0.0
     return given_a_start(meant, rule(told, reading, letter, meant, logs, per.get(letter, _one)))
 
@@ -186,8 +188,11 @@ checks = {
     "cgro.lemC.9": memorised(BOTH, _all(*bounded("decay_product"))),
     "cgro.lemC.9.corrected": memorised(BOTH, _all(*bounded("decay_product", N=_linear))),
     "cgro.lemC.11": _all(
-        *bounded("signal_peak", runs=(COUNTS, SIZES, LARGE)),
+        *bounded("signal_peak", runs=(COUNTS, SIZES, LARGE, MANY)),
         *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS)),
+    ),
+    "cgro.lemC.11.corrected": _all(
+        *bounded("signal_peak"), *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS), N=math.log)
     ),
     "cgro.thmC.12.clean": parts(
         {
@@ -203,25 +208,35 @@ checks = {
         parts(
             {
                 "P[broken] ≥ ½P[|Z| ≥ α³(1 − γ)³U]": each(
-                    COUNTS, lambda run: level(excess.on(run), -0.01)
+                    BOTH, lambda run: level(excess.on(run), -0.01)
                 ),
-                "Z is symmetric": each(COUNTS, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
-                "robust test error ≥ ½ − o(1)": each(
-                    SIZES, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                "Z is symmetric": each(BOTH, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
+                "robust test error ≥ ½ − o(1), N < N_c": each(
+                    BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                ),
+                "robust test error ≥ ½ − o(1), N = d": each(
+                    MANY, lambda run: level(last("robust_test_error", run, 2000), 0.45)
                 ),
             }
         ),
     ),
-    "cgro.stages": given_a_start(
-        BASE,
-        parts(
-            {
-                "the signal comes first": ordering(
-                    last(NOISE_BEGINS, BASE), than=twenty_T0.on(BASE)
+    "cgro.stages": parts(
+        {
+            "the signal comes first": each(
+                BOTH,
+                lambda run: given_a_start(
+                    run, ordering(last(NOISE_BEGINS, run), than=twenty_T0.on(run))
                 ),
-                "then it almost stops": power(creep.on(BASE), -0.1, 0.1),
-                "then noise is memorised": level(all_memorised.on(BASE), 1, 1, always=True),
-            }
-        ),
+            ),
+            "then it almost stops": each(
+                BOTH, lambda run: given_a_start(run, power(creep.on(run), -0.1, 0.1))
+            ),
+            "then noise is memorised, N < N_c": each(
+                BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            ),
+            "then noise is memorised, N = d": each(
+                MANY, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            ),
+        }
     ),
 }

@@ -10,7 +10,7 @@ import numpy as np
 from adversarium.attacks import GTA
 from adversarium.data import PatchData
 from adversarium.networks import CubicCNN
-from adversarium.plans import Check, Evidence, Need, Rows, Run, Where, given, quantity
+from adversarium.plans import Check, Evidence, Need, Read, Rows, Run, Where, given, quantity
 from adversarium.training import Risk
 
 STARTS = ("largest_signal", "signals")  # a run records one of them at t = 0
@@ -40,6 +40,12 @@ def patches(
         eta=eta,
         **recorded,
     )
+
+
+def many_points(family: str, d: int, **recorded: Any) -> Run:
+    """N = d and 1 − γ = 1/√d: inside the printed hypotheses (N = poly(d)) and beyond N_c."""
+    place, steps = {"d": Read("data.d")}, round(12_000 * math.sqrt(d / 200))
+    return patches(family, place, d=d, N=d, gap=d**-0.5, eta=0.3, steps=steps, **recorded)
 
 
 def largest_start(run: Rows) -> np.ndarray:
