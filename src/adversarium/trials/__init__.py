@@ -31,6 +31,7 @@ from adversarium.trials.parts import distances, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
+from adversarium.trials.separated import separated_training
 from adversarium.trials.sequences import growth_and_decay, tensor_power
 from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts, shattered
 from adversarium.trials.smooth import GRID, Features, ball, label_of, random_features, worst
@@ -90,6 +91,7 @@ __all__ = [
     "regions",
     "sauer",
     "separated_networks",
+    "separated_training",
     "shattered",
     "shattered_cells",
     "square_gate",

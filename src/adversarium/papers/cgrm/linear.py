@@ -37,6 +37,7 @@ from adversarium.plans import (
     last,
     level,
     parts,
+    setting,
     unless_refuted,
     where,
 )
@@ -146,7 +147,8 @@ checks = {
     ),
     "cgrm.lemB.2.divided": every(each("divided", _arrives), each("divided", _never_turns_back)),
     "cgrm.eq.B1-cauchy": identity(last("error", "attack"), 1e-12),
-    "cgrm.assump6.1": parts(
+    "cgrm.assump6.1": setting("level", ratio_power),
+    "cgrm.assump6.1.at-u": parts(
         {
             "u ≠ w* (N' ≤ d)": level(ratio_power, high=0.1),
             "u = w* (N' ≥ 2d + 8√d): both errors are 0": exact_at_many,

@@ -2,10 +2,11 @@
 
 Paper: the signal is learnt until α³U = O(log) at T₀ = Θ̃(1/(ηα³σ0)); noise is memorised at
 T₁ = Θ̃(N/(ησ0σ³d^{3/2})).
-Reading: d = 200, N = 10 unless swept; "many points" has N = d and 1 − γ = 1/√d, beyond N_c; sweeps change one thing at a time, seeds fixed; robust errors
-under the transfer attack. All is judged on the seeds with some u_r(0) > 0: without one, an event of
-probability 2^−m, no unit ever learns the signal. σ is swept up to 0.16, where v*(0) = 0.38: noise
-that starts near 1 is half memorised before the first step.
+Reading: d = 200, N = 10 unless swept; "many points" has N = d and 1 − γ = 1/√d, beyond N_c; sweeps
+change one thing at a time, seeds fixed; robust errors under the transfer attack. All is judged on
+the seeds with some u_r(0) > 0: without one, an event of probability 2^−m, no unit ever learns the
+signal. σ is swept up to 0.16, where v*(0) = 0.38: noise that starts near 1 is half memorised before
+the first step.
 Cost: quick 70 s (2 cores).
 """
 
