@@ -7,12 +7,12 @@ from adversarium.networks import SmoothedCNN
 from adversarium.probes import (
     FeatureError,
     Scene,
-    feature_energy,
     foreign_nonrobust,
     foreign_robust,
     nonrobust_total,
     outputs,
 )
+from adversarium.probes.feature_energies import feature_energy
 from adversarium.probes.two_features import only
 from adversarium.rng import normal, stream
 from adversarium.training import Rule, Setting, WeightState

@@ -333,10 +333,15 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     )
 
 
+MOST = 1000  # seeds beyond which more of them are no way out
+
+
 def more_seeds(values: np.ndarray, low: float, high: float) -> str:
     """What would decide a straddling interval."""
     mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
     gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
     need = math.ceil((2.6 * sd / gap) ** 2) + 2 if gap > 0 and math.isfinite(sd) else None
     text = "the interval crosses the edge of the range"
-    return f"{text}; about {max(need, len(values) + 1)} seeds would decide it" if need else text
+    if need is None or need > MOST:
+        return f"{text}, and the mean lies at it: more seeds would not decide it, other sizes would"
+    return f"{text}; about {max(need, len(values) + 1)} seeds would decide it"

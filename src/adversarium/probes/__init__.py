@@ -9,6 +9,11 @@ from adversarium.probes.errors import (
     robust_train_error,
     train_error,
 )
+from adversarium.probes.feature_energies import (
+    feature_energy,
+    robust_feature_energy,
+    typical_feature_energy,
+)
 from adversarium.probes.features import (
     largest_signal,
     least_memorised,
@@ -65,13 +70,11 @@ from adversarium.probes.two_features import (
     attacked_outputs,
     class_logits,
     decomposition,
-    feature_energy,
     foreign_nonrobust,
     foreign_robust,
     noise_correlations,
     nonrobust_total,
     outputs,
-    typical_feature_energy,
 )
 
 __all__ = [
@@ -132,6 +135,7 @@ __all__ = [
     "printed_attack_error",
     "risk",
     "robust_feature",
+    "robust_feature_energy",
     "robust_features",
     "robust_train_error",
     "signals",

@@ -90,35 +90,6 @@ def foreign_nonrobust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     return off_diagonal(correlations(state, scene)[1]).amax(-1)
 
 
-@measures(r"share of $\|w\|^2$ on the features")
-def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The share of ‖w‖² that the features carry, in each class's filter with the largest B; the
-    smallest over classes, §5 of RNRF.
-
-    >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> W = 3 * data.V + 4 * torch.eye(5).double()[4]  # 3 on a feature, 4 off
-    >>> state = WeightState(setting, 0, W[None, :, None])
-    >>> round(feature_energy(state, av.probes.Scene(setting)).item(), 9)
-    0.36
-    """
-    k = scene.data.k
-    B = diagonal(correlations(state, scene)[1])
-    best = B.argmax(-1)[..., None, None].expand(*B.shape[:2], 1, state.W.shape[-1])
-    w = state.W.gather(2, best).squeeze(2)
-    return (w[..., : 2 * k].square().sum(-1) / w.square().sum(-1)).amin(-1)
-
-
-@measures(r"median share of $\|w\|^2$ on the features")
-def typical_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF."""
-    W = state.W.flatten(1, 2)
-    shares = W[..., : 2 * scene.data.k].square().sum(-1) / W.square().sum(-1)
-    return shares.median(-1).values
-
-
 def attack_step(scene: TwoFeatureScene) -> float:
     """η̃ a point; 0 without an attack."""
     return 0.0 if scene.attack is None else scene.attack.step_size

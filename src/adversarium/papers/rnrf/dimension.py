@@ -1,11 +1,12 @@
 """What grows with the dimension d in RNRF: Lemmas D.8 to D.11, D.21 and D.23 without noise, E.3 to
-E.7, E.10 and E.11 with it.
+E.7, E.10 and E.11 with it; D.8 over k.
 
 Paper: B reaches ϱ/β and then F_y reaches log d while A is Õ(1/√d); at the end of standard training
 B = Θ(log d), and the noise is never learnt; under attack A = Θ(log d) and B = Õ(1/η̃), η̃ = d^(c₀).
 Reading: k = 4 (2 with noise), m = 20, σ0 = 0.3/√d, σ_n = 1/√d, ϱ = 1/log d under standard training
-(1 under attack, so that the first attack does not overshoot), c₀ = ½; times grow like d (standard)
-or √d (attacked); strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
+(1 under attack, so that the first attack does not overshoot), c₀ = ½; times grow like d (standard),
+d² ("long", for Lemma E.6) or √d (attacked); strengths, density and radius as Assumptions 2.3 and
+B.3 ask (`small`).
 Cost: quick 45 s (2 cores).
 """
 
@@ -14,8 +15,18 @@ import math
 from adversarium.attacks import MarginStep
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.dimension_checks import checks
-from adversarium.papers.rnrf.dimension_readings import ATTACKED, NOISY, PLAIN, QUIET, STEP, C, D
-from adversarium.papers.rnrf.readings import A, B
+from adversarium.papers.rnrf.dimension_readings import (
+    ATTACKED,
+    CLASSES,
+    LONG,
+    NOISY,
+    PLAIN,
+    QUIET,
+    STEP,
+    C,
+    D,
+)
+from adversarium.papers.rnrf.readings import A, B, geometric
 from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
 from adversarium.plans import Read, Run, Table, where
 from adversarium.probes import (
@@ -36,10 +47,11 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(seeds=5)
 paper = dict(
-    seeds=20,
-    plain=(100, 200, 400, 800),
-    noisy=(50, 100, 200, 400),
-    attacked=(50, 100, 200, 400),
+    seeds=40,
+    plain=(100, 200, 400, 800, 1600),
+    noisy=(50, 100, 200, 400, 800),
+    attacked=(50, 100, 200, 400, 800),
+    long=(20, 40, 80, 160),
     n=20,
     length=2,
 )
@@ -50,6 +62,8 @@ def plan(
     plain=(64, 128, 256, 512),
     noisy=(25, 50, 100, 200),
     attacked=(25, 50, 100, 200),
+    long=(12, 24, 48, 96),
+    classes=(2, 4, 8, 20),
     n=10,
     m=20,
     k=4,
@@ -71,7 +85,33 @@ def plan(
             eta=k / 400,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
-            record=(*range(min(steps, 200)), *range(200, steps, d // 4)),
+            record=geometric(steps),
+            dtype=dtype,
+        )
+    for sorts in classes:
+        yield Run(
+            family=CLASSES,
+            at={"k": Read("data.k")},
+            data=small(k=sorts, d=200, sigma_n=0.0),
+            network=SmoothedCNN(m=m, rho=1 / math.log(200), sigma0=start / 200**0.5),
+            n=sorts,
+            steps=100,
+            eta=sorts / 400,
+            folds=(GrowthRange(),),
+            record=(0,),
+            dtype=dtype,
+        )
+    for d in long:
+        yield Run(
+            family=LONG,
+            at=at,
+            data=small(d=d, sigma_n=d**-0.5),
+            network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
+            n=n,
+            steps=d**2,
+            eta=0.02,
+            probes=(outputs,),
+            record=geometric(d**2),
             dtype=dtype,
         )
     for d in noisy:
@@ -85,7 +125,7 @@ def plan(
             eta=0.02,
             probes=(*features, *foreign, outputs, noise_correlations),
             folds=(NoiseRemainder(),),
-            record=max(1, d // 25),
+            record=geometric(2 * d * length),
             dtype=dtype,
         )
     places = (
@@ -107,7 +147,7 @@ def plan(
             eta=sorts / 20,
             probes=(*features, *foreign, nonrobust_total, *noise),
             folds=(ForeignRatio(),),
-            record=max(1, math.ceil(length * d**0.5 / 2)),
+            record=geometric(math.ceil(50 * length * d**0.5)),
             dtype=dtype,
         )
 

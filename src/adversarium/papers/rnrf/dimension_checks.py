@@ -5,7 +5,9 @@ import math
 from adversarium.papers.rnrf import dimension_readings as read
 from adversarium.papers.rnrf.dimension_readings import (
     ATTACKED,
+    CLASSES,
     FIT,
+    LONG,
     NOISE,
     NOISY,
     PLAIN,
@@ -38,6 +40,10 @@ def _root(d):
     return d**-0.5
 
 
+def _square(d):
+    return d**2
+
+
 def _log(d):
     return math.log(d)
 
@@ -61,6 +67,21 @@ def _small(name, number, family):
     return _up(f"{name}·√d", number, family, 2, _root)
 
 
+def _share(k):
+    """What the law's η/k makes of an increment that is divided by η instead: k/(1 − 1/k)."""
+    return k / (1 - 1 / k)
+
+
+def _grows_alike(letter, family, per=_one):
+    """Increments of A and B over η A^{q−1} Σα^q: neither trend along a letter."""
+    told = f"slope in {letter} of the {{}} increment over its law"
+    meant = where(family)
+    return (
+        no_decay(told.format("least"), "least_growth", letter, meant, 0, per),
+        no_growth(told.format("largest"), "largest_growth", letter, meant, 0, per),
+    )
+
+
 def _placed(kind, families, *checks):
     """What is said of runs in which the assumptions hold together."""
     return counted_as(kind, every(*checks, hypotheses(*map(where, families))))
@@ -72,9 +93,16 @@ _TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
 checks = {
     "rnrf.lemD.8.poly": _placed(
         "level",
-        (PLAIN,),
-        _down("least increment over its law", "least_growth", PLAIN),
-        _up("largest increment over its law", "largest_growth", PLAIN),
+        (PLAIN, CLASSES),
+        parts(
+            {
+                "Θ(η) along d": every(*_grows_alike("d", PLAIN)),
+                "Θ(η) along k": every(*_grows_alike("k", CLASSES, per=_share)),
+            }
+        ),
+    ),
+    "rnrf.lemD.8.poly.corrected": _placed(
+        "level", (PLAIN, CLASSES), *_grows_alike("d", PLAIN), *_grows_alike("k", CLASSES)
     ),
     "rnrf.lemD.9.dominance": _placed(
         "level",
@@ -88,10 +116,15 @@ checks = {
         parts(
             {
                 "T′ ≥ T": level(read.in_order, 0.9),
-                "T′ − T = O(log d/η)": _up("(T′ − T)η/log d", read.stage_two, PLAIN),
+                "F_y reaches log d in polynomial time": no_growth(
+                    "slope in d of T′ over d²", read.fitted_time, "d", where(PLAIN), per=_square
+                ),
                 "max A = O(polylog(d)/√d) at T′": _small("A(T′)", read.robust_when_fitted, PLAIN),
             }
         ),
+    ),
+    "rnrf.lemD.10.stage2.time": _placed(
+        "level", (PLAIN,), _up("(T′ − T)η/log d", read.stage_two, PLAIN)
     ),
     "rnrf.lemD.11.logF": _placed(
         "exponent",
@@ -113,7 +146,7 @@ checks = {
         "inequality", (NOISY,), _down("least min F_y/max F_y", read.least_balance, NOISY)
     ),
     "rnrf.lemE.6.sum": _placed(
-        "level", (NOISY,), _up("ηΣE[1 − π_y] from T₀ on", read.late_sum, NOISY, 2)
+        "level", (LONG,), _up("ηΣE[1 − π_y] from T₀ on", read.late_sum, LONG, 2)
     ),
     "rnrf.lemE.7.final": _placed(
         "exponent",

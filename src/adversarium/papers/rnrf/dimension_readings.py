@@ -17,13 +17,16 @@ from adversarium.papers.rnrf.readings import (
 from adversarium.plans import Evidence, Need, Reading, Rows, quantity, where
 from adversarium.plans.readings import first, when
 
-# families: standard without and with noise, attacked without and with noise, over η̃ at one d
-PLAIN, NOISY, QUIET, ATTACKED, STEP = (
+# families: standard without and with noise, attacked without and with noise, over η̃ at one d, over
+# k, and standard with noise for d² steps
+PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES, LONG = (
     "standard",
     "standard, noise",
     "attacked",
     "attacked, noise",
     "attack step",
+    "classes",
+    "long, noise",
 )
 C, D, FIT, NOISE = "foreign_robust", "foreign_nonrobust", "class_logits", "noise_correlation"
 
@@ -101,6 +104,13 @@ def _stage_two(rows: Rows) -> np.ndarray:
 
 
 stage_two = Reading("(T′ − T)η/log d", _stage_two, (A, B, FIT))
+
+
+def _fitted_time(rows: Rows) -> np.ndarray:
+    return _mean(_turns(rows)[1], _behind(rows))
+
+
+fitted_time = Reading("T′, mean over classes", _fitted_time, (A, B, FIT))
 
 
 def _robust_when_fitted(rows: Rows) -> np.ndarray:

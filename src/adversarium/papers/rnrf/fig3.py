@@ -93,7 +93,7 @@ def _clean(after):
 checks = {
     "rnrf.fig3.transition": level(read.stall.on(ADV), 90, 180),
     "rnrf.fig3.std_dominated": ordering(read.dominance.on(STD), than=zero),
-    "rnrf.phase2.crossing": parts(
+    "rnrf.phase2.crossing.published": parts(
         {
             "A exceeds B at the end under attack": ordering(read.lead.on(ADV), than=zero),
             "and does so within the run": level(read.overtaking.on(ADV), 100, 1000),
@@ -120,13 +120,13 @@ checks = {
     "rnrf.thm4.4.train_perfect.published": level(last("strong_train_error", ADV), 0, 0),
     "rnrf.thm4.4.robust_test.published": level(last("suite_error", ADV, _SUITE), 0, 0.05),
     "rnrf.thm4.4.weak": every(_perfect("replaced_error", ADV), _perfect("own_attack_error", ADV)),
-    "rnrf.remark2.5.pgd_inner": parts(
+    "rnrf.remark2.5.pgd_inner.published": parts(
         {
             "phase I, 50 ≤ t ≤ 110": level(read.largest_gap(50, 110).on(ADV), high=0.1),
             "from t = 150 on": level(read.largest_gap(150).on(ADV), high=0.1),
         }
     ),
-    "rnrf.sec3.decomp": parts(
+    "rnrf.sec3.decomp.published": parts(
         {
             "the filter with the largest B": level(last("feature_energy", STD), 0.95, 1),
             "the median filter": level(last("typical_feature_energy", STD), 0.95, 1),

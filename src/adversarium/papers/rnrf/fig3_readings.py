@@ -78,14 +78,14 @@ def final_accuracy(name: str) -> Reading:
 
 
 def _latest_lead(rows: Rows) -> np.ndarray:
-    """The largest A − B of any class from the time on at which its B has reached ϱ/β; NaN if it
-    never does (at the start either may be larger)."""
+    """The largest A − B of any class from the time on at which its B has reached ϱ/β, or at the end
+    where it never does (at the start either may be larger)."""
     grown = np.maximum.accumulate(linear(rows, B), axis=1)
-    lead = np.where(grown, rows[A].values - rows[B].values, -np.inf).max((1, 2))
-    return np.where(grown.any(1).all(-1), lead, np.nan)
+    grown[:, -1] = True
+    return np.where(grown, rows[A].values - rows[B].values, -np.inf).max((1, 2))
 
 
-latest_lead = Reading("largest A − B since B = ϱ/β", _latest_lead, (A, B))
+latest_lead = Reading("largest A − B since B = ϱ/β, or at the end", _latest_lead, (A, B))
 
 
 def largest_gap(after: int, until: float = math.inf) -> Reading:

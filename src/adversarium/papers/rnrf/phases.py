@@ -4,10 +4,12 @@ over the attack step η̃, over k, and over readings of the attack.
 Paper: Σ_s B_s^q stops at order 1/η̃; when A reaches ϱ/α and later, B is O(1/η̃); then F_y(X̃) grows
 like log t.
 Reading: η̃ is the step a point (Figure 3: 1e3/N = 10) and lies between 1 and d; one point a class is
-the population; σ0 = 0.3/√d; strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
+the population; "sizes" has η̃ = √d and d = 15 … 120; σ0 = 0.3/√d; strengths, density and radius as
+Assumptions 2.3 and B.3 ask (`small`).
 Cost: quick 45 s (2 cores).
 """
 
+import math
 from typing import Literal
 
 from adversarium.attacks import MarginStep
@@ -15,7 +17,8 @@ from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.phases_checks import checks
 from adversarium.papers.rnrf.phases_figures import figures
-from adversarium.papers.rnrf.phases_readings import CLASS, EARLY, PLAIN, READING, STEP
+from adversarium.papers.rnrf.phases_readings import CLASS, EARLY, PLAIN, READING, SIZE, STEP
+from adversarium.papers.rnrf.readings import geometric
 from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
 from adversarium.plans import Read, Run
 from adversarium.probes import (
@@ -41,10 +44,11 @@ _READINGS: tuple[tuple[float, Literal["element", "patch"]], ...] = (
     (1e3, "element"),
     (1e3, "patch"),
 )
+_SIZES = (15, 30, 60, 120)  # d, with η̃ = √d
 DIM = 30  # log d is reached within the run
 
 
-def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3):
+def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40):
     eps, features = SMALL_EPS, (robust_features, nonrobust_features, nonrobust_total)
     foreign = (foreign_robust, foreign_nonrobust)
     common = dict(
@@ -71,7 +75,7 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3):
             **common,
         )
     for k in _CLASSES:
-        dimension = max(50, d)
+        dimension = max(200, d)  # d/(2k) is 5 at k = 20
         yield Run(
             family=CLASS,
             at={"k": Read("data.k")},
@@ -83,6 +87,20 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3):
             eta=eta * k / 2,
             probes=(attacked_softmax_tails,),
             record=20,
+            dtype="float32",
+        )
+    for size in sizes:
+        yield Run(
+            family=SIZE,
+            at={"d": Read("data.d")},
+            data=small(d=size, sigma_n=0.0),
+            network=SmoothedCNN(m=m, sigma0=start / size**0.5),
+            attack=MarginStep(radius=eps, step=size**0.5),
+            n=2,
+            steps=math.ceil(patience * size),
+            eta=eta,
+            probes=(robust_features, attacked_outputs),
+            record=geometric(math.ceil(patience * size)),
             dtype="float32",
         )
     for step, clip in _READINGS:

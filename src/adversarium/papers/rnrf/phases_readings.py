@@ -16,11 +16,11 @@ from adversarium.papers.rnrf.readings import (
     plateau,
 )
 from adversarium.plans import Evidence, Need, Quantity, Reading, Rows, Where, quantity, where
-from adversarium.plans.readings import when
+from adversarium.plans.readings import first, when
 
 # families: over the attack step, over k, and other readings of Figure 3's attack
-STEP, CLASS, READING = "", "classes", "reading"
-STEPS, SORTS, READINGS = where(STEP), where(CLASS), where(READING)
+STEP, CLASS, READING, SIZE = "", "classes", "reading", "sizes"
+STEPS, SORTS, READINGS, SIZES = where(STEP), where(CLASS), where(READING), where(SIZE)
 PLAIN, EARLY = where("standard, early"), where("attacked, early")  # from a smaller start
 LITERAL = Where(READING, {"η̃": 1e3, "clip": "element"})
 LOGIT = ATTACKED.row("true_logit")
@@ -32,6 +32,20 @@ def _turned_linear(rows: Rows) -> np.ndarray:
 
 
 turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,))
+
+
+def _linear_time(rows: Rows) -> np.ndarray:
+    """The first time at which max A has reached ϱ/α in every class; NaN if never."""
+    return first(rows[A].t, np.asarray(linear(rows, A).all(-1)))
+
+
+def _fitted_time(rows: Rows) -> np.ndarray:
+    """The first time at which the mean of F_y(X̃) is log d; NaN if never."""
+    return first(rows[LOGIT].t, fitted(rows, ATTACKED))
+
+
+linear_time = Reading("first t with max A ≥ ϱ/α", _linear_time, (A,))
+fitted_time = Reading("first t with F_y(X̃) ≥ log d", _fitted_time, (LOGIT,))
 
 
 def _at_log_d(rows: Rows) -> np.ndarray:
@@ -50,13 +64,6 @@ def _highest_later(rows: Rows) -> np.ndarray:
 
 
 highest_later = Reading("largest max B since F_y(X̃) = log d", _highest_later, (B, LOGIT))
-
-
-def _got_there(rows: Rows) -> np.ndarray:
-    return fitted(rows, ATTACKED).any(1).astype(float)
-
-
-got_there = Reading("F_y(X̃) reaches log d, 0 no, 1 yes", _got_there, (LOGIT,))
 
 
 def _later_change(rows: Rows) -> np.ndarray:
@@ -133,3 +140,20 @@ def _difference_power(rows: Evidence) -> np.ndarray:
 
 
 difference_power = quantity("power of κ_B in that difference", _difference_power, *_NEEDS)
+
+
+def _raised(feature: str) -> Quantity:
+    """By how much a feature has grown under attack, mean over classes, when κ_B is 0.1."""
+
+    def value(rows: Evidence) -> np.ndarray:
+        run = rows.one(EARLY)
+        small = run[TOTAL].values.max(-1) < 0.1 * plateau(run)
+        end = np.maximum(small.sum(1) - 1, 0)
+        values = run[feature].values.mean(-1)
+        return np.asarray(np.take_along_axis(values, end[:, None], 1)[:, 0] - values[:, 0])
+
+    told = f"growth of {feature} until κ_B = 0.1"
+    return quantity(told, value, Need(EARLY, (feature, TOTAL)))
+
+
+raised_A, raised_B = _raised(A), _raised(B)

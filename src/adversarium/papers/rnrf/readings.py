@@ -13,6 +13,16 @@ A, B = "robust_features", "nonrobust_features"  # max_r A_{i,r} and max_r B_{i,r
 TOTAL = "nonrobust_total"  # Σ_s max(B_{i,s}, 0)^q of every class i
 
 
+def geometric(steps: int) -> tuple[int, ...]:
+    """Record times that grow by 8 %: a time that is read off them is that much too late at most.
+
+    >>> geometric(8)
+    (0, 1, 2, 3, 4, 5, 6, 7)
+    """
+    times = {round(1.08**i) for i in range(math.ceil(math.log(steps) / math.log(1.08)))}
+    return (0, *sorted(t for t in times if t < steps))
+
+
 def log_d(rows: Rows) -> float:
     """log d, the output from which a point is fitted, Lemmas D.5 and D.10 of RNRF."""
     return math.log(rows.run.data.d)

@@ -4,6 +4,6 @@ from adversarium.plans import where
 
 # families
 STD, VARIED = "standard", "standard, random strengths"
-ADV, CLOSED = "attacked", "attacked, d = 2k"
-OURS, PRINTED = "Figure 3's attack", "printed attack"
+ADV, CLOSED, LAW = "attacked", "attacked, d = 2k", "attack step"
+OURS, PRINTED = "small step", "printed step"  # η̃ = 10 and 10³
 ELEMENT, PATCH = (where(PRINTED, clip=clip) for clip in ("element", "patch"))

@@ -14,15 +14,22 @@ from typing import Any
 
 from adversarium.attacks import FeatureReplacement, MarginStep, UniversalFeature, strong_attacks
 from adversarium.networks import SmoothedCNN
+from adversarium.papers.rnrf import fig3_readings as read
+from adversarium.papers.rnrf.fig3_recordings import until
 from adversarium.papers.rnrf.regime import EPS, consistent, gates, hypotheses
-from adversarium.plans import Read, Run, Table, each, every, last, level, where
+from adversarium.plans import Read, Run, Table, each, every, last, level, ordering, parts, where
 from adversarium.probes import (
+    At,
     Error,
     FeatureError,
+    InnerGap,
     SwappedError,
+    feature_energy,
     nonrobust_features,
+    robust_feature_energy,
     robust_features,
     train_error,
+    typical_feature_energy,
 )
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
@@ -33,6 +40,7 @@ paper = dict(
 )
 STANDARD, ADVERSARIAL = "standard", "adversarial"  # families
 BROKEN = "broken_train_error"
+INNER = (1, 25, 50, 100, 250)  # and the end
 POINTS = 200  # fresh ones of every error
 VANISHING = 0.02  # how o(1) is read
 PLACES = ((2, 25), (2, 50), (2, 100), (5, 50), (10, 50))  # k and d
@@ -59,13 +67,20 @@ def plan(places=PLACES, n=10, m=20, steps=250, step=10.0, eps=EPS):
                 n=max(n, k),
                 steps=steps,
                 eta=k / 20,
-                probes=(robust_features, nonrobust_features),
+                probes=(
+                    robust_features,
+                    nonrobust_features,
+                    *((At(InnerGap(), until(INNER, steps)),) if by else ()),
+                ),
                 final=(
                     train_error,
                     Error(n=POINTS, name="test_error"),
                     FeatureError("robust", POINTS),
                     FeatureError("nonrobust", POINTS),
                     SwappedError(eps, POINTS),
+                    feature_energy,
+                    robust_feature_energy,
+                    typical_feature_energy,
                     *(Error(n=POINTS, attacks=one, name=name) for name, one in faced.items()),
                     *((Error(on="train", attacks=broken, name=BROKEN),) if by else ()),
                 ),
@@ -78,6 +93,21 @@ def _everywhere(family, *checks):
     """What is said of every run of a family, where the assumptions hold together."""
     named = [each(family, check) for check in checks]
     return every(*named, hypotheses(where(family)))
+
+
+def _placed(named):
+    """The parts of a statement about both trainings, where the assumptions hold together."""
+    return every(parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
+
+
+def _carried(name):
+    """The features carry at least 0.95 of a filter's energy."""
+    return lambda run: level(last(name, run), 0.95, 1)
+
+
+def _close(gap):
+    """One step is within a tenth of what PGD-20 finds."""
+    return lambda run: level(gap.on(run), high=0.1)
 
 
 def _none(name):
@@ -107,6 +137,31 @@ checks = {
         ADVERSARIAL, _none("replaced_error"), _none("own_attack_error")
     ),
     "rnrf.thm4.4.universal": _everywhere(ADVERSARIAL, _all("universal_error")),
+    "rnrf.sec3.decomp": _placed(
+        {
+            "the filter with the largest B, standard": each(STANDARD, _carried("feature_energy")),
+            "the filter with the largest A, attacked": each(
+                ADVERSARIAL, _carried("robust_feature_energy")
+            ),
+            "the median filter": each(STANDARD, _carried("typical_feature_energy")),
+        }
+    ),
+    "rnrf.phase2.crossing": _placed(
+        {
+            "A exceeds B at the end under attack": each(
+                ADVERSARIAL, lambda run: ordering(read.lead.on(run), than=read.zero)
+            ),
+            "never in standard training": each(
+                STANDARD, lambda run: ordering(read.zero, than=read.latest_lead.on(run))
+            ),
+        }
+    ),
+    "rnrf.remark2.5.pgd_inner": _placed(
+        {
+            "t ≤ 50": each(ADVERSARIAL, _close(read.largest_gap(1, 50))),
+            "from t = 250 on": each(ADVERSARIAL, _close(read.largest_gap(250))),
+        }
+    ),
 }
 
 _errors = {
