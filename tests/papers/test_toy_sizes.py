@@ -29,20 +29,29 @@ TOY = {
         "sizes": (50,),
         "etas": (0.3,),
         "large": (50,),
+        "many": (9,),
         "longer": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
-    "cgro.dynamics": dict(steps=40, sweeps=False),
+    "cgro.dynamics": dict(steps=40, sweeps=False, many=(9,)),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=10),
     "rnrf.recursions": dict(steps=20, m=4, d=30),
-    "rnrf.phases": dict(steps=40, m=4, d=10),
+    "rnrf.phases": dict(steps=40, m=4, d=10, sizes=(8, 16, 32, 64), patience=1),
     "rnrf.dimension": dict(
-        plain=(8, 16, 32, 64), noisy=(8, 16, 32, 64), attacked=(8, 16, 32, 64), m=4, n=4
+        plain=(8, 16, 32, 64),
+        noisy=(8, 16, 32, 64),
+        attacked=(8, 16, 32, 64),
+        m=4,
+        n=4,
+        long=(4, 6, 8, 12),
+        classes=(2, 4),
     ),
     "rnrf.theorems": dict(places=((2, 8), (3, 10)), n=4, m=3, steps=10),
-    "cgro.constructions": dict(dimensions=(6,), stages=2, steps=1, widths=(1, 2)),
+    "cgro.constructions": dict(
+        built=((4, 2),), stages=(1, 2), shattered=(3,), steps=1, widths=(1, 2)
+    ),
     "cgro.flatness": dict(sets=1, fresh=10, draws=20, repeats=(1, 1)),
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),
     "cgro.variations": dict(steps=2, points=10, attacked=2, ascent=1),
@@ -57,7 +66,9 @@ TOY = {
         "trained": ((20, 10),),
         "steps": 20,
     },
-    "cgrm.modified": dict(points=(50, 100), draws=1, samples=(50, 100), spread=(32,), steps=3),
+    "cgrm.modified": dict(
+        points=(50, 100), draws=1, samples=(50, 100), spread=(32,), cells=(16,), steps=3
+    ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }
 SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 30}  # of measuring attacks, and test points

@@ -1,9 +1,13 @@
-"""docs/faults.md: every planted bug with the claims that it turns, and the claims without one."""
+"""docs/faults.md: every planted bug and near miss with the claims that it turns, and the claims
+that none turns."""
 
+import re
 from pathlib import Path
 
 from adversarium.plans.catalogue import experiments, papers
+from adversarium.runs.ledger import committed
 from tests.planted import BUGS
+from tests.planted.misses import JUDGED, Miss, all_found
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 
@@ -16,16 +20,20 @@ failing); without the bug they are the ledger's at the same size. `python -m tes
 writes this page.
 """
 
-_UNTURNED = """
-Claims that no planted bug turns (undecided or failing with and without one, holding whatever is
-broken, or not yet tried):
+_MISSES = """\
+## Near misses
+
+One number of the stored rows is off by a factor, everything else is as it was: the nearest one that
+turns each claim.
+
+| claim | number | off by |
+|---|---|---|"""
+
+_UNTURNED = """\
+## Unturned
+
+Claims that were judged and that neither a planted bug nor a near miss turns:
 """
-
-
-def unturned() -> list[str]:
-    """The claims that an experiment judges and no bug turns."""
-    turned = {id for bug in BUGS for id in bug.turns}
-    return [id for entry in experiments().values() for id in entry.claims if id not in turned]
 
 
 def page() -> str:
@@ -37,8 +45,33 @@ def page() -> str:
             lines += [f"## {paper.key}", "", "| bug | claims that turn |", "|---|---|"]
             lines += [f"| {bug.name} | {_listed(bug.turns)} |" for bug in own]
             lines.append("")
-    lines += ["## Unturned", _UNTURNED, *(f"- `{id}`" for id in unturned())]
+    misses = list(all_found())
+    lines += [_MISSES, *(f"| `{m.claim}` | `{m.number}` | {m.how} |" for m in misses), ""]
+    turned = {id for bug in BUGS for id in bug.turns} | {miss.claim for miss in misses}
+    lines += [_UNTURNED, *(f"- `{id}`" for id in judged_claims() if id not in turned)]
     return "\n".join(lines) + "\n"
+
+
+def judged_claims() -> list[str]:
+    """The claims of the committed ledger that hold, fail or are mixed, aliases left out."""
+    words = {entry.id: entry.verdict for entry in committed()}
+    known = [id for entry in experiments().values() for id in entry.claims]
+    return [id for id in known if words.get(id) in JUDGED]
+
+
+def listed_bugs(text: str) -> set[str]:
+    """The names of the bugs that a page lists."""
+    return set(re.findall(r"^\| ([^`|]+) \| `", text, re.MULTILINE))
+
+
+def listed_misses(text: str) -> list[Miss]:
+    """The near misses that a page lists."""
+    return [Miss(*m) for m in re.findall(r"^\| `(.+?)` \| `(.+?)` \| (.+) \|$", text, re.MULTILINE)]
+
+
+def listed_unturned(text: str) -> set[str]:
+    """The claims that a page calls unturned."""
+    return set(re.findall(r"^- `(.+)`$", text, re.MULTILINE))
 
 
 def _listed(ids: tuple[str, ...]) -> str:

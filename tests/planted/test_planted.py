@@ -12,7 +12,8 @@ import pytest
 
 from adversarium.runs.ledger import committed
 from tests.planted import BUGS
-from tests.planted.page import PAGE, page
+from tests.planted.misses import distorted, stored, turned
+from tests.planted.page import PAGE, judged_claims, listed_bugs, listed_misses, listed_unturned
 
 ROOT = Path(__file__).parents[2]
 LEDGER = {entry.id: entry.verdict for entry in committed()}
@@ -47,5 +48,29 @@ def test_every_bug_names_claims_that_an_experiment_judges():
         assert bug.home, bug.name
 
 
-def test_the_page_lists_every_bug_and_the_claims_that_none_turns():
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.planted --page writes it"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_lists_every_bug():
+    assert listed_bugs(TEXT) == {bug.name for bug in BUGS}, "python -m tests.planted --page"
+
+
+def test_every_judged_claim_is_turned_or_called_unturned():
+    turned = {id for bug in BUGS for id in bug.turns} | {m.claim for m in listed_misses(TEXT)}
+    assert set(judged_claims()) <= turned | listed_unturned(TEXT), "python -m tests.planted --page"
+    assert not turned & listed_unturned(TEXT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", dict.fromkeys(m.claim.split(".")[0] for m in listed_misses(TEXT)))
+def test_the_listed_near_misses_turn_their_claims(paper):
+    own = [miss for miss in listed_misses(TEXT) if miss.claim.startswith(f"{paper}.")]
+    assert own and [miss for miss in own if not turned(miss)] == []
+
+
+def test_a_distorted_number_is_the_only_one():
+    _, rows = stored("cgro.eq.decomp")
+    off = distorted(rows, "decomposition", "twice")
+    for was, now in zip(rows, off, strict=True):
+        assert (now.last("decomposition") == 2 * was.last("decomposition")).all()
+        assert all(now.series[n] is was.series[n] for n in was.series if n != "decomposition")

@@ -1,0 +1,131 @@
+"""Near misses: one number of the stored rows is off by a factor, and a verdict must turn.
+
+Nothing is trained: the rows that come with the code are judged as they are and distorted.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from adversarium.plans.catalogue import claims, load
+from adversarium.plans.evidence import Evidence, Rows, Series
+from adversarium.plans.rules import Check
+from adversarium.plans.run import Read, Task
+from adversarium.plans.verdict import Word
+from adversarium.runs.audit import judged, needed, planned_jobs
+from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.store import Store
+
+JUDGED = (Word.HOLDS, Word.FAILS, Word.MIXED)
+
+
+def _size(*paths: str) -> Callable[[Task], float]:
+    """A size of a task: the first of some places that it has; 1 where it has none."""
+
+    def of(task: Task) -> float:
+        for path in paths:
+            try:
+                return float(Read(path).of(task))  # type: ignore[arg-type]
+            except (AttributeError, KeyError, TypeError, ValueError):
+                continue
+        return 1.0
+
+    return of
+
+
+_n, _d = _size("n", "N", "counts"), _size("data.d", "d", "D")
+
+MISSES: dict[str, Callable[[Task], float]] = {
+    "a tenth too much": lambda task: 1.1,
+    "half": lambda task: 0.5,
+    "twice": lambda task: 2.0,
+    "the other sign": lambda task: -1.0,
+    "√N lost": lambda task: _n(task) ** -0.5,
+    "√N too much": lambda task: _n(task) ** 0.5,
+    "√d lost": lambda task: _d(task) ** -0.5,
+    "√d too much": lambda task: _d(task) ** 0.5,
+    "N lost": lambda task: 1 / _n(task),
+    "N too much": _n,
+}
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A claim, the number that is distorted, and how."""
+
+    claim: str
+    number: str
+    how: str
+
+
+def distorted(rows: Evidence, number: str, how: str) -> Evidence:
+    """The rows with one number off."""
+    return replace(rows, runs=tuple(_off(run, number, how) for run in rows))
+
+
+def _off(run: Rows, number: str, how: str) -> Rows:
+    if number not in run.series:
+        return run
+    was = run.series[number]
+    off = Series(was.t, was.values * MISSES[how](run.task), was.axes)
+    return Rows(run.task, run.seeds, {**run.series, number: off})
+
+
+def stored(id: str) -> tuple[Check, Evidence] | None:
+    """A claim's check and the rows that come with the code; None where some are missing."""
+    experiment = load(claims()[id].experiment)
+    check = experiment.checks[id]
+    preset = "paper" if "paper" in experiment.presets else "quick"
+    jobs = [
+        replace(job, task=task)
+        for job in planned_jobs(experiment, preset)
+        for task in needed([job.task], check.needs)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Reader(Store(Path(folder) / "none.sqlite"), experiment.id)
+        rows = evidence(reader, jobs, tuple(range(experiment.seeds(preset)))) if jobs else None
+    return None if rows is None else (check, rows)
+
+
+def word(check: Check, rows: Evidence) -> Word | None:
+    """The verdict's word; None where a distorted number cannot be judged at all."""
+    try:
+        return judged(check, rows).word
+    except (ValueError, ZeroDivisionError, FloatingPointError, ArithmeticError):
+        return None
+
+
+def turned(miss: Miss) -> bool:
+    """Whether a near miss turns its claim."""
+    known = stored(miss.claim)
+    if known is None:
+        return False
+    return turned_by(*known, miss.number, miss.how)
+
+
+def found(id: str) -> Miss | None:
+    """The nearest miss that turns a claim, the first of its numbers; None where none does."""
+    known = stored(id)
+    if known is None or word(*known) not in JUDGED:
+        return None
+    check, rows = known
+    names = dict.fromkeys(name for run in rows for name in run.series)
+    for how in MISSES:
+        for name in names:
+            if turned_by(check, rows, name, how):
+                return Miss(id, name, how)
+    return None
+
+
+def turned_by(check: Check, rows: Evidence, name: str, how: str) -> bool:
+    """Whether one distortion turns a check."""
+    off = word(check, distorted(rows, name, how))
+    return off is not None and off != word(check, rows)
+
+
+def all_found() -> Iterator[Miss]:
+    """A near miss for every claim that has one."""
+    for id, claim in claims().items():
+        if claim.experiment and not claim.alias_of and (miss := found(id)):
+            yield miss
