@@ -23,9 +23,10 @@ test: .venv/installed
 ledger: .venv/installed
 	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/ledger.json
 	$(BIN)/python -m adversarium.report.readme README.md
+	$(BIN)/python -m adversarium.report.marks docs
 
 faults: .venv/installed
-	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py
+	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/report
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -19,17 +19,19 @@ from adversarium.plans import (
     every,
     last,
     level,
+    parts,
     where,
 )
 from adversarium.plans.catalogue import claims, load, selected_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import narrowed
-from adversarium.plans.verdict import Verdict, Why, Word
+from adversarium.plans.verdict import Part, Verdict, Why, Word
 from adversarium.probes import risk, train_error
 from adversarium.runs.audit import (
     FRESH,
     Ask,
     audit,
+    failing_parts,
     judged,
     needed,
     planned_jobs,
@@ -300,17 +302,48 @@ def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
         recorded(lost, ["toy.lost"], toy.tasks("quick"))
 
 
+def reaching(spans):
+    """Evidence that has the same values whatever is asked of it."""
+    return lambda check: spans
+
+
 def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_four():
-    said = Verdict(Word.HOLDS)
+    check, said = level(last("risk")), Verdict(Word.HOLDS)
     for_all = replace(claim("toy.control"), for_all=("d", "n"))
     enough = {"d": (10.0, 20.0, 40.0), "n": (1.0, 2.0, 4.0, 8.0)}
-    assert spanning(for_all, said, enough) is said
-    narrow = spanning(for_all, said, {**enough, "d": (20.0, 30.0, 40.0)})
+    assert spanning(for_all, check, said, reaching(enough)) is said
+    few = {**enough, "d": (20.0, 30.0, 40.0)}
+    narrow = spanning(for_all, check, said, reaching(few))
     assert narrow.why is Why.SPANS and "d: 20, 30, 40" in narrow.reason
-    assert spanning(for_all, said, {"d": (10.0, 40.0)}).why is Why.SPANS
-    assert spanning(replace(for_all, proved=True), said, {}) is said
+    assert spanning(for_all, check, said, reaching({"d": (10.0, 40.0)})).why is Why.SPANS
+    assert spanning(replace(for_all, proved=True), check, said, reaching({})) is said
     failed = Verdict(Word.FAILS)  # one counterexample is enough
-    assert spanning(for_all, failed, {}) is failed
+    assert spanning(for_all, check, failed, reaching({})) is failed
+
+
+def test_every_named_part_is_held_against_its_own_evidence():
+    wide, thin = level(last("wide")), level(last("thin"))
+    check = parts({"wide": wide, "thin": thin})
+    spans = {"wide": {"d": (1.0, 2.0, 4.0)}, "thin": {"d": (1.0,), "n": (1.0, 2.0, 4.0)}}
+    said = Verdict(Word.HOLDS, within=(Part("wide", Word.HOLDS), Part("thin", Word.HOLDS)))
+    for_all = replace(claim("toy.control"), for_all=("d",))
+
+    def reach(part):
+        return spans["wide" if part is wide else "thin"]
+
+    seen = spanning(for_all, check, said, reach)
+    assert [part.word for part in seen.parts] == [Word.HOLDS, Word.UNDECIDED]
+    assert seen.word == Word.UNDECIDED and "thin" in seen.reason and "d: 1 " in seen.reason
+    apart = replace(for_all, for_part={"thin": ("n",)})  # what a part has fewer letters of
+    assert spanning(apart, check, said, reach) is said
+
+
+def test_only_the_parts_that_fail_are_seen_again():
+    good, bad = level(last("risk"), 0), level(last("train_error"), 5)
+    check = every(parts({"good": good, "bad": bad}), level(last("risk"), -1))
+    verdict = Verdict(Word.MIXED, within=(Part("good", Word.HOLDS), Part("bad", Word.FAILS)))
+    assert failing_parts(check, verdict).needs == bad.needs
+    assert failing_parts(good, Verdict(Word.FAILS)) is good
 
 
 def drawn(rng, shift):

@@ -22,7 +22,8 @@ def test_memorised_points_are_robust_and_others_are_not():
     for name in ("f_S", "product", "exact", "l2"):
         assert rows[f"{name}.clean_test"] == 0 and rows[f"{name}.robust_train"] == 0
         assert rows[f"{name}.robust_test"] >= 0.5
-    assert rows["clean.robust_train"] == rows["clean.robust_test"] == rows["lower_bound"] == 1
+        assert rows[f"{name}.uncertified"] == 0
+    assert rows["clean.robust_train"] == rows["clean.robust_test"] == 1
 
 
 def test_a_radius_beyond_half_the_distance_is_refused():

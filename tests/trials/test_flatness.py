@@ -46,8 +46,8 @@ def test_the_gap_stays_below_its_bound_and_the_rise_shrinks_with_the_radius():
 
 def test_a_surer_bound_is_wider():
     likely, sure = (
-        flatness_gaps(stream(0, "trial"), D=1, sets=4, fresh=50, sizes=(16, 32), confidence=delta)
-        for delta in (0.05, 0.0005)
+        flatness_gaps(stream(0, "trial"), D=1, sets=1, fresh=50, sizes=(16, 32), chances=(delta,))
+        for delta in (0.5, 0.0005)
     )
     for a, b in zip(likely["fitted"].values, sure["fitted"].values, strict=True):
         assert abs(b) < abs(a)

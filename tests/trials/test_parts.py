@@ -8,16 +8,26 @@ from adversarium.trials import parts
 
 
 def test_square_and_product_have_exactly_their_errors():
-    rows = parts.gates(stream(0, "trial"), stages=4)
-    assert rows["square"] == 1 and rows["product"] == 1
-    assert rows["product_error"] == pytest.approx(1, abs=0.01)
+    assert parts.square_gate(stream(0, "trial"), s=4)["square"] == pytest.approx(1)
+    rows = parts.product_gate(stream(0, "trial"), s=4)
+    assert rows["error"] == pytest.approx(4, abs=0.04) and rows["axes"] == 0
 
 
-@pytest.mark.parametrize("name", ("square", "product"))
-def test_a_stage_less_is_noticed(monkeypatch, name):
-    whole = getattr(parts, name)
-    monkeypatch.setattr(parts, name, lambda *a: whole(*a[:-1], max(a[-1] - 1, 1)))
-    assert parts.gates(stream(0, "trial"), stages=4)[name] == 0
+def test_weights_and_layers_grow_with_the_stages_and_no_faster():
+    few, many = (parts.square_gate(stream(0, "trial"), s=s) for s in (4, 16))
+    assert many["layers"] == few["layers"] == 1 and many["weights"] < 1.2 * few["weights"]
+    few, many = (parts.product_gate(stream(0, "trial"), s=s) for s in (4, 16))
+    assert many["parameters"] < few["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("name", "trial", "number"),
+    (("square", parts.square_gate, "square"), ("product", parts.product_gate, "error")),
+)
+def test_a_stage_less_is_four_times_the_error(monkeypatch, name, trial, number):
+    whole, right = getattr(parts, name), trial(stream(0, "trial"), s=4)[number]
+    monkeypatch.setattr(parts, name, lambda *a: whole(*a[:-1], a[-1] - 1))
+    assert trial(stream(0, "trial"), s=4)[number] == pytest.approx(4 * right, rel=0.02)
 
 
 def test_the_distance_network_is_exact_and_small():

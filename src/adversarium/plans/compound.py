@@ -213,10 +213,17 @@ class Kind:
 
 
 def named_parts(check: Check) -> Mapping[str, Check]:
-    """The named parts of a check, whatever it is wrapped in; none where it has no names."""
-    while isinstance(check, (Given, UnlessRefuted, Kind)):
-        check = check.check
-    return dict(check.checks) if isinstance(check, Parts) else {}
+    """The named parts of a check, whatever it is wrapped in, each with what it is given; none where
+    it has no names."""
+    if isinstance(check, Parts):
+        return dict(check.checks)
+    if isinstance(check, Every):
+        return {name: part for one in check.checks for name, part in named_parts(one).items()}
+    if isinstance(check, Kind):
+        return named_parts(check.check)
+    if isinstance(check, (Given, UnlessRefuted)):
+        return {name: replace(check, check=part) for name, part in named_parts(check.check).items()}
+    return {}
 
 
 def _needs(checks: Iterable[Check]) -> tuple[Need, ...]:

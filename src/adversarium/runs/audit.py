@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.plans.catalogue import Claim, claims, load, own_claims
+from adversarium.plans.checks import parts
+from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
@@ -202,8 +204,8 @@ def confirmed(
     for preset in ("quick", "paper"):
         ids = [id for id, (v, facts) in made.items() if doubtful(v) and facts.preset == preset]
         if ids:
-            needs = [need for id in ids for need in experiment.checks[id].needs]
-            jobs = planned_jobs(experiment, preset, needs)
+            doubted = [failing_parts(experiment.checks[id], made[id][0]) for id in ids]
+            jobs = planned_jobs(experiment, preset, [n for check in doubted for n in check.needs])
             seeds = fresh(range(experiment.seeds(preset)))
             failures += run_missing(
                 experiment, jobs, seeds, reader, replace(ask, fresh=False), report
@@ -259,14 +261,24 @@ def _failing(verdict: Verdict) -> set[str]:
     return {part.name for part in verdict.parts if part.word == Word.FAILS}
 
 
+def failing_parts(check: Check, verdict: Verdict) -> Check:
+    """What of a check is to be seen again: the named parts that fail; all of it where it has no
+    names, or where what fails is none of them."""
+    named = named_parts(check)
+    failing = {name: named[name] for name in named if name in _failing(verdict)}
+    return parts(failing) if failing and _failing(verdict) <= set(named) else check
+
+
 def seen_again(
     verdict: Verdict, check: Check, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]
 ) -> Verdict:
     """A failure that rests on chance, held against fresh seeds where their rows are there."""
-    rows = evidence(reader, jobs, fresh(seeds)) if doubtful(verdict) else None
+    doubted = failing_parts(check, verdict)
+    needed_jobs = list(_narrowed(jobs, doubted.needs))
+    rows = evidence(reader, needed_jobs, fresh(seeds)) if doubtful(verdict) else None
     if rows is None:
         return verdict
-    again = judged(check, rows)
+    again = judged(doubted, rows)
     if _failing(verdict) <= _failing(again):
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))

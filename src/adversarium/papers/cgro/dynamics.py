@@ -52,7 +52,7 @@ def plan(steps=20_000, sweeps=True, gaps=GAPS, many=MANY, patience=1):
         place = {"1 − γ": Read("attack.gap")}
         yield patches("gap", place, steps=steps, gap=gap, final=final, **_START)
     for d in many:
-        yield many_points("many points", d, final=(least_memorised,), **_START)
+        yield many_points("many points", "d", d, d, final=(least_memorised,), **_START)
     if sweeps:
         yield from early_runs(patience, **_START)
         yield from late_runs(**_START)

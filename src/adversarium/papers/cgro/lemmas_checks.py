@@ -31,6 +31,7 @@ from adversarium.probes import FirstTime, largest_signal, least_memorised, most_
 
 COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1")
 MANY = where("many points")
+BEYOND = where("many points", N=160)  # the largest, beyond N_c
 ALL, BOTH = where(("N", "d", "η")), where(("N", "d"))
 LOGS = 2.0  # what Õ leaves open along d: log²d
 
@@ -138,7 +139,7 @@ def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Ch
 
 def _slope(rule, number, meant: Where, per) -> Check:
     reading = number if isinstance(number, Reading) else end(number)
-    letter, place = {"η = 1": ("d", ", η = 1"), "many points": ("d", ", N = d")}.get(
+    letter, place = {"η = 1": ("d", ", η = 1"), "many points": ("N", ", 1 − γ = 1/√d")}.get(
         str(meant.family), (str(meant.family), "")
     )
     told = f"power of {letter} in {reading.name}{place}"
@@ -214,8 +215,8 @@ checks = {
                 "robust test error ≥ ½ − o(1), N < N_c": each(
                     BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
                 ),
-                "robust test error ≥ ½ − o(1), N = d": each(
-                    MANY, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                "robust test error ≥ ½ − o(1), N > N_c": given_a_start(
+                    BEYOND, level(last("robust_test_error", BEYOND, 2000), 0.45)
                 ),
             }
         ),
@@ -234,8 +235,8 @@ checks = {
             "then noise is memorised, N < N_c": each(
                 BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
             ),
-            "then noise is memorised, N = d": each(
-                MANY, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            "then noise is memorised, N > N_c": given_a_start(
+                BEYOND, level(all_memorised.on(BEYOND), 1, 1, True)
             ),
         }
     ),

@@ -42,10 +42,11 @@ def patches(
     )
 
 
-def many_points(family: str, d: int, **recorded: Any) -> Run:
-    """N = d and 1 − γ = 1/√d: inside the printed hypotheses (N = poly(d)) and beyond N_c."""
-    place, steps = {"d": Read("data.d")}, round(12_000 * math.sqrt(d / 200))
-    return patches(family, place, d=d, N=d, gap=d**-0.5, eta=0.3, steps=steps, **recorded)
+def many_points(family: str, letter: str, d: int, N: int, **recorded: Any) -> Run:
+    """1 − γ = 1/√d, inside the printed hypotheses, where N_c is small: N = d is beyond it."""
+    place = {letter: Read({"N": "n", "d": "data.d"}[letter])}
+    steps = round(12_000 * math.sqrt(d / 200))
+    return patches(family, place, d=d, N=N, gap=d**-0.5, eta=0.3, steps=steps, **recorded)
 
 
 def largest_start(run: Rows) -> np.ndarray:

@@ -47,11 +47,11 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(seeds=5)
 paper = dict(
-    seeds=40,
-    plain=(100, 200, 400, 800, 1600),
-    noisy=(50, 100, 200, 400, 800),
-    attacked=(50, 100, 200, 400, 800),
-    long=(20, 40, 80, 160),
+    seeds=20,
+    plain=(100, 200, 400, 800),
+    noisy=(50, 100, 200, 400),
+    attacked=(50, 100, 200, 400),
+    long=(16, 32, 64, 128),
     n=20,
     length=2,
 )
@@ -85,7 +85,7 @@ def plan(
             eta=k / 400,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
-            record=geometric(steps),
+            record=(*range(min(steps, 200)), *range(200, steps, d // 4)),
             dtype=dtype,
         )
     for sorts in classes:
@@ -107,7 +107,7 @@ def plan(
             at=at,
             data=small(d=d, sigma_n=d**-0.5),
             network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
-            n=n,
+            n=10,
             steps=d**2,
             eta=0.02,
             probes=(outputs,),
@@ -125,7 +125,7 @@ def plan(
             eta=0.02,
             probes=(*features, *foreign, outputs, noise_correlations),
             folds=(NoiseRemainder(),),
-            record=geometric(2 * d * length),
+            record=max(1, d // 25),
             dtype=dtype,
         )
     places = (
