@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STORE := adversarium.sqlite
 
-.PHONY: verify test ledger bench faults clean
+.PHONY: verify test ledger bench faults docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -30,5 +30,13 @@ faults: .venv/installed
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+docs: .venv/docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs site-docs
+	@echo site-docs/index.html
+
 clean:
-	rm -rf .venv report $(STORE) $(STORE)-wal $(STORE)-shm
+	rm -rf .venv report site-docs $(STORE) $(STORE)-wal $(STORE)-shm
