@@ -22,6 +22,8 @@ nitpicky = False
 default_role = "code"
 myst_heading_anchors = 3
 
+smartquotes = False
+
 html_theme = "furo"
 html_title = "adversarium"
 html_show_sphinx = False
