@@ -1,5 +1,6 @@
 """The documentation is true: its code runs as printed, and its reference has every public name."""
 
+import inspect
 import re
 import shlex
 import signal
@@ -10,6 +11,7 @@ import pytest
 
 import adversarium
 from adversarium.cli import COMMANDS
+from adversarium.probes.measuring import Measured
 from adversarium.runs.__main__ import main as bare
 from tests.program import told
 
@@ -120,6 +122,25 @@ def test_the_reference_has_only_names_that_exist():
     for name in listed():
         home, _, own = name.rpartition(".")
         assert hasattr(import_module(home), own), name
+
+
+def test_every_public_part_has_an_example():
+    rooms = {
+        "attacks",
+        "bounds",
+        "constructions",
+        "data",
+        "networks",
+        "probes",
+        "solvers",
+        "trials",
+    }
+    for name in sorted(public()):
+        home, _, own = name.rpartition(".")
+        part = getattr(import_module(home), own)
+        made = inspect.isclass(part) or inspect.isfunction(part) or isinstance(part, Measured)
+        if made and home.rpartition(".")[2] in rooms:
+            assert ">>> " in (inspect.getdoc(part) or ""), f"{name} has no example"
 
 
 def test_every_document_is_on_the_site():

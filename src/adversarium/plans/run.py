@@ -79,6 +79,13 @@ class Run(_Placed):
     `family` and `at` place the run among those of its plan; coordinates may be read from the run
     itself (`at={"d": Read("data.d")}`). `engine` asks for one engine by name. What is recorded and
     where the run stands are not part of its key.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> data, at = Clusters(d=20, mu=4.0), {"d": Read("data.d")}
+    >>> run = Run(data=data, network=TwoLayer(m=4), n=10, steps=100, eta=0.1, record=50, at=at)
+    >>> run.label, run.times
+    ('d = 20', (0, 50, 100))
     """
 
     data: Any

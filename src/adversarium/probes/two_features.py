@@ -50,10 +50,9 @@ def nonrobust_total(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tenso
     """Σ_s max(B_{i,s}, 0)^q of every class i, Lemma 5.2 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, (0,))
+    >>> state = av.training.WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
     >>> nonrobust_total(state, av.probes.Scene(setting)).tolist()
     [[8.0, 8.0]]
     """
@@ -65,10 +64,9 @@ def foreign_robust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> swapped = WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> swapped = av.training.WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
     >>> foreign_robust(swapped, av.probes.Scene(setting)).item()
     3.0
     """
@@ -80,10 +78,9 @@ def foreign_nonrobust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> own = WeightState(setting, 0, 3 * data.V[None, :, None])  # own features alone
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> own = av.training.WeightState(setting, 0, 3 * data.V[None, :, None])  # own features alone
     >>> foreign_nonrobust(own, av.probes.Scene(setting)).item()
     0.0
     """
@@ -96,11 +93,10 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     smallest over classes, §5 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
     >>> W = 3 * data.V + 4 * torch.eye(5).double()[4]  # 3 on a feature, 4 off
-    >>> state = WeightState(setting, 0, W[None, :, None])
+    >>> state = av.training.WeightState(setting, 0, W[None, :, None])
     >>> round(feature_energy(state, av.probes.Scene(setting)).item(), 9)
     0.36
     """
@@ -113,7 +109,11 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
 
 @measures(r"median share of $\|w\|^2$ on the features")
 def typical_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF."""
+    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF.
+
+    >>> typical_feature_energy.measures[0].name, typical_feature_energy.measures[0].axes
+    ('typical_feature_energy', ())
+    """
     W = state.W.flatten(1, 2)
     shares = W[..., : 2 * scene.data.k].square().sum(-1) / W.square().sum(-1)
     return shares.median(-1).values
@@ -158,11 +158,10 @@ def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     off_l1: The largest ‖P_⊥w‖₁ of a filter, Lemmas D.2 and D.16 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
     >>> W = data.U * torch.tensor([[3.0], [4.0]])  # w_0 = 3u_0, w_1 = 4u_1
-    >>> state = WeightState(setting, 0, W[None, :, None])
+    >>> state = av.training.WeightState(setting, 0, W[None, :, None])
     >>> {name: x.item() for name, x in decomposition(state, av.probes.Scene(setting)).items() if x}
     {'length_A': 5.0}
     """
@@ -195,10 +194,9 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
         RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> nothing = av.training.WeightState(setting, 0, 0 * setting.W0)
     >>> round(outputs(nothing, av.probes.Scene(setting))["doubt"].item(), 9)  # 1 − 1/k
     0.5
     """
@@ -207,7 +205,11 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
 
 @measures(r"$F_y(X)$ of a class", axes=("class",))
 def class_logits(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
-    """The mean of F_y over the training points of every class y, Lemma D.10 of RNRF."""
+    """The mean of F_y over the training points of every class y, Lemma D.10 of RNRF.
+
+    >>> class_logits.measures[0].name, class_logits.measures[0].axes
+    ('class_logits', ('class',))
+    """
     own, y = true_logit(state.f(scene.train.x), scene.train.y).double(), scene.train.y
     of = torch.nn.functional.one_hot(y, scene.data.k).to(own)  # (S, n, k)
     return (own[..., None] * of).sum(1) / of.sum(1)
@@ -280,10 +282,9 @@ def noise_correlations(
         without its part on the features, Lemmas E.3 and E.10 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])  # no part off the features
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # none off the features
     >>> found = noise_correlations(state, av.probes.Scene(setting))
     >>> found["noise_correlation"].item() > 0, found["noise_correlation_off"].item()
     (True, 0.0)
@@ -361,11 +362,10 @@ class FeatureError:
     Definition 4.1 of RNRF; one minus the feature learning accuracy.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
-    >>> rule = Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])  # it knows u alone
+    >>> rule = av.training.Rule(n=2, steps=1, eta=0.1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # it knows u alone
     >>> scene, kinds = av.probes.Scene(setting), ("robust", "nonrobust")
     >>> [FeatureError(keep, n=9)(state, scene).item() for keep in kinds]
     [0.0, 1.0]
