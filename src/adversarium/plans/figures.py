@@ -50,7 +50,12 @@ class Moment:
 @dataclass(frozen=True, kw_only=True)
 class Course:
     """One seed of one run against t, one panel a group of numbers; a number with an axis is drawn
-    with all of its places. Marked times are rows with one number a seed."""
+    with all of its places. Marked times are rows with one number a seed.
+
+    >>> panels = {"signal and noise": {"true_feature": "α³U", "memorised": "V_i"}}
+    >>> Course(name="course", run=Where("theorem"), panels=panels).y
+    ('true_feature', 'memorised')
+    """
 
     name: str
     run: Where

@@ -150,6 +150,9 @@ class Trial(_Placed):
 
     `function` stands at the top level of a module: its name, `parameters` and `version` are the
     key. Raise `version` when its numbers change.
+
+    >>> Trial(function=max, family="tails", at={"d": Read("d")}, parameters={"d": 50}).label
+    'tails, d = 50'
     """
 
     function: Callable[..., Mapping[str, Any]]  # sockets.Numbers

@@ -95,9 +95,9 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     >>> import adversarium as av
     >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
     >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> W = 3 * data.V + 4 * torch.eye(5).double()[4]  # 3 on a feature, 4 off
-    >>> state = av.training.WeightState(setting, 0, W[None, :, None])
-    >>> round(feature_energy(state, av.probes.Scene(setting)).item(), 9)
+    >>> W = (3 * data.V + 4 * torch.eye(5).double()[4])[None, :, None]  # 3 on a feature, 4 off
+    >>> state, scene = av.training.WeightState(setting, 0, W), av.probes.Scene(setting)
+    >>> round(feature_energy(state, scene).item(), 9)
     0.36
     """
     k = scene.data.k
@@ -160,8 +160,8 @@ def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     >>> import adversarium as av
     >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
     >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> W = data.U * torch.tensor([[3.0], [4.0]])  # w_0 = 3u_0, w_1 = 4u_1
-    >>> state = av.training.WeightState(setting, 0, W[None, :, None])
+    >>> W = (data.U * torch.tensor([[3.0], [4.0]]))[None, :, None]  # w_0 = 3u_0, w_1 = 4u_1
+    >>> state = av.training.WeightState(setting, 0, W)
     >>> {name: x.item() for name, x in decomposition(state, av.probes.Scene(setting)).items() if x}
     {'length_A': 5.0}
     """
@@ -240,9 +240,8 @@ def attacked_outputs(
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, alpha=2.0, sigma_n=0.0)
     >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
     >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])
-    >>> found = attacked_outputs(state, av.probes.Scene(setting))
-    >>> round(found["attacked_true_logit"].item(), 4)  # s(2 − ½)
+    >>> state = WeightState(setting, 0, data.U[None, :, None])  # F_y = s(2 − ½)
+    >>> round(attacked_outputs(state, av.probes.Scene(setting))["attacked_true_logit"].item(), 4)
     0.8333
     """
     values = _outputs(state.f(state.full.x_adv), scene)
@@ -285,9 +284,8 @@ def noise_correlations(
     >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), av.training.Rule(n=2, steps=1, eta=1)
     >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
     >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # none off the features
-    >>> found = noise_correlations(state, av.probes.Scene(setting))
-    >>> found["noise_correlation"].item() > 0, found["noise_correlation_off"].item()
-    (True, 0.0)
+    >>> {n: bool(x) for n, x in noise_correlations(state, av.probes.Scene(setting)).items()}
+    {'noise_correlation': True, 'noise_correlation_off': False}
     """
     k, noise = scene.data.k, scene.train.noise.flatten(1, 2)
     whole = state.W @ noise.mT[:, None]
@@ -336,7 +334,11 @@ class InnerGap:
 @dataclass(frozen=True)
 class SwappedError:
     """The share of fresh points that the model-free perturbation towards y' does not turn into y',
-    Theorem 4.3 of RNRF."""
+    Theorem 4.3 of RNRF.
+
+    >>> SwappedError(radius=0.5).measures[0].name
+    'swapped_error'
+    """
 
     radius: float  # ε
     n: int = 1000
