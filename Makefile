@@ -25,7 +25,7 @@ ledger: .venv/installed
 	$(BIN)/python -m adversarium.report.readme README.md
 
 faults: .venv/installed
-	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/test_wheel.py
+	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/test_docs.py tests/test_wheel.py
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

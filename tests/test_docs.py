@@ -4,6 +4,8 @@ import inspect
 import re
 import shlex
 import signal
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -151,6 +153,24 @@ def test_every_document_is_on_the_site():
         beside = [p for p in tree.parent.iterdir() if p.suffix in (".md", ".rst", ".ipynb")]
         for page in beside:
             assert page == tree or page.stem in entries, f"{tree.name} does not list {page.name}"
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path):
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", DOCS, tmp_path / "site"]
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = [*tmp_path.rglob("*.html")]
+    assert len(pages) > len(PAGES)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        foreign = re.findall(r"<(?:script|img|iframe)[^>]*src=.(?:https?:)?//[^>]*>", text)
+        foreign += re.findall(r"<link[^>]*href=.(?:https?:)?//[^>]*>", text)
+        assert not foreign, (page.name, foreign)
+    for style in tmp_path.rglob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        assert not re.search(r"(?:url\(|@import)[^;)]*(?:https?:)?//", text), style.name
 
 
 def test_the_commands_page_is_made_from_the_program():
