@@ -18,7 +18,6 @@ version = release = installed("adversarium")
 extensions = ["sphinx.ext.autodoc", "myst_parser", "cyclopts.sphinx_ext"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".ipynb": "markdown"}
 exclude_patterns = ["findings"]
-nitpicky = False
 default_role = "code"
 myst_heading_anchors = 3
 
@@ -32,8 +31,6 @@ html_static_path: list[str] = []
 
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
-autodoc_class_signature = "mixed"
-autodoc_typehints = "signature"
 
 _FIELD = re.compile(r"^    (\w+): [^#\n]*?  # (.+)$", re.MULTILINE)
 
