@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STORE := adversarium.sqlite
 
-.PHONY: verify test ledger bench faults clean
+.PHONY: verify test ledger bench faults docs clean
 
 .venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -26,10 +26,18 @@ ledger: .venv/installed
 	$(BIN)/python -m adversarium.report.marks docs
 
 faults: .venv/installed
-	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/report
+	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/report tests/test_docs.py tests/test_wheel.py
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+.venv/docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+docs: .venv/docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs site-docs
+	@echo site-docs/index.html
+
 clean:
-	rm -rf .venv report $(STORE) $(STORE)-wal $(STORE)-shm
+	rm -rf .venv report site-docs $(STORE) $(STORE)-wal $(STORE)-shm

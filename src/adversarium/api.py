@@ -133,7 +133,13 @@ def _cells(tag: str, row: Sequence[str]) -> str:
 @dataclass(frozen=True, repr=False)
 class Outcome:
     """An experiment's runs and verdicts: outcome["label"] is a Result; a notebook shows the
-    verdicts, and av.plot(outcome, "name") one of its figures."""
+    verdicts, and av.plot(outcome, "name") one of its figures.
+
+    >>> import adversarium as av
+    >>> outcome = av.experiment("cgro.setting", d=12, n=6, m=3, seeds=range(2))
+    >>> outcome.rows.seeds
+    (0, 1)
+    """
 
     experiment: Experiment
     results: Mapping[str, Result]
@@ -201,7 +207,11 @@ def experiment(
 
 @dataclass(frozen=True, repr=False)
 class Slope:
-    """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own."""
+    """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own.
+
+    >>> Slope(2.0, 1.9, 2.1, np.array([1.9, 2.0, 2.1]), "slope of y in x")
+    slope of y in x: 2 [1.9, 2.1] (99 %, 3 seeds)
+    """
 
     mean: float
     low: float

@@ -33,29 +33,57 @@ from adversarium.plans.verdict import Why
 
 
 def identity(error: Quantity, tolerance: float) -> Check:
-    """holds: the worst error is within the tolerance."""
+    """holds: the worst error is within the tolerance.
+
+    >>> error = Quantity("left − right", lambda rows: np.array([1e-15, 3e-12]))
+    >>> identity(error, 1e-9).judge(Evidence()).verdict
+    'holds'
+    """
     return Identity(error, tolerance)
 
 
 def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Check:
-    """holds: no value exceeds the bound in any seed; with a proof, only that makes it hold."""
+    """holds: no value exceeds the bound in any seed; with a proof, only that makes it hold.
+
+    >>> from adversarium.plans import Rows, Trial
+    >>> rows = Evidence((Rows(Trial(function=max), tuple(range(5)), {}),))  # five seeds
+    >>> excess = Quantity("error − bound", lambda rows: np.array([-0.1, -0.3, -0.2, -0.1, 0.2]))
+    >>> at_most(excess, 0.0).judge(rows).reason
+    'violated in 1 of 5 seeds, worst 0.2 > 0 (seed 4)'
+    """
     return AtMost(worst, bound, proof)
 
 
 def level(
     quantity: Quantity, low: float = -math.inf, high: float = math.inf, always: bool = False
 ) -> Check:
-    """holds: the interval over seeds lies in [low, high]; `always`: and so does every seed."""
+    """holds: the interval over seeds lies in [low, high]; `always`: and so does every seed.
+
+    >>> error = Quantity("error", lambda rows: np.array([0.49, 0.5, 0.51, 0.5, 0.5]))
+    >>> [level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
+    ['holds', 'fails']
+    """
     return Level(quantity, low, high, always=always)
 
 
 def power(quantity: Quantity, low: float, high: float) -> Check:
-    """An exponent that was fitted within each run: holds where its interval lies in the range."""
+    """An exponent that was fitted within each run: holds where its interval lies in the range.
+
+    >>> fitted = Quantity("power of t", lambda rows: np.array([-1.01, -1.0, -0.99, -1.0, -1.0]))
+    >>> power(fitted, -1.1, -0.9).judge(Evidence()).verdict
+    'holds'
+    """
     return Level(quantity, low, high, "exponent")
 
 
 def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
-    """holds: the interval of the paired difference lies above `by`."""
+    """holds: the interval of the paired difference lies above `by`.
+
+    >>> robust = Quantity("robust", lambda rows: np.array([0.5, 0.6, 0.5, 0.6, 0.5]))
+    >>> clean = Quantity("clean", lambda rows: np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
+    >>> ordering(robust, than=clean).judge(Evidence()).verdict
+    'holds'
+    """
     return Ordering(greater, than, by)
 
 
@@ -73,7 +101,16 @@ def exponent(
     per: Callable[[float], float] = _one,
 ) -> Check:
     """holds: the power of a coordinate in a number a run (a name: its last value) lies within the
-    tolerance of the claimed one (or within two tolerances, below and above it)."""
+    tolerance of the claimed one (or within two tolerances, below and above it).
+
+    >>> import adversarium as av
+    >>> def square(rng, d):
+    ...     return {"y": d**2}
+    >>> sizes = [av.Trial(function=square, parameters={"d": d}, at={"d": d}) for d in (1, 2, 4, 8)]
+    >>> rows = Evidence(tuple(av.run(size, range(5)).rows for size in sizes))
+    >>> exponent("y ∝ d²", "y", "d", Where(), claimed=2, tolerance=0.1).judge(rows).verdict
+    'holds'
+    """
     below, above = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
     reading = number if isinstance(number, Reading) else end(number)
     return Exponent(name, reading, along, meant, claimed - below, claimed + above, per)
@@ -89,7 +126,19 @@ def no_growth(
     kind: str = "exponent",
 ) -> Check:
     """An upper bound with an open constant: holds where a number a run does not grow along a
-    coordinate, fails where it outgrows log^logs, which the statement leaves open."""
+    coordinate, fails where it outgrows log^logs, which the statement leaves open.
+
+    >>> import adversarium as av
+    >>> def square(rng, d):
+    ...     return {"y": d**2}
+    >>> sizes = [av.Trial(function=square, parameters={"d": d}, at={"d": d}) for d in (1, 2, 4, 8)]
+    >>> rows = Evidence(tuple(av.run(size, range(5)).rows for size in sizes))
+    >>> no_growth("y", "y", "d", Where()).judge(rows).verdict
+    'fails'
+    >>> per_square = no_growth("y/d²", "y", "d", Where(), per=lambda d: d**2)
+    >>> per_square.judge(rows).verdict
+    'holds'
+    """
     reading = number if isinstance(number, Reading) else end(number)
     return NoGrowth(name, reading, along, meant, logs, False, per, kind)
 
@@ -103,33 +152,59 @@ def no_decay(
     per: Callable[[float], float] = _one,
     kind: str = "exponent",
 ) -> Check:
-    """A lower bound with an open constant: the number does not fall along a coordinate."""
+    """A lower bound with an open constant: the number does not fall along a coordinate.
+
+    >>> no_decay("V", "median_memorised", "N", Where("ladder")).kind
+    'exponent'
+    """
     reading = number if isinstance(number, Reading) else end(number)
     return NoGrowth(name, reading, along, meant, logs, True, per, kind)
 
 
 def end(name: str) -> Reading:
-    """The last value of a number, as a reading of any run."""
+    """The last value of a number, as a reading of any run.
+
+    >>> end("risk").on(Where("ladder", {"d": 200})).name
+    'risk (ladder, d = 200)'
+    """
     return Reading(name, lambda run: run.last(name), (name,))
 
 
 def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
-    """holds: the exact interval of the pooled frequency lies above the level."""
+    """holds: the exact interval of the pooled frequency lies above the level.
+
+    >>> kept = Quantity("kept", lambda rows: np.array([100, 99, 100, 100, 100]))
+    >>> frequency(kept, 100, at_least=0.95).judge(Evidence()).verdict
+    'holds'
+    """
     return Frequency(successes, trials, at_least)
 
 
 def existence(checked: Quantity) -> Check:
-    """holds: the object passed its exact check in every seed."""
+    """holds: the object passed its exact check in every seed.
+
+    >>> existence(Quantity("found", lambda rows: np.array([1.0, 1.0]))).judge(Evidence()).verdict
+    'holds'
+    """
     return Existence(checked)
 
 
 def in_regime(quantity: Quantity, at_least: float) -> Check:
-    """A hypothesis: below the level nothing is said."""
+    """A hypothesis: below the level nothing is said.
+
+    >>> wide = in_regime(Quantity("m/n", lambda rows: np.array([3.0, 3.0])), at_least=8)
+    >>> wide.judge(Evidence()).why.value
+    'out of regime'
+    """
     return InRegime(quantity, at_least)
 
 
 def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Where) -> Check:
-    """A hypothesis about the run's own configuration: below the level nothing is said."""
+    """A hypothesis about the run's own configuration: below the level nothing is said.
+
+    >>> gated("d/n", lambda run: run.data.d / run.n, 10, Where("ladder")).needs[0].where.told
+    'ladder'
+    """
 
     def one_a_seed(rows: Evidence) -> np.ndarray:
         run = rows.one(meant)
@@ -141,52 +216,110 @@ def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Whe
 
 
 def given(event: Quantity, check: Check) -> Check:
-    """The check on the seeds in which a random hypothesis came true."""
+    """The check on the seeds in which a random hypothesis came true.
+
+    >>> from adversarium.plans import Rows, Trial
+    >>> from adversarium.plans.evidence import Series
+    >>> columns = {"event": [[1.0], [1.0], [0.0]], "error": [[0.0], [0.0], [9.0]]}  # three seeds
+    >>> series = {name: Series(np.zeros(1), np.array(column)) for name, column in columns.items()}
+    >>> rows = Evidence((Rows(Trial(function=max), (0, 1, 2), series),))
+    >>> event, error = (end(name).on(Where()) for name in ("event", "error"))
+    >>> given(event, identity(error, 0.0)).judge(rows).verdict
+    'holds'
+    """
     return Given(event, check)
 
 
 def unless_refuted(check: Check, because: str) -> Check:
-    """A check that finite sizes can confirm and not refute."""
+    """A check that finite sizes can confirm and not refute.
+
+    >>> error = Quantity("error", lambda rows: np.array([0.5]))
+    >>> unless_refuted(identity(error, 0.1), "d is small").judge(Evidence()).why.value
+    'asymptotic constant'
+    """
     return UnlessRefuted(check, because)
 
 
 def cited(kind: str, what: str) -> Check:
-    """A statement that a paper takes from elsewhere."""
+    """A statement that a paper takes from elsewhere.
+
+    >>> cited("inequality", "the VC bound").judge(Evidence()).verdict
+    'not testable'
+    """
     return NotTestable(kind, Why.CITED, f"{what}; its own source would decide it")
 
 
 def not_testable(kind: str, why: Why, what: str) -> Check:
-    """A statement that no experiment decides."""
+    """A statement that no experiment decides.
+
+    >>> not_testable("existence", Why.ALL_NETWORKS, "any ReLU network").judge(Evidence()).reason
+    'quantifies over all networks: any ReLU network'
+    """
     return NotTestable(kind, why, what)
 
 
 def setting(kind: str, *factors: Quantity) -> Check:
-    """A hypothesis or a definition, told with its factors."""
+    """A hypothesis or a definition, told with its factors.
+
+    >>> factor = Quantity("d/n", lambda rows: np.array([20.0, 20.0]))
+    >>> setting("inequality", factor).judge(Evidence()).verdict
+    'setting'
+    """
     return Setting(kind, factors)
 
 
 def every(*checks: Check) -> Check:
-    """All of several checks: one statement at several places."""
+    """All of several checks: one statement at several places.
+
+    >>> small = Quantity("here", lambda rows: np.array([1e-12]))
+    >>> large = Quantity("there", lambda rows: np.array([1.0]))
+    >>> every(identity(small, 1e-9), identity(large, 1e-9)).judge(Evidence()).verdict
+    'fails'
+    """
     return Every(checks)
 
 
 def parts(named: Mapping[str, Check]) -> Check:
-    """The parts of a statement by name, each with its own word."""
+    """The parts of a statement by name, each with its own word.
+
+    >>> small = Quantity("here", lambda rows: np.array([1e-12]))
+    >>> large = Quantity("there", lambda rows: np.array([1.0]))
+    >>> both = parts({"(i)": identity(small, 1e-9), "(ii)": identity(large, 1e-9)})
+    >>> both.judge(Evidence()).verdict
+    'mixed'
+    """
     return Parts(tuple(named.items()))
 
 
 def each(meant: Where | str, make: Callable[[Where], Check]) -> Check:
-    """A check of every run that is meant."""
+    """A check of every run that is meant.
+
+    >>> from adversarium.plans import Rows, Trial
+    >>> rows = Evidence(tuple(Rows(Trial(function=max, at={"d": d}), (0,), {}) for d in (10, 20)))
+    >>> def exact(run):
+    ...     return identity(Quantity(run.told, lambda rows: np.zeros(1)), 0.0)
+    >>> [number.name for number in each("", exact).judge(rows).measured]
+    ['d = 10', 'd = 20']
+    """
     return Each(meant if isinstance(meant, Where) else Where(meant), make)
 
 
 def present(
     kind: str, make: Callable[[Evidence], Sequence[Check]], lacking: str, *needs: Need
 ) -> Check:
-    """Checks that depend on what was run."""
+    """Checks that depend on what was run.
+
+    >>> present("identity", lambda rows: [], "no run reached T₁").judge(Evidence()).verdict
+    'undecided'
+    """
     return Present(kind, make, lacking, needs)
 
 
 def counted_as(kind: str, check: Check) -> Check:
-    """A check that counts as one of another kind."""
+    """A check that counts as one of another kind.
+
+    >>> zero = Quantity("error", lambda rows: np.zeros(5))
+    >>> counted_as("level", identity(zero, 0.0)).kind
+    'level'
+    """
     return Kind(kind, check)

@@ -98,7 +98,12 @@ def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
 
 
 def exactly(task: Task) -> Where:
-    """That one run."""
+    """That one run.
+
+    >>> from adversarium.plans import Trial
+    >>> exactly(Trial(function=max, family="ladder", at={"d": 200})).told
+    'ladder, d = 200'
+    """
     return Where(task.family, task.coordinates)
 
 
@@ -241,7 +246,11 @@ def _bracketed(name: str) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """A number a seed of one run's rows, and the names that it reads."""
+    """A number a seed of one run's rows, and the names that it reads.
+
+    >>> Reading("twice", lambda run: 2 * run.last("risk"), ("risk",)).on(where("ladder", d=9)).name
+    'twice (ladder, d = 9)'
+    """
 
     name: str
     of: Callable[[Rows], np.ndarray] = field(repr=False)
@@ -261,7 +270,11 @@ def last(
     over: Literal["", "mean", "max", "min"] = "",
 ) -> Quantity:
     """A number at the last record time (folds and trials have only one), of the one run that is
-    meant; `over` reduces its axes (the mean over classes, say)."""
+    meant; `over` reduces its axes (the mean over classes, say).
+
+    >>> (last("robust_error", "ladder") - last("clean_error", "ladder")).name
+    'robust_error (ladder) − clean_error (ladder)'
+    """
     place = meant if isinstance(meant, Where) else Where(meant)
     fell = f"step of {name}"
 
@@ -293,7 +306,11 @@ def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.n
 def quantity(
     name: str, of: Callable[[Evidence], np.ndarray], *needs: Need, points: int = 0
 ) -> Quantity:
-    """Any other function of the rows, one number a seed, and what it needs of them."""
+    """Any other function of the rows, one number a seed, and what it needs of them.
+
+    >>> quantity("runs", lambda rows: np.array([len(rows)])).of(Evidence())
+    array([0])
+    """
     return Quantity(name, of, needs, points)
 
 

@@ -12,7 +12,11 @@ EVERY = (Where(),)
 @dataclass(frozen=True, kw_only=True)
 class Curves:
     """Numbers against t, mean and band over seeds, one panel a run; a number with an axis has one
-    line for each of its places. `names` overrides the probes' own symbols."""
+    line for each of its places. `names` overrides the probes' own symbols.
+
+    >>> Curves(name="training", y=("risk",), log_x=True).runs  # without a choice, every run
+    (Where(family=None, at={}),)
+    """
 
     name: str
     y: tuple[str, ...]
@@ -32,7 +36,12 @@ class Curves:
 
 @dataclass(frozen=True)
 class Moment:
-    """A time of one run that its rows decide, one number a seed; drawn as their mean."""
+    """A time of one run that its rows decide, one number a seed; drawn as their mean.
+
+    >>> from adversarium.plans.evidence import last
+    >>> Moment(Where("theorem"), last("first_time", "theorem")).of.name
+    'first_time (theorem)'
+    """
 
     run: Where
     of: Quantity
@@ -41,7 +50,12 @@ class Moment:
 @dataclass(frozen=True, kw_only=True)
 class Course:
     """One seed of one run against t, one panel a group of numbers; a number with an axis is drawn
-    with all of its places. Marked times are rows with one number a seed."""
+    with all of its places. Marked times are rows with one number a seed.
+
+    >>> panels = {"signal and noise": {"true_feature": "α³U", "memorised": "V_i"}}
+    >>> Course(name="course", run=Where("theorem"), panels=panels).y
+    ('true_feature', 'memorised')
+    """
 
     name: str
     run: Where
@@ -65,7 +79,11 @@ class Course:
 
 @dataclass(frozen=True, kw_only=True)
 class Bars:
-    """Last values, one group a run, mean and interval over seeds."""
+    """Last values, one group a run, mean and interval over seeds.
+
+    >>> Bars(name="errors", y=("error",), levels={"a guess": 0.5}).levels
+    {'a guess': 0.5}
+    """
 
     name: str
     y: tuple[str, ...]
@@ -80,7 +98,11 @@ class Bars:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """Last values along their axis, mean and band over seeds, one panel a run."""
+    """Last values along their axis, mean and band over seeds, one panel a run.
+
+    >>> Profile(name="radius", y=("error_by_radius",), complement=True).y
+    ('error_by_radius',)
+    """
 
     name: str
     y: tuple[str, ...]
@@ -99,7 +121,11 @@ class Profile:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Last values, one row a run: mean ± half the interval."""
+    """Last values, one row a run: mean ± half the interval.
+
+    >>> Table(name="errors", y=("error", "robust_error")).y
+    ('error', 'robust_error')
+    """
 
     name: str
     y: tuple[str, ...]
@@ -112,7 +138,12 @@ class Table:
 @dataclass(frozen=True, kw_only=True)
 class Switch:
     """What a sweep looks for: a number's last value above or below a level; and the theorem's
-    boundary, `predicted(run)`: positive where it should be above, negative where below."""
+    boundary, `predicted(run)`: positive where it should be above, negative where below.
+
+    >>> switch = Switch(probe="memory_share", above=0.5, predicted=lambda run: 20 - run.n)
+    >>> switch.above
+    0.5
+    """
 
     probe: str
     above: float
@@ -123,7 +154,12 @@ class Switch:
 @dataclass(frozen=True, kw_only=True)
 class Phase:
     """A number over a plane of two positive coordinates, the predicted boundary where a switch
-    happens and the fitted one."""
+    happens and the fitted one.
+
+    >>> switch = Switch(probe="memory_share", above=0.5)
+    >>> Phase(name="plane", run=Where("cells"), x="N", y_along="gap", switch=switch).y
+    ('memory_share',)
+    """
 
     name: str
     run: Where
@@ -151,7 +187,12 @@ class Phase:
 @dataclass(frozen=True, kw_only=True)
 class Powers:
     """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
-    power with its 99 % interval, and the claimed one."""
+    power with its 99 % interval, and the claimed one.
+
+    >>> time = Reading("T₀", lambda run: run.last("T0"), ("T0",))
+    >>> Powers(name="T0", number=time, sweeps={"η": Where("eta")}, claimed={"η": -1}).y
+    ('T0',)
+    """
 
     name: str
     number: Reading

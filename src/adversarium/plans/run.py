@@ -79,6 +79,13 @@ class Run(_Placed):
     `family` and `at` place the run among those of its plan; coordinates may be read from the run
     itself (`at={"d": Read("data.d")}`). `engine` asks for one engine by name. What is recorded and
     where the run stands are not part of its key.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> data, at = Clusters(d=20, mu=4.0), {"d": Read("data.d")}
+    >>> run = Run(data=data, network=TwoLayer(m=4), n=10, steps=100, eta=0.1, record=50, at=at)
+    >>> run.label, run.times
+    ('d = 20', (0, 50, 100))
     """
 
     data: Any
@@ -143,6 +150,9 @@ class Trial(_Placed):
 
     `function` stands at the top level of a module: its name, `parameters` and `version` are the
     key. Raise `version` when its numbers change.
+
+    >>> Trial(function=max, family="tails", at={"d": Read("d")}, parameters={"d": 50}).label
+    'tails, d = 50'
     """
 
     function: Callable[..., Mapping[str, Any]]  # sockets.Numbers

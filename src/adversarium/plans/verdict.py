@@ -20,7 +20,11 @@ class Word(StrEnum):
 
 
 class Why(StrEnum):
-    """Why a claim is undecided, or not testable."""
+    """Why a claim is undecided, or not testable.
+
+    >>> Why.SPANS.value
+    'spans too little'
+    """
 
     FEW_SEEDS = "too few seeds"
     REGIME = "out of regime"

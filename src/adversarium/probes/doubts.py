@@ -29,6 +29,17 @@ def softmax_tails(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     least_doubt: The smallest 1 − π_y over all points, Lemma D.5 of RNRF.
     least_wrong: The smallest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
     largest_wrong: The largest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
+
+    Where nothing is learnt every class has probability 1/k:
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
+    >>> tails = softmax_tails(nothing, av.probes.Scene(setting))
+    >>> round(tails["least_doubt"].item(), 9), round(tails["largest_wrong"].item(), 9)
+    (0.5, 1.0)
     """
     return _tails(state.f(scene.train.x), scene)
 
@@ -54,6 +65,18 @@ def attacked_softmax_tails(
         of RNRF.
     attacked_largest_wrong: The largest kπ_i over all attacked points and wrong classes, Lemma D.20
         of RNRF.
+
+    Where nothing is learnt every class has probability 1/k:
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> attack = av.attacks.MarginStep(radius=0.5, step=10.0)
+    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
+    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
+    >>> tails = attacked_softmax_tails(nothing, av.probes.Scene(setting))
+    >>> [round(tails[f"attacked_{name}"].item(), 9) for name in ("least_doubt", "largest_wrong")]
+    [0.5, 1.0]
     """
     values = _tails(state.f(state.full.x_adv), scene)
     return {f"attacked_{name}": value for name, value in values.items()}

@@ -38,13 +38,26 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
 @measures(r"share of $\|w\|^2$ on the features, largest $A$")
 def robust_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
     """The share of ‖w‖² that the features carry, in each class's filter with the largest A; the
-    smallest over classes, §5 of RNRF."""
+    smallest over classes, §5 of RNRF.
+
+    >>> import torch, adversarium as av
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> W = (3 * data.U + 4 * torch.eye(5).double()[4])[None, :, None]  # 3 on a feature, 4 off
+    >>> state, scene = av.training.WeightState(setting, 0, W), av.probes.Scene(setting)
+    >>> round(robust_feature_energy(state, scene).item(), 9)
+    0.36
+    """
     return _least_share(state, scene, diagonal(correlations(state, scene)[0]))
 
 
 @measures(r"median share of $\|w\|^2$ on the features")
 def typical_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF."""
+    """The median over all filters of the share of ‖w‖² that the features carry, §5 of RNRF.
+
+    >>> typical_feature_energy.measures[0].name, typical_feature_energy.measures[0].axes
+    ('typical_feature_energy', ())
+    """
     W = state.W.flatten(1, 2)
     shares = W[..., : 2 * scene.data.k].square().sum(-1) / W.square().sum(-1)
     return shares.median(-1).values

@@ -153,7 +153,18 @@ class Decay:
 
 @measures(r"$\eta\sigma_0\lambda\,\mathrm{mean}_i\,\psi(y_i f(X_i^{adv}))$")
 def attacked_doubt(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds."""
+    """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import ENGINES, Rule, Setting
+    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> network = av.networks.CubicCNN(m=2, sigma0=1e-9)
+    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> engine = ENGINES["signal_noise"]
+    >>> state = engine.apart(engine.init((setting,)))[0]
+    >>> round(attacked_doubt(state, av.probes.Scene(setting)).item() / (0.1 * 1e-9), 6)  # ψ(0) = ½
+    0.5
+    """
     state = reduced(state)
     rule = scene.setting.rule
     psi = torch.sigmoid(-state.robust_margin).mean(-1)
@@ -181,7 +192,20 @@ def memory_share(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]
 @measures("the conclusion of Theorem 4.1 stands (0 no, 1 yes)")
 def conclusion(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
     """1 where Theorem 4.1 of CGRO's conclusion stands on 500 fresh points: clean test error ≤ 0.01,
-    robust training error 0, robust test error in [0.4, 0.6] (transfer attack); else 0."""
+    robust training error 0, robust test error in [0.4, 0.6] (transfer attack); else 0.
+
+    Nothing stands before anything is learnt:
+
+    >>> import adversarium as av
+    >>> from adversarium.training import ENGINES, Rule, Setting
+    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
+    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> engine = ENGINES["signal_noise"]
+    >>> state = engine.apart(engine.init((setting,)))[0]
+    >>> conclusion(state, av.probes.Scene(setting)).item()
+    0.0
+    """
     clean = error(state.margin(scene.test(500)))
     robust = error(state.margin(scene.test(500), scene.attack))
     trained = error(state.margin(scene.train, scene.attack))
@@ -190,7 +214,18 @@ def conclusion(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
 
 @measures(r"$\alpha u_r$", axes=("unit",))
 def signals(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S m"]:
-    """α u_r = α⟨w_r, w*⟩ of every filter r, §4.1 of CGRO."""
+    """α u_r = α⟨w_r, w*⟩ of every filter r, §4.1 of CGRO.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import ENGINES, Rule, Setting
+    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
+    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> engine = ENGINES["signal_noise"]
+    >>> state = engine.apart(engine.init((setting,)))[0]
+    >>> torch.allclose(signals(state, av.probes.Scene(setting)), 2.0 * setting.W0[..., 0])
+    True
+    """
     return scene.data.alpha * reduced(state).u
 
 

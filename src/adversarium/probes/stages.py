@@ -25,6 +25,9 @@ class GrowthRange:
         RNRF.
     largest_growth: The largest increment of A or B over its law in the polynomial part, Lemma D.8
         of RNRF.
+
+    >>> [measure.name for measure in GrowthRange().measures]
+    ['least_growth', 'largest_growth']
     """
 
     @property
@@ -71,6 +74,19 @@ class ForeignRatio:
         first on and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
     foreign_nonrobust_ratio: The largest max_r D_{i,r,y} over its own start, over all steps from the
         first on and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
+
+    Here foreign correlations fall from the first step on:
+
+    >>> import adversarium as av
+    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> data = av.data.TwoFeaturePatches(k=2, d=8, P=4, sigma_n=0.0)
+    >>> network = av.networks.SmoothedCNN(m=3, sigma0=0.1)
+    >>> setting = Setting(data, network, None, Rule(n=6, steps=5, eta=0.1), (0, 1))
+    >>> fold, memory, engine = ForeignRatio(), None, ENGINES["full"]
+    >>> for joined in train(engine, (setting,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], av.probes.Scene(setting))
+    >>> [bool((ratio < 1).all()) for ratio in fold.rows(memory).values()]
+    [True, True]
     """
 
     @property
@@ -110,7 +126,21 @@ class ForeignRatio:
 class NoiseRemainder:
     """What the own patch leaves of a step of ⟨w, ξ⟩, in units of η/√d, Lemma E.4 of RNRF: the
     largest over all steps, filters and training patches of |Δ⟨w_{i,r}, ξ⟩ −
-    (η/N)(1{y=i} − π_i) s'(⟨w_{i,r}, x_p⟩)‖ξ_p‖²|·√d/η."""
+    (η/N)(1{y=i} − π_i) s'(⟨w_{i,r}, x_p⟩)‖ξ_p‖²|·√d/η.
+
+    Without noise nothing is left:
+
+    >>> import adversarium as av
+    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> data = av.data.TwoFeaturePatches(k=2, d=8, P=4, sigma_n=0.0)
+    >>> network = av.networks.SmoothedCNN(m=3, sigma0=0.1)
+    >>> setting = Setting(data, network, None, Rule(n=6, steps=5, eta=0.1), (0, 1))
+    >>> fold, memory, engine = NoiseRemainder(), None, ENGINES["full"]
+    >>> for joined in train(engine, (setting,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], av.probes.Scene(setting))
+    >>> fold.rows(memory)["noise_remainder"].tolist()
+    [0.0, 0.0]
+    """
 
     name: str = "noise_remainder"
 

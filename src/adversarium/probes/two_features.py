@@ -50,10 +50,9 @@ def nonrobust_total(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tenso
     """Σ_s max(B_{i,s}, 0)^q of every class i, Lemma 5.2 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, (0,))
+    >>> state = av.training.WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
     >>> nonrobust_total(state, av.probes.Scene(setting)).tolist()
     [[8.0, 8.0]]
     """
@@ -65,10 +64,9 @@ def foreign_robust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> swapped = WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> swapped = av.training.WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
     >>> foreign_robust(swapped, av.probes.Scene(setting)).item()
     3.0
     """
@@ -80,10 +78,9 @@ def foreign_nonrobust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> own = WeightState(setting, 0, 3 * data.V[None, :, None])  # own features alone
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> own = av.training.WeightState(setting, 0, 3 * data.V[None, :, None])  # own features alone
     >>> foreign_nonrobust(own, av.probes.Scene(setting)).item()
     0.0
     """
@@ -129,11 +126,10 @@ def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     off_l1: The largest ‖P_⊥w‖₁ of a filter, Lemmas D.2 and D.16 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> W = data.U * torch.tensor([[3.0], [4.0]])  # w_0 = 3u_0, w_1 = 4u_1
-    >>> state = WeightState(setting, 0, W[None, :, None])
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> W = (data.U * torch.tensor([[3.0], [4.0]]))[None, :, None]  # w_0 = 3u_0, w_1 = 4u_1
+    >>> state = av.training.WeightState(setting, 0, W)
     >>> {name: x.item() for name, x in decomposition(state, av.probes.Scene(setting)).items() if x}
     {'length_A': 5.0}
     """
@@ -166,10 +162,9 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
         RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> nothing = av.training.WeightState(setting, 0, 0 * setting.W0)
     >>> round(outputs(nothing, av.probes.Scene(setting))["doubt"].item(), 9)  # 1 − 1/k
     0.5
     """
@@ -178,7 +173,11 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
 
 @measures(r"$F_y(X)$ of a class", axes=("class",))
 def class_logits(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S k"]:
-    """The mean of F_y over the training points of every class y, Lemma D.10 of RNRF."""
+    """The mean of F_y over the training points of every class y, Lemma D.10 of RNRF.
+
+    >>> class_logits.measures[0].name, class_logits.measures[0].axes
+    ('class_logits', ('class',))
+    """
     own, y = true_logit(state.f(scene.train.x), scene.train.y).double(), scene.train.y
     of = torch.nn.functional.one_hot(y, scene.data.k).to(own)  # (S, n, k)
     return (own[..., None] * of).sum(1) / of.sum(1)
@@ -209,9 +208,8 @@ def attacked_outputs(
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, alpha=2.0, sigma_n=0.0)
     >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
     >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])
-    >>> found = attacked_outputs(state, av.probes.Scene(setting))
-    >>> round(found["attacked_true_logit"].item(), 4)  # s(2 − ½)
+    >>> state = WeightState(setting, 0, data.U[None, :, None])  # F_y = s(2 − ½)
+    >>> round(attacked_outputs(state, av.probes.Scene(setting))["attacked_true_logit"].item(), 4)
     0.8333
     """
     values = _outputs(state.f(state.full.x_adv), scene)
@@ -251,13 +249,11 @@ def noise_correlations(
         without its part on the features, Lemmas E.3 and E.10 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])  # no part off the features
-    >>> found = noise_correlations(state, av.probes.Scene(setting))
-    >>> found["noise_correlation"].item() > 0, found["noise_correlation_off"].item()
-    (True, 0.0)
+    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), av.training.Rule(n=2, steps=1, eta=1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # none off the features
+    >>> {n: bool(x) for n, x in noise_correlations(state, av.probes.Scene(setting)).items()}
+    {'noise_correlation': True, 'noise_correlation_off': False}
     """
     k, noise = scene.data.k, scene.train.noise.flatten(1, 2)
     whole = state.W @ noise.mT[:, None]
@@ -306,7 +302,11 @@ class InnerGap:
 @dataclass(frozen=True)
 class SwappedError:
     """The share of fresh points that the model-free perturbation towards y' does not turn into y',
-    Theorem 4.3 of RNRF."""
+    Theorem 4.3 of RNRF.
+
+    >>> SwappedError(radius=0.5).measures[0].name
+    'swapped_error'
+    """
 
     radius: float  # ε
     n: int = 1000
@@ -332,11 +332,10 @@ class FeatureError:
     Definition 4.1 of RNRF; one minus the feature learning accuracy.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
-    >>> rule = Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])  # it knows u alone
+    >>> rule = av.training.Rule(n=2, steps=1, eta=0.1)
+    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # it knows u alone
     >>> scene, kinds = av.probes.Scene(setting), ("robust", "nonrobust")
     >>> [FeatureError(keep, n=9)(state, scene).item() for keep in kinds]
     [0.0, 1.0]

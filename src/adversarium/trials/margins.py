@@ -56,7 +56,13 @@ def _direction(rng: Generator, d: int, alpha: float, n: int) -> dict[str, float]
 def not_exact_share(rng: Generator, d: int, draws: int) -> Numbers:
     """P[u ≠ w*] = P[Bin(N' − 1, ½) ≤ d − 2], Theorem 4.1 of CGRM corrected (ours), at N' = 2(d − 1)
     and √d more: the share of draws with u ≠ w*, that is with all y_i ξ_i in a half-space, and
-    Wendel's probability."""
+    Wendel's probability.
+
+    >>> from adversarium.rng import stream
+    >>> found = not_exact_share(stream(0, "example"), d=3, draws=5)
+    >>> found["share"].at, found["wendel"].values[0]  # half of the sets of 2(d − 1) points
+    ((4, 6), 0.5)
+    """
     counts = tuple(2 * (d - 1) + round(shift * math.sqrt(d)) for shift in (0, 1))
     seen = [
         sum(max_margin(normal((n, d - 1), rng))[1] > 1e-9 for _ in range(draws)) / draws

@@ -125,7 +125,13 @@ def certified_draws(
     draws: int,
 ) -> Numbers:
     """With high probability, Theorem 4.2 of CGRM: the number of training sets, of so many draws,
-    after whose modified training (w_0 at its limit) the exact check leaves no point open."""
+    after whose modified training (w_0 at its limit) the exact check leaves no point open.
+
+    >>> from adversarium.rng import stream
+    >>> data = MarginMixture(d=100, alpha=4.0, beta=0.5, mu=0.3)
+    >>> certified_draws(stream(0, "example"), data, N=10, delta=0.1, b=50.0, draws=3)
+    {'certified': 3}
+    """
     whole = 0
     for _ in range(draws):
         made = _trained(rng, data, N, delta, b, steps=0)
@@ -146,7 +152,13 @@ def best_threshold(
     steps: int = 400,
 ) -> Numbers:
     """Theorem 4.2 of CGRM leaves b open: the smallest share of training points that attacks break
-    over b = 0, 0.05 d, …, and the b at which it is reached."""
+    over b = 0, 0.05 d, …, and the b at which it is reached.
+
+    >>> from adversarium.rng import stream
+    >>> data = MarginMixture(d=100, alpha=4.0, beta=0.5, mu=0.3)
+    >>> best_threshold(stream(0, "example"), data, N=6, delta=1.0, shares=(0.0, 0.5), steps=20)
+    {'robust_train': 0.0, 'best_b': 50.0}
+    """
     found = []
     made = _trained(rng, data, N, delta, 0.0, steps)
     for share in shares:

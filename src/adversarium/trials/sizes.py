@@ -81,7 +81,12 @@ def shattered(
 ) -> Numbers:
     """√(Complexity/N), the standard bound of §6 of CGRM, from below: networks that differ in their
     last weights alone take every random labelling of n small-margin points, so that the class
-    shatters them and its VC dimension is at least n; the bound for N = n with it."""
+    shatters them and its VC dimension is at least n; the bound for N = n with it.
+
+    >>> from adversarium.rng import stream
+    >>> shattered(stream(0, "example"), n=4, D=5, labellings=2)["VC dimension, at least"]
+    4
+    """
     cells, clean = _random_cells(rng, n, D), linear_clean(D, eps0)
     x = torch.cat([0.5 + 0.4 * cells, (0.5 + eps0 * coins((n,), rng))[:, None]], dim=1)
     right = True

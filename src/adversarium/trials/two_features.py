@@ -72,7 +72,13 @@ def _least_patches(c: float, tau: int) -> int:
 
 def separation(rng: Generator, data: TwoFeaturePatches, eps: float, n: int = 100) -> Numbers:
     """‖X − X'‖_∞ ≫ ε for different labels, §2.5 of RNRF: of n independent pairs, how many have
-    disjoint ε-balls (> 2ε), and the least ‖X − X'‖_∞/ε."""
+    disjoint ε-balls (> 2ε), and the least ‖X − X'‖_∞/ε.
+
+    >>> from adversarium.rng import stream
+    >>> data = TwoFeaturePatches(k=2, d=4, P=2, alpha=2.0, beta=1.0, sigma_n=0.0)
+    >>> separation(stream(0, "example"), data, eps=0.25, n=10)["apart"]  # all of them
+    10.0
+    """
     one, two = data.sample(n, rng), data.sample(n, rng)
     other = (one.y + 1 + integers(data.k - 1, (n,), rng)) % data.k
     x = _noiseless(data, two, other) + two.noise

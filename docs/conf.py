@@ -1,0 +1,101 @@
+"""The documentation as one site: Sphinx with a theme whose assets are all local."""
+
+import inspect
+import json
+import re
+from dataclasses import is_dataclass
+from importlib.metadata import version as installed
+from typing import Any
+
+from adversarium.probes.measuring import Measured
+from adversarium.report.mathematics import plain
+
+project = "adversarium"
+author = "the adversarium authors"
+copyright = "the adversarium authors"
+version = release = installed("adversarium")
+
+extensions = ["sphinx.ext.autodoc", "myst_parser", "cyclopts.sphinx_ext"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".ipynb": "markdown"}
+exclude_patterns = ["findings"]
+default_role = "code"
+myst_heading_anchors = 3
+
+smartquotes = False
+
+html_theme = "furo"
+html_title = "adversarium"
+html_show_sphinx = False
+html_copy_source = False
+html_static_path: list[str] = []
+
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+
+_FIELD = re.compile(r"^    (\w+): [^#\n]*?  # (.+)$", re.MULTILINE)
+
+
+def notebook_as_page(app: Any, name: str, content: list[str]) -> None:
+    """A notebook becomes Markdown: its cells, and under each what it showed."""
+    if app.env.doc2path(name).suffix == ".ipynb":
+        cells = json.loads(content[0])["cells"]
+        content[0] = "\n\n".join(block for cell in cells for block in _blocks(cell))
+
+
+def _blocks(cell: dict[str, Any]) -> list[str]:
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        return [source]
+    return [f"```python\n{source}\n```", *map(_shown, cell["outputs"])]
+
+
+def _shown(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        return f"![](data:image/png;base64,{''.join(data['image/png'].split())})"
+    if "text/html" in data:
+        return "".join(data["text/html"])
+    return "```text\n{}\n```".format("".join(output.get("text") or data["text/plain"]).rstrip())
+
+
+def told(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """A docstring is plain text; beside it stand the comments of a dataclass's fields and the
+    symbols of a probe's numbers."""
+    lines[:] = _typeset("\n".join(lines)).splitlines()
+    if inspect.isclass(thing) and is_dataclass(thing):
+        fields = _FIELD.findall(inspect.getsource(thing))
+        lines += ["", *(f":param {field}: {_escaped(comment)}" for field, comment in fields)]
+    if isinstance(thing, Measured):
+        symbols = [(m.name, plain(m.symbol)) for m in thing.measures if m.symbol]
+        lines += ["", *(f"| ``{field}``: {_escaped(symbol)}" for field, symbol in symbols)]
+
+
+def _typeset(text: str) -> str:
+    return "\n\n".join(_paragraph(block) for block in text.strip("\n").split("\n\n"))
+
+
+def _paragraph(text: str) -> str:
+    """An example and an indented block as they are, lines of the form `name: what it is` one by
+    one, everything else as running text."""
+    if text.startswith(">>>"):
+        return text
+    if text.startswith(" "):
+        return f"::\n\n{text}"
+    whole = re.sub(r"\n +", " ", text)
+    if whole != text or re.search(r"^\w+: ", text, re.MULTILINE):
+        return "\n".join(f"| {_escaped(line)}" for line in whole.splitlines())
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(
+        r"`([^`]*)`|([*|_\\])",
+        lambda found: f"``{found[1]}``" if found[2] is None else f"\\{found[2]}",
+        text,
+    )
+
+
+def setup(app: Any) -> None:
+    """The two hooks above."""
+    app.connect("source-read", notebook_as_page)
+    app.connect("autodoc-process-docstring", told)
