@@ -50,7 +50,7 @@ TOY = {
     ),
     "rnrf.theorems": dict(places=((2, 8), (3, 10)), n=4, m=3, steps=10),
     "cgro.constructions": dict(
-        built=((4, 2),), stages=(1, 2), shattered=(3,), steps=1, widths=(1, 2)
+        built=((4, 2),), stages=(1, 2), sizes=(1, 2), shattered=(3,), steps=1, widths=(1, 2)
     ),
     "cgro.flatness": dict(sets=1, fresh=10, draws=20, repeats=(1, 1)),
     "cgro.phases": dict(ratios=(0.25, 1.0), gap=(0.2, 0.15), longest=20),

@@ -33,6 +33,7 @@ TOY = {
     "first_order": dict(points=10),
     "flatness_factors": {},
     "flatness_gaps": dict(D=1, sets=2, fresh=10, sizes=(8, 16)),
+    "gate_sizes": dict(s=2),
     "gaussian_maxima": dict(numbers=20_000),
     "gaussian_tails": dict(draws=10),
     "generic_training": dict(N=20, d=4, fresh=10),

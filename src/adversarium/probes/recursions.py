@@ -3,6 +3,7 @@ run's own start and keep its curves and its error."""
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -188,8 +189,8 @@ class GrowthLaw:
     """The relative error of `growth` in the filters with the largest A and B of every class, Lemmas
     5.2 and D.8 of RNRF.
 
-    The early stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 without an attack (Lemma
-    D.8), or Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
+    The early stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 (Lemma D.8), with an attack
+    also Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
 
     error: The largest relative error of the growth law while its early stage lasts, in the filters
         with the largest A and B of every class, Lemmas 5.2 and D.8 of RNRF.
@@ -201,6 +202,8 @@ class GrowthLaw:
     """
 
     name: str = "growth_law"
+
+    revision: ClassVar[int] = 2  # 2: under attack, too, the early stage has π near 1/k
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -232,12 +235,13 @@ class GrowthLaw:
 
     def _early(self, M: Tensor, state: State[Tensor], scene: TwoFeatureScene) -> Tensor:
         k, network = scene.data.k, scene.network
-        if scene.attack is not None:
-            B = diagonal(M[..., k:]).clamp_min(0)
-            return (B.pow(network.q).sum(-1) < 0.1 * plateau(scene)).all(-1)
         doubt = (state.f(scene.train.x).softmax(-1) - 1 / k).abs().amax((1, 2))
         highest = (M.flatten(1).amax(-1)) * max(scene.data.alpha, scene.data.beta)
-        return (doubt < (1 - 1 / k) / 20) & (highest < network.rho)
+        early = (doubt < (1 - 1 / k) / 20) & (highest < network.rho)
+        if scene.attack is None:
+            return early
+        B = diagonal(M[..., k:]).clamp_min(0)
+        return early & (B.pow(network.q).sum(-1) < 0.1 * plateau(scene)).all(-1)
 
     def rows(self, memory: tuple[Tensor, Tensor, Stage]) -> Rows:
         """The largest error of the early stage, and T₀."""

@@ -27,7 +27,7 @@ from adversarium.trials.modified import (
     generic_training,
     modified_training,
 )
-from adversarium.trials.parts import distances, product_gate, square_gate
+from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
@@ -71,6 +71,7 @@ __all__ = [
     "first_order",
     "flatness_factors",
     "flatness_gaps",
+    "gate_sizes",
     "gaussian_maxima",
     "gaussian_tails",
     "generic_training",

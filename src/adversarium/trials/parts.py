@@ -10,27 +10,36 @@ from adversarium.rng import uniform
 from adversarium.sockets import Numbers
 
 
-def square_gate(rng: Generator, s: int) -> Numbers:
-    """sup|q_s − x²| = 4^{−(s+1)} with O(log(1/ε)) weights, units and layers, Lemma D.2 of CGRO: the
-    error over 4^{−(s+1)}, and the weights and the layers over s.
+def gate_sizes(rng: Generator, s: int) -> Numbers:
+    """O(log(1/ε)) weights and layers of the square, O(log²(B/ε)) parameters of the product, Lemmas
+    D.2 and D.3 of CGRO, ε = 4^{−(s+1)}: weights and layers over s, parameters over s².
 
     >>> from adversarium.rng import stream
-    >>> numbers = square_gate(stream(0, "example"), s=2)
-    >>> round(numbers["square"], 9), numbers["layers"]
-    (1.0, 1.0)
+    >>> gate_sizes(stream(0, "example"), s=2)["layers"]
+    1.0
     """
     net = square(s)
     layers = sum(isinstance(part, nn.ReLU) for part in net)
-    used = parameters(net)[0]
     return {
-        "square": _square_error(s) * 4 ** (s + 1), "weights": used / s, "layers": layers / s
-    }  # fmt: skip
+        "weights": parameters(net)[0] / s,
+        "layers": layers / s,
+        "parameters": parameters(product(2.0, s))[0] / s**2,
+    }
+
+
+def square_gate(rng: Generator, s: int) -> Numbers:
+    """sup|q_s − x²| = 4^{−(s+1)}, Lemma D.2 of CGRO: the error over 4^{−(s+1)}.
+
+    >>> from adversarium.rng import stream
+    >>> round(square_gate(stream(0, "example"), s=2)["square"], 9)
+    1.0
+    """
+    return {"square": _square_error(s) * 4 ** (s + 1)}
 
 
 def product_gate(rng: Generator, s: int) -> Numbers:
-    """|×̃ − xy| ≤ 6B²4^{−(s+1)} with O(log²(B/ε)) parameters, 0 on the axes, Lemma D.3 of CGRO, for
-    B = 1 and 2: the largest error over B²4^{−(s+1)}, the largest value on the axes, parameters over
-    s².
+    """|×̃ − xy| ≤ 6B²4^{−(s+1)}, 0 on the axes, Lemma D.3 of CGRO, for B = 1 and 2: the largest
+    error over B²4^{−(s+1)}, the largest value on the axes.
 
     >>> from adversarium.rng import stream
     >>> numbers = product_gate(stream(0, "example"), s=4)
@@ -41,7 +50,7 @@ def product_gate(rng: Generator, s: int) -> Numbers:
     for B in (1.0, 2.0):
         off, on_axes = _product_errors(rng, B, s)
         error, axes = max(error, off / (B**2 * 4 ** -(s + 1))), max(axes, on_axes)
-    return {"error": error, "axes": axes, "parameters": parameters(product(2.0, s))[0] / s**2}
+    return {"error": error, "axes": axes}
 
 
 def _square_error(s: int) -> float:

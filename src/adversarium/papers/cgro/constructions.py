@@ -42,6 +42,7 @@ from adversarium.probes import Error
 from adversarium.training import Adam
 from adversarium.trials import (
     classifiers,
+    gate_sizes,
     memorising_counts,
     product_gate,
     ray,
@@ -59,18 +60,21 @@ KINDS = (("linf", "product"), ("linf", "exact"), ("l2", "product"))  # norm, gat
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 TRAINED = (3, 4, 5)  # D
 BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # D, N
-STAGES = (2, 4, 8, 16)  # of a gate
+STAGES, SIZES = (2, 4, 8, 16), (4, 8, 16, 32, 64)  # of a gate: its error, its size
 SHATTERED = (3, 6, 12)  # D
 
 quick = dict(seeds=5)
 paper = dict(seeds=10)
 
 
-def plan(built=BUILT, stages=STAGES, shattered=SHATTERED, widths=WIDTHS, steps=2000):
+def plan(built=BUILT, stages=STAGES, sizes=SIZES, shattered=SHATTERED, widths=WIDTHS, steps=2000):
     for s in stages:
         at, one = {"s": Read("s")}, dict(s=s)
         yield Trial(family="square", at=at, function=square_gate, parameters=one)
         yield Trial(family="product", at=at, function=product_gate, parameters=one)
+    for s in sizes:
+        at, one = {"s": Read("s")}, dict(s=s)
+        yield Trial(family="gate sizes", at=at, function=gate_sizes, parameters=one)
     yield Trial(family="regions", function=regions, version=3)
     yield Trial(family="C(μ)", function=shattering)
     at = {"D": Read("D")}
@@ -152,10 +156,10 @@ _linear = [
 ]
 
 
-def _stages(family, *names):
+def _stages(*names):
     """Numbers that do not grow with the stages of a gate."""
     told = "power of s in {}"
-    return [no_growth(told.format(name), name, "s", where(family)) for name in names]
+    return [no_growth(told.format(name), name, "s", where("gate sizes")) for name in names]
 
 
 checks = {
@@ -180,7 +184,7 @@ checks = {
                 "sup error 4^−(s+1)": each(
                     "square", lambda s: level(last("square", s), 1 - 1e-4, 1 + 1e-4, always=True)
                 ),
-                "O(log(1/ε)) weights and layers": every(*_stages("square", "weights", "layers")),
+                "O(log(1/ε)) weights and layers": every(*_stages("weights", "layers")),
             }
         ),
     ),
@@ -190,7 +194,7 @@ checks = {
             {
                 "error ≤ 6B²4^−(s+1)": each("product", lambda s: at_most(last("error", s), 6.0)),
                 "0 on the axes": each("product", lambda s: at_most(last("axes", s), 0.0)),
-                "O(log²(B/ε)) parameters": every(*_stages("product", "parameters")),
+                "O(log²(B/ε)) parameters": every(*_stages("parameters")),
             }
         ),
     ),

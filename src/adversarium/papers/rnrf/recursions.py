@@ -92,9 +92,11 @@ def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
         **common,
     )
     attack = MarginStep(radius=eps, step=step)
-    laws = (FeatureRecursion(), GrowthLaw())
     kept = (KeptRecursion("printed"), KeptRecursion("unclipped"))
-    for family, dimension, folds in ((ADV, d, (*laws, *kept)), (CLOSED, 4, laws)):
+    for family, dimension, folds in (
+        (ADV, d, (FeatureRecursion(), *kept)),
+        (CLOSED, 4, (FeatureRecursion(),)),
+    ):
         yield Run(
             family=family,
             data=_silent(d=dimension),

@@ -1,7 +1,7 @@
 """The pictures of RNRF's recursions."""
 
 from adversarium.papers.rnrf.readings import A, B
-from adversarium.papers.rnrf.recursions_readings import ADV, CLOSED, STD
+from adversarium.papers.rnrf.recursions_readings import ADV, CLOSED, LAW, STD
 from adversarium.plans import Curves, Table, where
 
 _curves = {
@@ -36,7 +36,7 @@ figures = (
         name="laws",
         title="Errors of the recursions and of the growth laws",
         y=tuple(_laws),
-        runs=(where(STD), where(ADV), where(CLOSED)),
+        runs=(where(STD), where(ADV), where(CLOSED), where(LAW)),
         names=_laws,
         caption="Mean over seeds with its 99 % interval.",
     ),

@@ -17,7 +17,19 @@ from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf import fig3_readings as read
 from adversarium.papers.rnrf.fig3_recordings import until
 from adversarium.papers.rnrf.regime import EPS, consistent, gates, hypotheses
-from adversarium.plans import Read, Run, Table, each, every, last, level, ordering, parts, where
+from adversarium.plans import (
+    Read,
+    Run,
+    Table,
+    each,
+    every,
+    last,
+    level,
+    ordering,
+    parts,
+    unless_refuted,
+    where,
+)
 from adversarium.probes import (
     At,
     Error,
@@ -100,6 +112,9 @@ def _placed(named):
     return every(parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
 
 
+_OURS = "0.95 is ours, and the share rises with d; what ≈ asks for would have to be said"
+
+
 def _carried(name):
     """The features carry at least 0.95 of a filter's energy."""
     return lambda run: level(last(name, run), 0.95, 1)
@@ -139,9 +154,11 @@ checks = {
     "rnrf.thm4.4.universal": _everywhere(ADVERSARIAL, _all("universal_error")),
     "rnrf.sec3.decomp": _placed(
         {
-            "the filter with the largest B, standard": each(STANDARD, _carried("feature_energy")),
-            "the filter with the largest A, attacked": each(
-                ADVERSARIAL, _carried("robust_feature_energy")
+            "the filter with the largest B, standard": unless_refuted(
+                each(STANDARD, _carried("feature_energy")), _OURS
+            ),
+            "the filter with the largest A, attacked": unless_refuted(
+                each(ADVERSARIAL, _carried("robust_feature_energy")), _OURS
             ),
             "the median filter": each(STANDARD, _carried("typical_feature_energy")),
         }
