@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -222,6 +222,13 @@ def _check_checks(made: Experiment, path: Path) -> None:
     for id, check in made.checks.items():
         if not hasattr(check, "judge"):
             raise ValueError(f"{path}: the check of {id} is no rule such as level(last(…), 0, 1).")
+    for figure in made.figures:
+        name = getattr(figure, "name", None)
+        if not isinstance(name, str) or not name or name.startswith(".") or set(name) & set("/\\"):
+            raise ValueError(
+                f"{path}: a figure is one such as Curves(name=…, y=…), its name a file's without "
+                f"a folder, got {name if name is not None else figure!r}."
+            )
 
 
 def _with_told_plan(made: Experiment, path: Path) -> Experiment:
@@ -239,7 +246,8 @@ def _with_told_plan(made: Experiment, path: Path) -> Experiment:
 def told(path: Path) -> Iterator[None]:
     """Turns whatever a user's file raises into a sentence that names its line."""
     try:
-        yield
+        with redirect_stdout(sys.stderr):  # what it prints is no answer of ours
+            yield
     except (Exception, SystemExit) as fault:
         frames = traceback.extract_tb(fault.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).name == path.name]

@@ -15,7 +15,7 @@ from typing import Any
 from adversarium.plans.catalogue import nearest, papers
 from adversarium.plans.experiment import Experiment, merged
 from adversarium.plans.run import Run, Task, changed
-from adversarium.plans.words import meant, word, word_of
+from adversarium.plans.words import Word, meant, word, word_of
 
 # the parts of a run, and what each must have
 _PARTS = {
@@ -186,15 +186,19 @@ def apart(
     """Changes as knobs of the plan and as fields of runs, by their own names; each within its
     limits."""
     named: dict[str, Any] = {}
+    knobs = _knobs(experiment)
     for given, value in changes.items():
         name = own_name(experiment, given)
         if name in named:
             raise ValueError(f"{given} and {name} are one thing here; give it one value.")
-        if why := word(name.rpartition(".")[2], experiment.id).refuses(value):
+        if name in knobs:
+            value = _knob(experiment, preset, name, value)
+        # a part refuses in its own words what does not fit its fields
+        meaning = Word(name=name.rpartition(".")[2]) if "." in name else word(name, experiment.id)
+        if why := meaning.refuses(value):
             raise ValueError(why)
         named[name] = value
-    knobs = _knobs(experiment)
-    turned = {k: _knob(experiment, preset, k, v) for k, v in named.items() if k in knobs}
+    turned = {k: v for k, v in named.items() if k in knobs}
     return turned, {k: v for k, v in named.items() if k not in knobs}
 
 

@@ -179,15 +179,18 @@ def _moving(
     fields: Sequence[str],
 ) -> set[tuple[str, str]]:
     """The families, and the paths in them, that take another value at some turn of a knob."""
-    seen: dict[tuple[str, str], set[str]] = {}
+    seen: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for turn in turns(name, present(experiment, preset, name)):
         try:
             tasks = experiment.tasks(preset, **rest, **turn)
         except (ValueError, ArithmeticError, LookupError, TypeError):
             continue  # a value that this plan does not take
+        there: dict[tuple[str, str], list[str]] = {}
         for task in tasks:
             for path, at in _named(task, fields):
-                seen.setdefault((task.family, path), set()).add(repr(at))
+                there.setdefault((task.family, path), []).append(repr(at))
+        for place, values in there.items():
+            seen.setdefault(place, set()).add(tuple(values))
     return {place for place, values in seen.items() if len(values) > 1}
 
 
@@ -229,15 +232,18 @@ def _by_field(missed: Sequence[_Missed], value: Any) -> list[str]:
 def _left_out(
     experiment: Experiment, preset: str, turned: Mapping[str, Any], missed: Sequence[_Missed]
 ) -> list[str]:
-    """The knobs that leave those runs out when they are empty."""
+    """The knob that leaves those runs out when it is empty, or off."""
     families = {miss.family for miss in missed}
     for name in inspect.signature(experiment.plan).parameters:
-        if not isinstance(present(experiment, preset, name), (tuple, list)):
+        value = present(experiment, preset, name)
+        if not families or not isinstance(value, (tuple, list, bool)):
             continue
+        none = False if isinstance(value, bool) else ()
         try:
-            kept = experiment.tasks(preset, **{**turned, name: ()})
+            kept = experiment.tasks(preset, **{**turned, name: none})
         except (ValueError, ArithmeticError, LookupError, TypeError):
             continue
-        if kept and not families & {task.family for task in kept}:
-            return [f"--set {name}='()' leaves them out"]
+        if not families & {task.family for task in kept}:
+            return [f"--set {name}={none if isinstance(value, bool) else repr(str(none))} "
+                    "leaves them out"]  # fmt: skip
     return []
