@@ -16,7 +16,7 @@ from adversarium.probes.measuring import measured
 from adversarium.probes.scene import AnyScene, Scene
 from adversarium.rng import stream
 from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
-from adversarium.runs.faults import RAISED, PartFault, named, told
+from adversarium.runs.faults import RAISED, PartFault, part_fault, told
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
@@ -62,13 +62,13 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     assert isinstance(trial, Trial)
     began = time.perf_counter()
     try:
-        with named(f"trial {trial.function.__name__}"):
-            numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
-            if not all(isinstance(row, Mapping) for row in numbers):
-                raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
-            series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
-    except PartFault as fault:  # whatever a trial raises
-        return Outcome((), {job.key: told(fault)})
+        numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
+        if not all(isinstance(row, Mapping) for row in numbers):
+            raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
+        series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
+    except RAISED as fault:  # whatever a trial raises
+        what = f"trial {getattr(trial.function, '__name__', trial.function)}"
+        return Outcome((), {job.key: told(part_fault(what, fault))})
     seconds = (time.perf_counter() - began) / len(seeds)
     kept = {TRIAL: Kept(None, series)}
     return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
@@ -140,18 +140,21 @@ class Recorder:
     def see(self, state: State[Any]) -> None:
         """Folds see every state, probes those of their record times."""
         t, scene = state.t, self.scene
-        for i, fold in enumerate(self.folds):
-            with named(f"fold {_name(fold)}"):
-                self._memories[i] = fold.see(self._memories[i], state, scene)
-        for probe, times in self.probes:
-            if t in times:
-                with named(f"probe {_name(probe)}"):
-                    seen = rows_of(probe, probe(state, scene), len(scene.setting.seeds))
-                for name, row in seen.items():
+        asked: AnyProbe | AnyFold | None = None
+        try:
+            for i, asked in enumerate(self.folds):
+                self._memories[i] = asked.see(self._memories[i], state, scene)
+            for asked in (probe for probe, times in self.probes if t in times):
+                rows = rows_of(asked, asked(state, scene), len(scene.setting.seeds))
+                by_name = self._rows.setdefault(probe_id(asked), {})
+                for name, row in rows.items():
                     if not bool(torch.isfinite(row.values).all()):
-                        raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
-                    by_name = self._rows.setdefault(probe_id(probe), {})
+                        raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
                     by_name.setdefault(name, {})[t] = row
+        except PartFault:
+            raise
+        except RAISED as fault:
+            raise part_fault(f"probe {_name(asked)}", fault) from fault
 
     def kept(self, count: int) -> dict[str, Kept]:
         """Everything that was seen, of the first seeds (the others fill up the block)."""
@@ -166,10 +169,8 @@ class Recorder:
         last = self.scene.setting.rule.steps
         for fold, memory in zip(self.folds, self._memories, strict=True):
             series = {}
-            with named(f"fold {_name(fold)}"):
-                rows = {} if memory is None else fold.rows(memory)  # None: a run too short
-                returned = rows_of(fold, rows, len(self.scene.setting.seeds))
-            for name, row in returned.items():
+            rows = {} if memory is None else fold.rows(memory)  # None: a run too short
+            for name, row in rows_of(fold, rows, len(self.scene.setting.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
             made[probe_id(fold)] = Kept(None, series)
@@ -191,7 +192,7 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
     return rows
 
 
-def _name(probe: AnyProbe | AnyFold) -> str:
+def _name(probe: object) -> str:
     return measured(probe)[0].name if measured(probe) else type(probe).__name__
 
 

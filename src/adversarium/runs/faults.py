@@ -2,8 +2,6 @@
 
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 _HOME = Path(__file__).parents[1]
@@ -23,18 +21,10 @@ def told(fault: BaseException) -> str:
     return str(fault) if isinstance(fault, PartFault) else f"{type(fault).__name__}: {fault}"
 
 
-@contextmanager
-def named(what: str) -> Iterator[None]:
-    """Names what was running when something is raised, with the user's file and line; what it
-    prints goes to standard error."""
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except RAISED as fault:
-        place = _place(fault)
-        raise PartFault(
-            ", ".join(part for part in (place, f"{what}: {told(fault)}") if part)
-        ) from (fault)
+def part_fault(what: str, fault: BaseException) -> PartFault:
+    """A fault with the name of the part that was running, and the user's file and line."""
+    place = _place(fault)
+    return PartFault(", ".join(part for part in (place, f"{what}: {told(fault)}") if part))
 
 
 def _place(fault: BaseException) -> str:
