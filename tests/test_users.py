@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import adversarium as av
-from adversarium.cli import COMMANDS, main, program
+from adversarium.cli import main
+from adversarium.commands.program import COMMANDS, program
 from adversarium.commands.progress import Progress
 from adversarium.plans.catalogue import experiments, load
 from adversarium.plans.words import word

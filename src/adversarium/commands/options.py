@@ -19,7 +19,8 @@ DryRun = Annotated[bool, Flag(help="say what would run, how and how long; run no
 Partly = Annotated[bool, Flag(help="allow a knob (--set) that does not reach every run")]
 Seeds = Annotated[str, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")]
 Changes = Annotated[
-    list[str], Parameter(name="--set", help="name=value: a knob, a field (data.alpha) or a part")
+    list[str],
+    Parameter(name="--set", negative="", help="name=value: a knob, a field (data.alpha) or a part"),
 ]
 File = Annotated[Path, Parameter(name="--store", help="the sqlite file that keeps all rows")]
 DataDir = Annotated[Path | None, Parameter(name="--data", help="a directory with data files")]

@@ -30,7 +30,9 @@ from adversarium.commands.options import (
 def sweep(
     id: str,
     *,
-    over: Annotated[list[str], Parameter(help="name=a:b:step, name=v1,v2 or name=log:a:b:n")],
+    over: Annotated[
+        list[str], Parameter(negative="", help="name=a:b:step, name=v1,v2 or name=log:a:b:n")
+    ],
     zip: Annotated[bool, Flag(help="walk the axes together instead of all combinations")] = False,
     refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
     claim: Annotated[str, Parameter(help="the claim that every cell is judged by")] = "",

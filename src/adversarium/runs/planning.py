@@ -33,22 +33,25 @@ class Plan:
 
     @property
     def folder(self) -> str:
-        """The name of the folder for what changed runs leave; nothing where nothing is changed.
-
-        >>> Plan(None, (), (), (), {"m": 4, "lam": 0.9}).folder
-        'changed m=4, lam=0.9'
-        """
-        if not self.changes:
-            return ""
-        words = ", ".join(f"{name}={value}" for name, value in self.changes.items())
-        plain = "".join(c if c.isalnum() or c in "=.,_- ()" else "-" for c in words)
-        if plain != words or len(plain) > 80:
-            plain = f"{plain[:80]} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
-        return f"changed {plain}"
+        """The name of the folder for what changed runs leave; nothing where nothing is changed."""
+        return folder_of(self.changes) if self.changes else ""
 
     def changed(self, i: int) -> dict[str, tuple[Any, Any]]:
         """What of a job differs from the published one, by path: (was, is)."""
         return changes_of(self.jobs[i].task, self.published[i])
+
+
+def folder_of(changes: Mapping[str, Any]) -> str:
+    """A folder's name for changes: readable, and another one for others.
+
+    >>> folder_of({"m": 4, "lam": 0.9})
+    'changed m=4, lam=0.9'
+    """
+    words = ", ".join(f"{name}={value}" for name, value in changes.items())
+    plain = "".join(c if c.isalnum() or c in "=.,_- ()" else "-" for c in words)
+    if plain != words or len(plain) > 80:
+        plain = f"{plain[:80]} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return f"changed {plain}"
 
 
 def homes(words: Sequence[str]) -> list[tuple[str, str]]:
