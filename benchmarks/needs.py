@@ -11,7 +11,7 @@ from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, Recipe, resolve
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
-from adversarium.runs.sweep import Axis, sweep
+from adversarium.runs.sweep import Axis, Grid, sweep
 
 CLAIM, RADII = "rnrf.fig3.transition", (0.6, 1.2, 1.8)
 SMALL = dict(steps=100, d=40, n=30, m=20, points=50)
@@ -38,7 +38,7 @@ def main() -> None:
         needed, whole = (Store(Path(folder) / name) for name in ("needed", "whole"))
         began = time.perf_counter()
         reader = Reader(needed, experiment.id)
-        made = sweep(experiment, (Axis("eps", RADII),), CLAIM, reader, SMALL, ASK)
+        made = sweep(experiment, Grid((Axis("eps", RADII),), CLAIM, SMALL), reader, ASK)
         ours = time.perf_counter() - began
         assert not made.failures, made.failures
         began = time.perf_counter()

@@ -1,5 +1,33 @@
-"""Two workers on two cores: one thread each, or they starve each other."""
+"""Two workers on two cores: one thread each, or they starve each other; and the program, called."""
 
+import signal
+
+import pytest
 import torch
 
+from adversarium.cli import main
+from tests.papers import toy
+from tests.program import Said
+
 torch.set_num_threads(1)
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """The program in this process, in a fresh directory with a catalogue of its own."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def called(*words: str, status: int = 0) -> Said:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main(list(words))
+        said = Said(*capsys.readouterr())
+        assert (stop.value.code or 0) == status, (words, said)
+        return said
+
+    with toy.forgotten():
+        yield called
+    for number, handler in before.items():
+        signal.signal(number, handler)

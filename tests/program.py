@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -28,6 +29,51 @@ def told(commands: Sequence[Sequence[str]], cwd: Path, only: str = "", **more: s
 
 
 _ROOT = Path(__file__).parents[1]
+ENV = {**os.environ, "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a call said."""
+
+    stdout: str
+    stderr: str
+
+
+def process(*words: str, cwd: Path, status: int = 0) -> Said:
+    """The program in a process of its own."""
+    command = [sys.executable, "-P", "-m", "adversarium.cli", *words]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=ENV, check=False)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return Said(done.stdout, done.stderr)
+
+
+def one_sentence(said: Said, words: str) -> None:
+    """A complaint is one line, says so much, and shows no traceback."""
+    assert words in said.stderr, said.stderr
+    assert "Traceback" not in said.stderr and len(said.stderr.strip().splitlines()) == 1
+
+
+OWN = '''"""A small theorem: training error vanishes."""
+
+from adversarium.data import PatchData
+from adversarium.networks import CubicCNN
+from adversarium.plans import Curves, Run, last, level
+from adversarium.probes import risk, train_error
+
+quick = dict(steps=200, seeds=5)
+claims = {"own.thm": dict(statement="Training error vanishes.", kind="level", source="me")}
+
+
+def plan(steps, d=20):
+    data = PatchData(d=d, P=3, alpha=2.0, sigma=0.2)
+    yield Run(data=data, network=CubicCNN(m=6, sigma0=0.3), n=8, steps=steps, eta=0.05,
+              probes=(risk, train_error))
+
+
+checks = {"own.thm": level(last("train_error"), 0, 0.0)}
+figures = (Curves(name="risk", y=("risk",), title="risk"),)
+'''
 
 
 def called(main: Callable[[list[str]], None], words: list[str]) -> tuple[int, str, str]:

@@ -135,9 +135,12 @@ READS = {
     "adversarium.api": {"Outcome", "Result", "places"},
     "adversarium.runs.audit": {"judged", "stored_entries", "stored_evidence"},
     "adversarium.runs.ledger": {"NOT_RUN", "NOT_YET", "Entry", "Ledger", "committed", "read"},
+    "adversarium.runs.knobs": {"configured", "shown"},
     "adversarium.runs.machine": {"machine"},
+    "adversarium.runs.planning": {"Plan"},
     "adversarium.runs.reader": {"Reader", "evidence"},
     "adversarium.runs.store": {"Store"},
+    "adversarium.runs.turning": {"turned"},
     "adversarium.runs.sweep": {"Cell", "Sweep"},
 }
 

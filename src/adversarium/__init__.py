@@ -34,9 +34,15 @@ _NAMES = {
 __all__ = [*_ROOMS, *_NAMES]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"adversarium.{name}")
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version("adversarium")
     raise AttributeError(f"adversarium has no {name!r}; it has {', '.join(__all__)}.")

@@ -15,12 +15,14 @@ import numpy as np
 from adversarium.plans.catalogue import experiment_ids, load
 from adversarium.plans.evidence import Evidence, Rows, Series, interval, places
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.frames import dataset, frame
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
 from adversarium.runs.audit import Ask, judged, run_missing
-from adversarium.runs.changes import planned
+from adversarium.runs.changes import LARGEST, planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Recipe, resolve, units
+from adversarium.runs.knobs import reaching
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.training import train
@@ -88,6 +90,14 @@ class Result:
         made = train(job.engine, (job.setting((seed,), self.device),))
         return _Single(job.engine.apart(next(itertools.islice(made, t, None)))[0])
 
+    def to_frame(self) -> Any:
+        """The rows as a pandas frame, one line a number (extra `frames`)."""
+        return frame(self.rows)
+
+    def to_xarray(self) -> Any:
+        """The rows as an xarray data set over seed, t and the axes (extra `xarray`)."""
+        return dataset(self.rows)
+
     def __repr__(self) -> str:
         label = f" {self.run.label!r}" if self.run.label else ""
         return f"<Result{label}: {len(self.seeds)} seeds; {', '.join(self.probes)}>"
@@ -111,9 +121,11 @@ class Result:
 def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
     """Seeds at the door: whole numbers ≥ 0, each once, at least one."""
     given = tuple(seeds) if isinstance(seeds, Iterable) else ()
-    whole = all(isinstance(s, int) and s >= 0 for s in given)
+    whole = all(isinstance(s, int) and 0 <= s <= LARGEST for s in given)
     if not given or not whole or len(set(given)) < len(given):
-        raise ValueError(f"seeds are different whole numbers >= 0 such as range(5), got {seeds!r}.")
+        raise ValueError(
+            f"seeds are different whole numbers >= 0 and < 2^63 such as range(5), got {seeds!r}."
+        )
     return given
 
 
@@ -175,17 +187,20 @@ def experiment(
     seeds: Iterable[int] | None = None,
     store: str | Path | None = None,
     device: str = "cpu",
+    partly: bool = False,
     **changes: Any,
 ) -> Outcome:
     """An experiment of the catalogue, or an own ./FILE.py, run and judged; `changes` are knobs of
-    its plan or fields of its parts (**{"data.beta": 0.3}). With a store, only what it lacks is
-    run.
+    its plan or fields of its parts (**{"data.beta": 0.3}), and reach every run that has what they
+    name, or with `partly` some. With a store, only what it lacks is run.
 
     >>> import adversarium as av
     >>> outcome = av.experiment("cgro.setting", d=12, n=6, m=3)
     >>> outcome.verdicts["cgro.eq.decomp"].verdict
     'holds'
     """
+    if not id:
+        raise ValueError("name an experiment, got an empty word.")
     ids = experiment_ids(id)
     if len(ids) > 1:
         raise ValueError(f"{id} names several experiments: {', '.join(ids)}; take one.")
@@ -194,7 +209,9 @@ def experiment(
         raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
     recipe = Recipe(home.id, preset, tuple(changes.items()))
-    jobs = [resolve(task, recipe) for task in planned(home, preset, changes)]
+    tasks = planned(home, preset, changes)
+    reaching(home, preset, changes, tasks, partly)
+    jobs = [resolve(task, recipe) for task in tasks]
     with _place(store) as place:
         reader = Reader(place, home.id)
         failures = run_missing(home, jobs, chosen, reader, Ask(preset, chosen, device))

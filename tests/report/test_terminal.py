@@ -1,5 +1,7 @@
 """What the commands print of a run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import changed
 from adversarium.probes import train_error
 from adversarium.report.terminal import print_run
+from adversarium.runs.jobs import resolve
+from adversarium.runs.planning import Plan
 
 TASK = Run(
     family="clusters", data=Clusters(d=4, mu=2.0), network=TwoLayer(m=2), n=4, steps=9, eta=0.1,
@@ -46,7 +50,11 @@ def rows(values, task=TASK):
 def printed(capsys, tmp_path, under=None, whole=True, claims=("mine.small",)):
     task = TASK if under is None else changed(TASK, "data.mu", 3.0)
     made = rows([0.1, 0.2, 0.1, 0.2, 0.1], task)
-    print_run(SMALL, made, claims, whole, under is not None, tmp_path, under)
+    tasks = (task,) if whole else (task, replace(task, family="lost"))
+    changes = {"data.mu": 3.0} if under is not None else {}
+    jobs = tuple(resolve(one) for one in tasks)
+    asked = Plan(SMALL, jobs, (TASK, None)[: len(jobs)], claims, changes)
+    print_run(asked, made, tmp_path / "mine.thm1", under)
     return capsys.readouterr().out
 
 
@@ -54,7 +62,7 @@ def test_a_run_is_told_with_last_values_places_verdicts_and_figures(capsys, tmp_
     out = printed(capsys, tmp_path)
     assert "mine.thm1: a small theorem\n" in out and "changed" not in out
     assert "clusters, 5 seeds" in out and "minus published" not in out
-    (line,) = [line for line in out.splitlines() if "train_error" in line]
+    (line,) = [line for line in out.splitlines() if line.strip().startswith("train_error")]
     assert "0.14 [0.02" in " ".join(line.split())
     places = [line.split(")")[1].split()[0] for line in out.splitlines() if "(class" in line]
     assert places == ["0.14", "0.42"]
@@ -65,7 +73,8 @@ def test_a_run_is_told_with_last_values_places_verdicts_and_figures(capsys, tmp_
 def test_against_sets_a_changed_run_beside_the_published_one_paired_by_seed(capsys, tmp_path):
     under = rows([0.0, 0.1, 0.0, 0.1, 0.0])
     out = printed(capsys, tmp_path, under)
-    assert "(changed: not for the ledger)" in out
+    assert "(changed: not for the ledger; data.mu = 3.0)" in out
+    assert "changed: data.mu 2 → 3" in out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     less = [line for line in lines if line.startswith("minus published")]
     # every seed is exactly 0.1 above its published twin, a class three times as much

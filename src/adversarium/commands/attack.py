@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from adversarium.commands.options import Changes, Device, Json, Preset, experiments_named, ready
+from adversarium.commands.options import (
+    Answer,
+    Changes,
+    Device,
+    Json,
+    Partly,
+    Preset,
+    experiments_named,
+    ready,
+)
 
 if TYPE_CHECKING:
     from adversarium.plans.experiment import Experiment
@@ -23,25 +32,35 @@ def attack(
     points: Annotated[int, Parameter(help="how many fresh points are attacked")] = 200,
     preset: Preset = "quick",
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
+    partly: Partly = False,
     device: Device = "cpu",
     out: Annotated[Path, Parameter(help="a folder for the pictures")] = Path("attack"),
     json: Json = False,
-) -> int:
-    """Every attack × radius on an experiment's trained networks, with the certified bracket."""
+) -> int | Answer:
+    """Every attack × radius on an experiment's trained networks, with the certified bracket.
+
+    Parameters
+    ----------
+    id
+        an experiment, or an own file (./FILE.py)
+    """
     ready(device)
     chosen = _radii(radii)
-    if seed < 0 or points < 1:
-        raise ValueError(f"attack needs seed >= 0 and points >= 1, got {seed} and {points}.")
+    if not 0 <= seed < 2**63 or points < 1:
+        raise ValueError(f"attack needs 0 <= seed < 2^63 and points >= 1, got {seed}, {points}.")
     from adversarium.plans.catalogue import load
     from adversarium.plans.run import Run
     from adversarium.report.tables import json_text
     from adversarium.runs.changes import parse_changes, planned
+    from adversarium.runs.knobs import reaching
     from adversarium.runs.strengths import strengths
 
-    told = []
+    told, changes = [], parse_changes(set_)
     for home in experiments_named([id]):
         experiment = load(home)
-        for task in planned(experiment, preset, parse_changes(set_)):
+        tasks = planned(experiment, preset, changes)
+        reaching(experiment, preset, changes, tasks, partly)
+        for task in tasks:
             if isinstance(task, Run):
                 print(f"{experiment.id} {task.label}: training seed {seed}", file=sys.stderr)
                 made = strengths(task, seed, chosen, points, device)
@@ -51,7 +70,7 @@ def attack(
     if not told:
         raise ValueError(f"{id} trains no network: its plan has trials alone.")
     if json:
-        print(json_text({"attacks": told}))
+        return Answer(json_text({"attacks": told}))
     return 0
 
 

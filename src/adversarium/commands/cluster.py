@@ -40,7 +40,13 @@ def worker(
     *,
     name: Annotated[str, Parameter(help="its name among the workers")] = "",
 ) -> int:
-    """Starts a worker of a cluster: one unit at a time, by the same code as here."""
+    """Starts a worker of a cluster: one unit at a time, by the same code as here.
+
+    Parameters
+    ----------
+    address
+        the scheduler's, tcp://HOST:PORT
+    """
     from adversarium.runs.where.cluster import distributed
 
     if not address.startswith("tcp://"):

@@ -1,5 +1,5 @@
-"""`--dry-run`: what would run, on which engine and why not on the others, how long, how large, and
-which of the paper's hypotheses each run meets."""
+"""`--dry-run`: what would run with which configuration, on which engine and why not on the others,
+how long, how large, and which of the paper's hypotheses each run meets."""
 
 import math
 from collections.abc import Sequence
@@ -7,62 +7,64 @@ from typing import Any
 
 from torch.utils._pytree import tree_leaves
 
+from adversarium.commands.options import Answer
 from adversarium.plans.catalogue import experiments
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run
 from adversarium.report.tables import json_text
+from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
 from adversarium.runs.audit import Ask
 from adversarium.runs.jobs import Job
+from adversarium.runs.planning import Plan
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
+from adversarium.runs.sweep import Grid, cells, grid_jobs
 
 
-def dry(
-    plans: Sequence[tuple[Experiment, list[Job], tuple[str, ...]]],
-    ask: Ask,
-    store: Store,
-    json: bool,
-) -> int:
+def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answer:
     """Tells what would run; runs nothing."""
-    lines = [_line(experiment, job, ask, store) for experiment, jobs, _ in plans for job in jobs]
+    lines = [(asked, i, _line(asked, i, ask, store)) for asked in plans
+             for i in range(len(asked.jobs))]  # fmt: skip
     if json:
-        print(json_text({"runs": lines}))
-        return 0
-    for run in lines:
+        return Answer(json_text({"runs": [line for _, _, line in lines]}))
+    for asked, i, run in lines:
         known = f"about {run['seconds']:.0f} s" if run["seconds"] is not None else "time unknown"
         print(
             f"{run['id']} {run['label']}: {run['missing']} of {run['seeds']} seeds to run, "
             f"{run['steps']} steps, engine {run['engine']}, {known}, "
             f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
         )
+        for text in configuration_lines(asked.jobs[i].task, run["changed"]):
+            print(f"  {text}")
         for name, why in run["refused"].items():
             print(f"  not {name}: {why}")
         for gate in run["assumptions"]:
             print(f"  {gate['told']}")
-    known_costs = {e.id: experiments()[e.id].cost for e, _, _ in plans if e.id in experiments()}
-    for id, cost in known_costs.items():
-        print(f"{id}, measured: {cost}")
+    for note in dict.fromkeys(note for asked in plans for note in asked.notes):
+        print(note)
+    for id in dict.fromkeys(asked.experiment.id for asked in plans):
+        if id in experiments():
+            print(f"{id}, measured: {experiments()[id].cost}")
     return 0
 
 
-def _line(experiment: Experiment, job: Job, ask: Ask, store: Store) -> dict[str, Any]:
+def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
+    experiment, job = asked.experiment, asked.jobs[i]
     seeds, task = ask.chosen(experiment), job.task
-    lacking = {
-        s for _, missing in Reader(store, experiment.id).lacking(job, seeds) for s in missing
-    }
-    done = sorted(store.seeds(job.key))
-    spent = store.provenance(job.key, done)["seconds"] / len(done) if done else None
+    lacking, seconds = estimate(experiment, job, seeds, store)
     gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
     return {
         "id": experiment.id,
         "label": task.label,
+        "config": task.dynamics,
+        "changed": asked.changed(i),
         "engine": job.engine_name,
         "refused": job.refused,
         "steps": task.steps if isinstance(task, Run) else 0,
         "seeds": len(seeds),
-        "missing": len(lacking),
-        "seconds": None if spent is None else spent * len(lacking),
+        "missing": lacking,
+        "seconds": seconds,
         "bytes": data_bytes(job, ask.device) if isinstance(task, Run) else 0,
         "assumptions": [
             {
@@ -75,6 +77,66 @@ def _line(experiment: Experiment, job: Job, ask: Ask, store: Store) -> dict[str,
             for g in gates
         ],
     }
+
+
+def estimate(
+    experiment: Experiment, job: Job, seeds: Sequence[int], store: Store
+) -> tuple[int, float | None]:
+    """How many seeds of a job are lacking, and the seconds (training and measuring) that these
+    take by what its stored seeds took; None where none is stored."""
+    pieces = Reader(store, experiment.id).lacking(job, seeds)
+    lacking = len({seed for _, missing in pieces for seed in missing})
+    done = sorted(store.seeds(job.key))
+    if not lacking:
+        return 0, 0.0
+    spent = store.provenance(job.key, done)["seconds"] / len(done) if done else None
+    return lacking, None if spent is None else spent * lacking
+
+
+def dry_sweep(
+    experiment: Experiment, grid: Grid, ask: Ask, store: Store, json: bool
+) -> int | Answer:
+    """Tells how many cells and runs a sweep has, what is lacking, and how long that would take;
+    runs nothing. What is not stored is reckoned by the stored runs of the sweep."""
+    seeds = ask.chosen(experiment)
+    points = cells(grid.axes, grid.zipped)
+    jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, ask.preset, points)
+            for job in made}  # fmt: skip
+    told = [estimate(experiment, job, seeds, store) for job in jobs.values()]
+    lacking = sum(count for count, _ in told)
+    pace = _pace(list(jobs.values()), store)
+    work = sum(_work(job) * count for job, (count, _) in zip(jobs.values(), told, strict=True))
+    seconds = 0.0 if not lacking else None if pace is None else pace * work
+    cost = experiments()[experiment.id].cost if experiment.id in experiments() else ""
+    if json:
+        numbers = dict(cells=len(points), runs=len(jobs), missing=lacking, seconds=seconds)
+        whole = {"id": experiment.id, "claim": grid.watched, **numbers, "measured": cost}
+        return Answer(json_text(whole))
+    known = "time unknown before a first cell has run" if seconds is None else (
+        f"about {seconds:.0f} s with its measurements")  # fmt: skip
+    more = f", and up to {grid.rounds} rounds of new cells" if grid.rounds else ""
+    print(
+        f"{experiment.id}, judged by {grid.watched}: {len(points)} cells, {len(jobs)} runs, "
+        f"{lacking} of {len(jobs) * len(seeds)} seeds to run, {known}{more}"
+    )
+    if cost:
+        print(f"{experiment.id}, measured: {cost}")
+    return 0
+
+
+def _work(job: Job) -> int:
+    return max(1, job.task.steps) if isinstance(job.task, Run) else 1
+
+
+def _pace(jobs: Sequence[Job], store: Store) -> float | None:
+    """The seconds of a seed's step, measuring included, in the stored runs among some jobs."""
+    spent, work = 0.0, 0
+    for job in jobs:
+        done = sorted(store.seeds(job.key))
+        if done:
+            spent += store.provenance(job.key, done)["seconds"]
+            work += _work(job) * len(done)
+    return spent / work if work else None
 
 
 def data_bytes(job: Job, device: str = "cpu") -> int:

@@ -5,9 +5,21 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from adversarium.commands.options import DEFAULT, File, Preset, Seeds, experiments_named
+from adversarium.commands.options import (
+    DEFAULT,
+    Changes,
+    File,
+    Partly,
+    Preset,
+    Seeds,
+    experiments_named,
+    named,
+)
 
-To = Literal["csv", "npz", "tex", "svg", "pdf", "png"]
+To = Annotated[
+    Literal["csv", "npz", "parquet", "netcdf", "tex", "svg", "pdf", "png"],
+    Parameter(help="rows, a table of claims (tex), or figures"),
+]
 
 
 def export(
@@ -16,42 +28,60 @@ def export(
     to: To = "csv",
     preset: Preset = "quick",
     seeds: Seeds = "",
+    set_: Changes = [],  # noqa: B006 (cyclopts copies it)
+    partly: Partly = False,
     store: File = DEFAULT,
     out: Annotated[Path | None, Parameter(help="the file, or the folder of figures")] = None,
 ) -> int:
-    """Data out: rows as csv or npz, a booktabs table with the paper's value beside ours (tex), or
-    the figures with their numbers (svg, pdf, png)."""
-    from adversarium.plans.catalogue import load
-    from adversarium.report import tables
-    from adversarium.report.figures import draw
-    from adversarium.runs.audit import planned_jobs, stored_evidence
-    from adversarium.runs.changes import parse_seeds
+    """Data out: rows as csv, npz, parquet or netcdf, a booktabs table with the paper's value
+    beside ours (tex), or the figures with their numbers (svg, pdf, png). With --set, those of the
+    changed runs.
+
+    Parameters
+    ----------
+    id
+        an experiment, a claim, a paper or an own file (./FILE.py)
+    """
+    from adversarium.report import frames, tables
+    from adversarium.report.terminal import drawn
+    from adversarium.runs.audit import Ask, stored_evidence
+    from adversarium.runs.changes import parse_changes, parse_seeds
+    from adversarium.runs.planning import plan
     from adversarium.runs.reader import Reader, evidence
     from adversarium.runs.store import Store
 
-    opened = Store(store, readonly=True)
+    writers = {
+        "csv": tables.write_csv,
+        "npz": tables.write_npz,
+        "parquet": frames.write_parquet,
+        "netcdf": frames.write_netcdf,
+    }
+    opened, changes = Store(store, readonly=True), parse_changes(set_)
     if to == "tex":
-        return _tex(id, store, out)
+        if changes:
+            raise ValueError("a table of claims has no changed runs; export --set to csv or svg.")
+        return _tex(named([id])[0], store, out)
+    ask = Ask(preset, parse_seeds(seeds))
     for home in experiments_named([id]):
-        experiment = load(home)
-        chosen = parse_seeds(seeds) or tuple(range(experiment.seeds(preset)))
-        rows = evidence(Reader(opened, home), planned_jobs(experiment, preset), chosen)
+        asked = plan(home, "", ask, changes, partly)
+        experiment, chosen = asked.experiment, ask.chosen(asked.experiment)
+        rows = evidence(Reader(opened, home), asked.jobs, chosen)
         if rows is None:
-            there = stored_evidence(experiment, opened)
+            there = stored_evidence(experiment, opened) if not changes else None
             other = f", or take --preset {there[0]}, whose rows are there" if there else ""
+            words = "".join(f" --set {word!r}" for word in set_)
             raise ValueError(
                 f"{store} lacks rows of {home} at preset {preset} with {len(chosen)} seeds; run "
-                f"`adversarium run {home} --preset {preset}` first{other}."
+                f"`adversarium run {home} --preset {preset}{words}` first{other}."
             )
         if to in ("svg", "pdf", "png"):
-            folder = out or Path("export") / experiment.name
-            folder.mkdir(parents=True, exist_ok=True)
-            for figure in experiment.figures:
-                for file in draw(figure, rows, folder, formats=(to,)):
-                    print(file)
+            folder = out or Path("export") / experiment.name / asked.folder
+            for file in drawn(asked, rows, folder, formats=(to,)):
+                print(file)
             continue
-        target = out or Path(f"{experiment.name}.{to}")
-        (tables.write_csv if to == "csv" else tables.write_npz)(target, rows)
+        stem = " ".join(part for part in (experiment.name, asked.folder) if part)
+        target = out or Path(f"{stem}.{'nc' if to == 'netcdf' else to}")
+        writers[to](target, rows)
         print(target)
     return 0
 

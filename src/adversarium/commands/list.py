@@ -1,27 +1,82 @@
 """`adversarium list`: what there is, one line each, without torch."""
 
 import json as js
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
-from adversarium.commands.options import Json
-from adversarium.plans.catalogue import claims, experiments, papers
+from cyclopts import Parameter
+
+from adversarium.commands.options import DEFAULT, Answer, File, Json
+from adversarium.plans.catalogue import claims, experiments, nearest, papers
 from adversarium.plans.names import PublicName, public_names
+from adversarium.plans.verdict import Word
 from adversarium.report.mathematics import plain
+from adversarium.report.shown import last_verdicts
 
-What = Literal["papers", "experiments", "claims", "probes", "networks", "datasets", "attacks"]
+What = Literal[
+    "papers",
+    "experiments",
+    "claims",
+    "probes",
+    "networks",
+    "datasets",
+    "attacks",
+    "checks",
+    "figures",
+]
+NOT_YET = "not yet implemented"
+Paper = Annotated[str, Parameter(help="only claims and experiments of this paper, by its tag")]
+Verdict = Annotated[str, Parameter(help="only claims whose last verdict is this word")]
 
 
-def list_(what: What = "experiments", *, json: Json = False) -> int:
-    """What there is, one line each."""
-    lines = _lines(what)
+def list_(
+    what: What = "experiments",
+    *,
+    paper: Paper = "",
+    verdict: Verdict = "",
+    store: File = DEFAULT,
+    json: Json = False,
+) -> int | Answer:
+    """What there is, one line each.
+
+    Parameters
+    ----------
+    what
+        papers, experiments, claims, or the parts that plans are made of
+    """
+    if paper and paper.lower() not in papers():
+        raise ValueError(f"no paper {paper!r}; there are {', '.join(papers())}.")
+    if paper and what not in ("experiments", "claims"):
+        raise ValueError(f"--paper chooses claims or experiments, not {what}.")
+    if verdict and what != "claims":
+        raise ValueError(f"--verdict chooses claims; use `adversarium list claims`, not {what}.")
+    lines = _claims(verdict, store) if what == "claims" else _lines(what)
+    if paper:
+        lines = {id: text for id, text in lines.items() if id.split(".")[0] == paper.lower()}
     if json:
         told = [{"id": name, "text": text} for name, text in lines.items()]
-        print(js.dumps({what: told}, ensure_ascii=False))
-        return 0
-    width = max(len(name) for name in lines)
+        return Answer(js.dumps({what: told}, ensure_ascii=False))
+    width = max((len(name) for name in lines), default=0)
     for name, text in lines.items():
         print(f"{name:<{width}}  {text}")
     return 0
+
+
+def _claims(verdict: str, store: Path) -> dict[str, str]:
+    """The claims; with a word, those whose last verdict it is."""
+    words = (*map(str, Word), NOT_YET)
+    if verdict and verdict not in words:
+        close = nearest(verdict, words)
+        hint = close if close.startswith(" Nearest") else ""
+        raise ValueError(f"a verdict is one of {', '.join(words)}, got {verdict!r}.{hint}")
+    last = last_verdicts(store) if verdict else {}
+    lines = {}
+    for c in claims().values():
+        waits = not (c.experiment or c.alias_of)
+        word = last[c.id]["verdict"] if c.id in last else NOT_YET if waits else ""
+        if not verdict or word == verdict:
+            lines[c.id] = f"{c.kind:<10} {c.statement}" + (f"  [{NOT_YET}]" if waits else "")
+    return lines
 
 
 def _lines(what: What) -> dict[str, str]:
@@ -30,12 +85,6 @@ def _lines(what: What) -> dict[str, str]:
             return {paper.key: paper.title for paper in papers().values()}
         case "experiments":
             return {e.id: f"{e.title} ({len(e.claims)} claims)" for e in experiments().values()}
-        case "claims":
-            return {
-                c.id: f"{c.kind:<10} {c.statement}"
-                + ("" if c.experiment or c.alias_of else "  [not yet implemented]")
-                for c in claims().values()
-            }
         case "datasets":
             named = public_names("data")
             return {n: p.sentence for n, p in named.items() if not n.endswith("Batch")}
@@ -47,6 +96,14 @@ def _lines(what: What) -> dict[str, str]:
         case "attacks":
             named = public_names("attacks")
             return {n: p.sentence for n, p in named.items() if n[0].isupper() and n != "Ball"}
+        case "checks":
+            named = public_names("plans")
+            return {n: p.sentence for n, p in named.items() if p.file == "checks.py"}
+        case "figures":
+            named = public_names("plans")
+            return {n: p.sentence for n, p in named.items() if p.file == "figures.py"}
+        case _:
+            raise ValueError(f"there is no list of {what}.")
 
 
 def _told(name: PublicName) -> str:

@@ -1,5 +1,6 @@
 """`adversarium new`: a template for an own theorem, or for a whole paper."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,7 +10,15 @@ _PAPER = {"paper.toml": "paper.txt", "claims.toml": "claims.txt", "thm1.py": "th
 
 def new(what: str, folder: Path | None = None) -> int:
     """A template: `new FILE.py` for an own theorem (`run`, `verify`, `sweep` and `report` take
-    ./FILE.py then), `new paper DIR` for a paper of one's own."""
+    ./FILE.py then), `new paper DIR` for a paper of one's own.
+
+    Parameters
+    ----------
+    what
+        FILE.py, or the word paper
+    folder
+        the new folder of a paper
+    """
     if what == "paper" and folder is not None:
         tag = new_paper(folder)
         print(f"{folder}; try: adversarium verify ./{folder}  (its claims begin with {tag}.)")
@@ -31,7 +40,11 @@ def _template(name: str, **words: str) -> str:
 def new_file(path: Path) -> Path:
     """Writes the template of an own experiment; never over a file that is there."""
     if path.suffix != ".py" or not path.stem.isidentifier():
-        raise ValueError(f"an own experiment is a Python file such as mine.py, got {path}.")
+        plain = re.sub(r"\W", "_", path.stem).lstrip("0123456789") or "mine"
+        raise ValueError(
+            f"an own experiment is a Python file whose name is letters, digits and _, such as "
+            f"{path.with_name(plain + '.py')}, got {path}."
+        )
     if path.exists():
         raise ValueError(f"{path} exists already; name another file.")
     path.write_text(_template(_THEOREM, NAME=path.stem), "utf-8")

@@ -1,26 +1,39 @@
-"""The options that several commands have, and what is checked at the door."""
+"""The options that several commands have, what is checked at the door, and what is answered."""
 
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-Preset = Literal["quick", "paper"]
-Device = Literal["cpu", "cuda"]
-Flag = Parameter(negative="")
-Fresh = Annotated[bool, Parameter(negative="", help="compute again what is already there")]
-Json = Annotated[bool, Parameter(negative="", help="one JSON object on standard output")]
+Flag = partial(Parameter, negative="")
+Preset = Annotated[Literal["quick", "paper"], Parameter(help="the size: quick, or the paper's")]
+Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where tensors live")]
+Fresh = Annotated[bool, Flag(help="compute again what is already there")]
+Json = Annotated[bool, Flag(help="one JSON object on standard output")]
+DryRun = Annotated[bool, Flag(help="say what would run, how and how long; run nothing")]
+Partly = Annotated[bool, Flag(help="allow a knob (--set) that does not reach every run")]
 Seeds = Annotated[str, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")]
 Changes = Annotated[
-    list[str], Parameter(name="--set", help="name=value: a knob, a field (data.alpha) or a part")
+    list[str],
+    Parameter(name="--set", negative="", help="name=value: a knob, a field (data.alpha) or a part"),
 ]
 File = Annotated[Path, Parameter(name="--store", help="the sqlite file that keeps all rows")]
 DataDir = Annotated[Path | None, Parameter(name="--data", help="a directory with data files")]
 On = Annotated[str, Parameter(help="where: here, processes, processes:N or tcp://HOST:PORT")]
 DEFAULT = Path("adversarium.sqlite")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What --json answers, as text, and the status."""
+
+    text: str
+    status: int = 0
 
 
 def ready(device: str, data: Path | None = None) -> None:
@@ -37,9 +50,18 @@ def ready(device: str, data: Path | None = None) -> None:
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:
-    """At least one id."""
+    """At least one id, none of them empty."""
     if not ids:
         raise ValueError("name at least one experiment; `adversarium list experiments` has them.")
+    return named(ids)
+
+
+def named(ids: Sequence[str]) -> tuple[str, ...]:
+    """Ids, none of them empty: an empty word is a variable that was not set, not everything."""
+    if not all(id.strip() for id in ids):
+        raise ValueError(
+            "name an experiment, got an empty word; `adversarium list experiments` has them."
+        )
     return tuple(ids)
 
 
@@ -47,7 +69,7 @@ def experiments_named(words: Sequence[str]) -> list[str]:
     """Experiments by id, claim, paper or own file, each once."""
     from adversarium.plans.catalogue import experiment_ids
 
-    return list(dict.fromkeys(id for word in words for id in experiment_ids(word)))
+    return list(dict.fromkeys(id for word in named(words) for id in experiment_ids(word)))
 
 
 def status(failures: Sequence[str]) -> int:

@@ -28,7 +28,7 @@ class Progress:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TimeElapsedColumn(),
-                TextColumn("left"),
+                TextColumn("left of the steps"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
@@ -65,7 +65,8 @@ class Progress:
                 self._shown = now
         elif now - self._shown > 30 and done:
             left = (now - self._began) * (whole - done) / done
-            print(f"{what}: {done} of {whole} steps, about {left:.0f} s left", file=sys.stderr)
+            told = f"about {left:.0f} s of steps left, then the last measurements"
+            print(f"{what}: {done} of {whole} steps, {told}", file=sys.stderr)
             self._shown = now
 
     def _finish(self) -> None:

@@ -14,7 +14,13 @@ def report(
     store: File = DEFAULT,
 ) -> int:
     """The whole store as a static web site: ledger, figures, errata, provenance. Own files
-    (./FILE.py) and papers (./FOLDER) are added when named."""
+    (./FILE.py) and papers (./FOLDER) are added when named.
+
+    Parameters
+    ----------
+    ids
+        own files (./FILE.py) and folders of papers that are added
+    """
     from adversarium.plans.catalogue import own_file, resolved
     from adversarium.report.site import write_site
     from adversarium.runs.store import Store

@@ -8,14 +8,17 @@ from cyclopts import Parameter
 
 from adversarium.commands.options import (
     DEFAULT,
+    Answer,
     Changes,
     DataDir,
     Device,
+    DryRun,
     File,
     Flag,
     Fresh,
     Json,
     On,
+    Partly,
     Preset,
     Seeds,
     experiments_named,
@@ -27,25 +30,36 @@ from adversarium.commands.options import (
 def sweep(
     id: str,
     *,
-    over: Annotated[list[str], Parameter(help="name=a:b:step, name=v1,v2 or name=log:a:b:n")],
-    zip: Annotated[bool, Flag] = False,
+    over: Annotated[
+        list[str], Parameter(negative="", help="name=a:b:step, name=v1,v2 or name=log:a:b:n")
+    ],
+    zip: Annotated[bool, Flag(help="walk the axes together instead of all combinations")] = False,
     refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
     claim: Annotated[str, Parameter(help="the claim that every cell is judged by")] = "",
     preset: Preset = "quick",
     seeds: Seeds = "",
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
+    partly: Partly = False,
     device: Device = "cpu",
     store: File = DEFAULT,
     data: DataDir = None,
     out: Annotated[Path, Parameter(help="a folder for numbers and picture")] = Path("sweep"),
     on: On = "here",
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     json: Json = False,
-) -> int:
+) -> int | Answer:
     """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture, with the
     theorem's and the fitted boundary where the experiment has a switch. A cell runs only what it
-    is judged by."""
+    is judged by.
+
+    Parameters
+    ----------
+    id
+        an experiment, a claim or an own file (./FILE.py)
+    """
     ready(device, data)
+    from adversarium.commands.dry import dry_sweep
     from adversarium.commands.progress import Progress
     from adversarium.plans.catalogue import load
     from adversarium.report.swept import boundary_numbers, write_sweep
@@ -55,7 +69,7 @@ def sweep(
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.reader import Reader
     from adversarium.runs.store import Store
-    from adversarium.runs.sweep import parse_axis, watched_by, whole_axis
+    from adversarium.runs.sweep import Grid, parse_axis, watched_by, whole_axis
     from adversarium.runs.sweep import sweep as swept
     from adversarium.runs.where import place
 
@@ -68,9 +82,12 @@ def sweep(
     axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
     fixed, watched = parse_changes(set_), watched_by(experiment, id, claim)
     ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
+    asked_cells = Grid(tuple(axes), watched, fixed, zip, refine, partly)
+    if dry_run:
+        return dry_sweep(experiment, asked_cells, ask, Store(store, readonly=True), json)
     reader = Reader(Store(store), experiment.id)
     with Progress(quiet=json) as progress:
-        made = swept(experiment, axes, watched, reader, fixed, ask, zip, refine, progress)
+        made = swept(experiment, asked_cells, reader, ask, progress)
     out.mkdir(parents=True, exist_ok=True)
     named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zip
     asked = dict(over=over, zip=zip, refine=refine, set=set_, preset=preset,
@@ -80,10 +97,10 @@ def sweep(
     if json:
         cells = [_cell(cell) for cell in made.cells]
         whole = {"id": experiment.id, "claim": watched, "cells": cells}
-        print(json_text({**whole, "boundary": boundary_numbers(made)}))
-    else:
-        print_sweep(made)
-        print(f"{stem}.csv, {stem}.svg")
+        text = json_text({**whole, "boundary": boundary_numbers(made)})
+        return Answer(text, status(made.failures))
+    print_sweep(made)
+    print(f"{stem}.csv, {stem}.svg")
     return status(made.failures)
 
 

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from adversarium.commands.options import (
     DEFAULT,
+    Answer,
     DataDir,
     Device,
     File,
@@ -15,6 +16,7 @@ from adversarium.commands.options import (
     On,
     Preset,
     Seeds,
+    named,
     ready,
     status,
 )
@@ -31,8 +33,14 @@ def verify(
     on: On = "here",
     fresh: Fresh = False,
     json: Json = False,
-) -> int:
-    """Runs what claims (or papers, experiments; all for none) still need; prints the ledger."""
+) -> int | Answer:
+    """Runs what claims (or papers, experiments; all for none) still need; prints the ledger.
+
+    Parameters
+    ----------
+    ids
+        claims, experiments, papers or own files (./FILE.py); all when none is named
+    """
     ready(device, data)
     from adversarium.commands.progress import Progress
     from adversarium.plans.catalogue import claims, experiments, selected_claims
@@ -44,9 +52,9 @@ def verify(
     from adversarium.runs.store import Store
     from adversarium.runs.where import place
 
-    chosen = selected_claims(ids)
-    named = frozenset(word for word in ids if word in claims() and word not in experiments())
-    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh, named)
+    chosen = selected_claims(named(ids))
+    single = frozenset(word for word in ids if word in claims() and word not in experiments())
+    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh, single)
     opened = Store(store)
     with Progress(quiet=json) as progress:
         ledger, failures = audit(chosen, opened, ask, progress)
@@ -54,7 +62,6 @@ def verify(
     if write is not None:
         write_ledger(write, ledger)
     if json:
-        print(json_text(ledger.plain()))
-    else:
-        print_ledger(ledger, named=bool(ids))
+        return Answer(json_text(ledger.plain()), status(failures))
+    print_ledger(ledger, named=bool(ids))
     return status(failures)

@@ -222,6 +222,13 @@ def _check_checks(made: Experiment, path: Path) -> None:
     for id, check in made.checks.items():
         if not hasattr(check, "judge"):
             raise ValueError(f"{path}: the check of {id} is no rule such as level(last(…), 0, 1).")
+    for figure in made.figures:
+        name = getattr(figure, "name", None)
+        if not isinstance(name, str) or not name or name.startswith(".") or set(name) & set("/\\"):
+            raise ValueError(
+                f"{path}: a figure is one such as Curves(name=…, y=…), its name a file's without "
+                f"a folder, got {name if name is not None else figure!r}."
+            )
 
 
 def _with_told_plan(made: Experiment, path: Path) -> Experiment:

@@ -48,6 +48,8 @@ class Experiment:
         tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
+        if not tasks:
+            raise ValueError(f"the plan of {self.id} yields nothing; it needs a Run or a Trial.")
         return distinct(tasks, self.id)
 
 

@@ -12,6 +12,7 @@ class PublicName:
     name: str
     sentence: str
     symbol: str = ""
+    file: str = ""  # of the room, where it is defined
 
 
 def public_names(room: str) -> dict[str, PublicName]:
@@ -29,17 +30,17 @@ def public_names(room: str) -> dict[str, PublicName]:
             defined = ast.parse((folder / file).read_text(encoding="utf-8")).body
             told = {d.name: d for d in defined if isinstance(d, (ast.ClassDef, ast.FunctionDef))}
             for alias in node.names:
-                known[alias.name] = _public(alias.name, told.get(alias.name))
+                known[alias.name] = _public(alias.name, told.get(alias.name), file)
     return dict(sorted(known.items()))
 
 
-def _public(name: str, node: ast.ClassDef | ast.FunctionDef | None) -> PublicName:
+def _public(name: str, node: ast.ClassDef | ast.FunctionDef | None, file: str) -> PublicName:
     if node is None:
-        return PublicName(name, "")
+        return PublicName(name, "", file=file)
     sentence = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
     symbols = []
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "measures":
             given = [*decorator.args, *(k.value for k in decorator.keywords if k.arg != "axes")]
             symbols = [str(v.value) for v in given if isinstance(v, ast.Constant)]
-    return PublicName(name, sentence, ", ".join(s for s in symbols if s))
+    return PublicName(name, sentence, ", ".join(s for s in symbols if s), file)

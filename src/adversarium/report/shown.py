@@ -18,6 +18,7 @@ from adversarium.plans.catalogue import (
     selected_claims,
 )
 from adversarium.plans.verdict import Word
+from adversarium.plans.words import word
 
 
 def last_verdicts(store: Path) -> dict[str, dict[str, Any]]:
@@ -45,7 +46,11 @@ def shown(id: str, store: Path, as_json: bool) -> str:
         entry = entries[id.lower()]
         if as_json:
             return json.dumps(
-                {"experiment": vars(entry), "verdicts": [verdicts.get(c) for c in entry.claims]},
+                {
+                    "experiment": vars(entry),
+                    "knobs": known_knobs(entry.id),
+                    "verdicts": [verdicts.get(c) for c in entry.claims],
+                },
                 ensure_ascii=False,
             )
         return _experiment(entry, verdicts)
@@ -58,7 +63,8 @@ def shown(id: str, store: Path, as_json: bool) -> str:
             verdicts,
         )
     if as_json:
-        return json.dumps({"claims": [vars(c) for c in chosen]}, ensure_ascii=False)
+        whole = {"claims": [vars(c) for c in chosen]}
+        return json.dumps(whole | ({"knobs": known_knobs(id)} if own else {}), ensure_ascii=False)
     return "\n\n".join(_claim(c, verdicts, bibtex=False) for c in chosen)
 
 
@@ -80,10 +86,8 @@ def _claim(claim: Claim, verdicts: dict[str, dict[str, Any]], bibtex: bool = Tru
             lines += textwrap.wrap(
                 f"{name}: {text}", 96, initial_indent="  ", subsequent_indent="    "
             )
-    if claim.alias_of:
-        lines.append(f"  the same check as {claim.alias_of}")
-    lines.append(f"  experiment: {claim.experiment or 'not yet implemented'}")
-    lines += _verdict(verdicts.get(claim.id))
+    lines.append(f"  {_home(claim)}")
+    lines += _verdict(verdicts.get(claim.id) or verdicts.get(claim.alias_of))
     if f"{claim.id}.corrected" in claims():
         lines.append(f"  corrected statement: {claim.id}.corrected")
     if bibtex and claim.experiment:
@@ -93,20 +97,57 @@ def _claim(claim: Claim, verdicts: dict[str, dict[str, Any]], bibtex: bool = Tru
     return "\n".join(lines)
 
 
+def _home(claim: Claim) -> str:
+    """Which experiment judges a claim: its own, or that of the claim whose check it shares."""
+    other = claims().get(claim.alias_of)
+    if other is not None:
+        where = f"by {other.experiment}" if other.experiment else "nowhere yet"
+        return f"judged {where}, by the same check as {other.id}"
+    return f"judged by {claim.experiment}" if claim.experiment else "not yet implemented"
+
+
 def _verdict(entry: dict[str, Any] | None) -> list[str]:
     if entry is None:
         return ["  last verdict: none yet"]
     how = f"{entry['preset']}, {entry['seeds']} seeds, {entry['engine']}"
     lines = [f"  last verdict: {entry['verdict']} ({how})"]
-    for m in entry["measured"]:
-        ends = "" if m["low"] is None else f" [{_number(m['low'])}, {_number(m['high'])}]"
-        lines.append(f"    {m['name']}: {_number(m['mean'])}{ends}")
-    wanted = entry["expected"] or {"low": None, "high": None}
-    if wanted["low"] is not None or wanted["high"] is not None:
-        lines.append(f"    wanted: {_number(wanted['low'])} to {_number(wanted['high'])}")
+    parts = entry.get("parts", ())
+    if len(parts) > 1:
+        lines += [line for part in parts for line in _part(part)]
+    else:
+        lines += [f"    {_measured(m)}" for m in entry["measured"]]
+        lines += [f"    wanted: {told}" for told in [_range(entry["expected"])] if told]
     if entry["reason"]:
         lines.append(f"    {entry['reason']}")
     return lines + _structure(entry)
+
+
+def _measured(m: dict[str, Any]) -> str:
+    ends = "" if m["low"] is None else f" [{_number(m['low'])}, {_number(m['high'])}]"
+    return f"{m['name']}: {_number(m['mean'])}{ends}"
+
+
+def _range(ends: dict[str, Any] | None) -> str:
+    """A range in words; nothing where neither end is known."""
+    low, high = (ends or {}).get("low"), (ends or {}).get("high")
+    if low is None or high is None:
+        return (
+            f">= {_number(low)}" if low is not None else f"<= {_number(high)}" * (high is not None)
+        )
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _part(part: dict[str, Any]) -> list[str]:
+    """A part with its word, its numbers, and its own range, or how far these are from its edge."""
+    sharp = part.get("sharpness", {})
+    ranged = _range(part.get("expected") or part)
+    room = [f"{what} {_number(v)}" for what, v in sharp.items() if what != "half width"]
+    told = ", ".join([f"wanted: {ranged}"] if ranged else room)
+    more = f" ({told})" if told else ""
+    numbers = [_measured(m) for m in part["measured"]]
+    if len(numbers) == 1 and numbers[0].startswith(part["name"]):
+        return [f"    {part['verdict']}: {numbers[0]}{more}"]
+    return [f"    {part['verdict']}: {part['name']}{more}", *(f"      {n}" for n in numbers)]
 
 
 def _number(value: float | None) -> str:
@@ -158,19 +199,53 @@ class _Named(ast.NodeTransformer):
 
 
 def _what(entry: Entry) -> str:
-    """Title, the module's docstring (read, not imported), the plan's knobs."""
+    """Title, the module's docstring (read, not imported), the knobs and the presets."""
     tree = ast.parse(Path(entry.file).read_text(encoding="utf-8"))
     text = textwrap.indent(ast.get_docstring(tree) or "", "  ")
-    plan = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "plan")
     named = _Named(tree)
     presets = [
         f"  {ast.unparse(named.visit(node))}"
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("quick", "paper")
     ]
-    knobs = f"  plan({ast.unparse(named.visit(plan.args))})"
-    head = [f"{entry.id}, {entry.title}", "", text, "", "knobs (--set) and presets"]
-    return "\n".join([*head, knobs, *presets])
+    knobs = _knobs(entry)
+    head = [f"{entry.id}, {entry.title}", "", text, "", "knobs (--set name=value)"]
+    return "\n".join([*head, *(knobs or ["  none"]), "", "presets", *presets])
+
+
+def known_knobs(id: str) -> dict[str, dict[str, Any]]:
+    """What was found when every knob of an experiment was turned; of an own file, found now."""
+    if own_file(id) is not None:
+        from adversarium.runs.turning import turned
+
+        return turned(load(id))
+    path = files("adversarium") / "knobs.json"
+    known: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")).get(id, {})
+    return known
+
+
+def _knobs(entry: Entry) -> list[str]:
+    """A line a knob: what it takes, its value at the quick preset, what it is, what it reaches."""
+    lines = []
+    for name, found in known_knobs(entry.id).items():
+        meaning = word(name, entry.id)
+        also = f" (also {', '.join(meaning.symbols)})" if meaning.symbols else ""
+        takes = " ".join(part for part in (found["takes"], meaning.limits) if part)
+        reaches = "every run" if found["all"] else ", ".join(f or "runs" for f in found["reaches"])
+        told = [f"{takes}, {_plain(found['quick'])}", meaning.says, f"reaches {reaches or 'none'}"]
+        lines += textwrap.wrap(
+            f"{name}{also}: {'; '.join(part for part in told if part)}",
+            96,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
+    return lines
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_plain, value))}{',' * (len(value) == 1)})"
+    return "none" if value is None else str(value)
 
 
 def _experiment(entry: Entry, verdicts: dict[str, dict[str, Any]]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.report import tables
 from adversarium.report.figures import planes
 from adversarium.report.figures.style import save
 from adversarium.runs.sweep import Sweep
@@ -41,8 +42,11 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
         out.writerow((*names, "verdict", "quantity", *_NUMBERS, "reason"))
         for cell in sweep.cells:
             m = cell.measured
-            numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
-            out.writerow((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+            numbers: tuple[Any, ...] = ("", None, None, None)
+            if m is not None:
+                numbers = (tables.cell(m.name), m.mean, m.low, m.high)
+            places = (tables.cell(v) if isinstance(v, str) else v for v in cell.set.values())
+            out.writerow((*places, cell.verdict, *numbers, tables.cell(cell.reason)))
 
 
 def _column(sweep: Sweep, name: str) -> np.ndarray:

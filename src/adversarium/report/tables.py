@@ -23,9 +23,29 @@ def number(value: float | None) -> str:
 
 def with_interval(measured: Summary) -> str:
     """mean [low, high]."""
-    if measured.low is None or measured.low == measured.high:
+    if measured.low is None or measured.high is None or measured.low == measured.high:
         return number(measured.mean)
-    return f"{number(measured.mean)} [{number(measured.low)}, {number(measured.high)}]"
+    values = [v for v in measured.values if v is not None]
+    low, high = within_share(measured.name, values, measured.low, measured.high)
+    return f"{number(measured.mean)} [{number(low)}, {number(high)}]"
+
+
+_SHARES = ("error", "share", "accuracy", "frequency", "rate")
+
+
+def within_share(
+    name: str, values: Sequence[float] | np.ndarray, low: float, high: float
+) -> tuple[float, float]:
+    """An interval; that of a share (an error, an accuracy, with values in [0, 1]) stays within
+    [0, 1].
+
+    >>> within_share("test_error", [0.0, 0.1], -0.18, 0.28)
+    (0.0, 0.28)
+    """
+    named = any(word in name.lower() for word in _SHARES)
+    if not named or not len(values) or not (np.min(values) >= 0 and np.max(values) <= 1):
+        return low, high
+    return max(low, 0.0), min(high, 1.0)
 
 
 def expected_range(entry: Entry) -> str:
@@ -95,7 +115,17 @@ def write_csv(path: Path, rows: Evidence) -> None:
                 for i, seed in enumerate(run.seeds):
                     for j, t in enumerate(series.t):
                         for at, value in _places(series.axes, series.values[i, j, ...]):
-                            out.writerow((run.label, seed, int(t), name, at, repr(value)))
+                            told = (cell(run.label), seed, int(t), cell(name), cell(at))
+                            out.writerow((*told, repr(value)))
+
+
+def cell(text: str) -> str:
+    """A word in a table: what a spreadsheet would take for a formula is made plain text.
+
+    >>> cell("=1+1"), cell("risk")
+    ("'=1+1", 'risk')
+    """
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _places(

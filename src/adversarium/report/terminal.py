@@ -1,16 +1,20 @@
 """What the commands print: a run, the ledger, a sweep."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from adversarium.plans.evidence import Evidence, Rows, interval, places
-from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Task
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
 from adversarium.report.swept import boundary_numbers
 from adversarium.runs.audit import judged
+from adversarium.runs.knobs import configured, shown
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
+from adversarium.runs.planning import Plan
 from adversarium.runs.sweep import Sweep
 
 _STYLES = {
@@ -23,49 +27,77 @@ _STYLES = {
 }
 
 
-def print_run(
-    experiment: Experiment,
-    rows: Evidence,
-    claims: Sequence[str],
-    whole: bool,
-    changed: bool,
-    out: Path,
-    under: Evidence | None,
-) -> None:
-    """The last values of every run, the verdicts, and where the figures are."""
-    mark = " (changed: not for the ledger)" if changed else ""
+def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
+    """Every run with its configuration and its last values, the verdicts, and the figures, which
+    are written into the folder."""
+    experiment, whole = asked.experiment, len(rows) == len(asked.jobs)
+    mark = f" (changed: not for the ledger; {asked.mark})" if asked.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
+    for note in asked.notes:
+        print(f"  {note}")
     alike = under is not None and whole and len(under) == len(rows)
     pairs = zip(rows, under, strict=True) if under is not None and alike else ()
     published = {run.label: below for run, below in pairs}
-    for run in rows:
-        _print_rows(run, published.get(run.label))
-    for id in claims:
-        if not whole:
-            print(f"  {id}: undecided, a run failed")
-            continue
-        try:
-            verdict = judged(experiment.checks[id], rows)
-            print(f"  {id}: {verdict.verdict} {verdict.reason}".rstrip())
-        except KeyError as fault:
-            if not changed:
-                raise
-            print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
-    folder = out / experiment.name
+    made = {run.label: run for run in rows}
+    for i, job in enumerate(asked.jobs):
+        if run := made.get(job.task.label):
+            _print_rows(run, asked.changed(i), published.get(run.label))
+    for id in asked.claims:
+        print(f"  {id}: {_judged(asked, id, rows) if whole else 'undecided, a run failed'}")
+    for file in drawn(asked, rows, folder, under if whole else None):
+        print(f"  {file}")
+
+
+def _judged(asked: Plan, id: str, rows: Evidence) -> str:
+    """The verdict of a claim with its first numbers and its reason."""
+    try:
+        verdict = judged(asked.experiment.checks[id], rows)
+    except KeyError as fault:
+        if not asked.changes:
+            raise
+        return f"undecided, out of regime: the changed plan lacks {fault}"
+    numbers = [f"{m.name}: {tables.with_interval(m)}" for m in verdict.measured[:3]]
+    if len(verdict.measured) > 3:
+        numbers.append(f"and {len(verdict.measured) - 3} more")
+    return "; ".join(part for part in (verdict.verdict, *numbers, verdict.reason) if part)
+
+
+def drawn(
+    asked: Plan,
+    rows: Evidence,
+    folder: Path,
+    under: Evidence | None = None,
+    formats: Sequence[str] = ("svg",),
+) -> list[Path]:
+    """The experiment's figures, written into a folder; those of a changed run say so."""
     folder.mkdir(parents=True, exist_ok=True)
-    for figure in experiment.figures:
-        for file in draw(figure, rows, folder, under if whole else None):
-            print(f"  {file}")
+    files = []
+    for figure in asked.experiment.figures:
+        if asked.changes:
+            title = "\n".join(part for part in (figure.title, f"changed: {asked.mark}") if part)
+            figure = replace(figure, title=title)
+        files += draw(figure, rows, folder, under, formats)
+    return files
 
 
-def _print_rows(run: Rows, published: Rows | None) -> None:
+def configuration_lines(task: Task, changed: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """A task's configuration, every part with every field, and what was changed from what."""
+    turned = [f"{path} {shown(was)} → {shown(now)}" for path, (was, now) in changed.items()]
+    told = [f"changed: {', '.join(turned)}"] if turned else []
+    return [*configured(task), *told]
+
+
+def _print_rows(run: Rows, changed: Mapping[str, tuple[Any, Any]], published: Rows | None) -> None:
     seeds = len(run.seeds)
     print(f"  {run.label or 'run'}, {seeds} seeds, last values [99 % interval of the mean]")
+    for line in configuration_lines(run.task, changed):
+        print(f"    {line}")
     for name, series in run.series.items():
         below = published.series.get(name) if published is not None else None
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, low, high = mean_and_interval(values)
+            low, high = tables.within_share(name, values, low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
             if place in beside:  # changed minus published, paired by seed

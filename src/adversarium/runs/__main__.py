@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)
-        return 2
+        return int(getattr(fault, "status", 2))
     except KeyboardInterrupt:
         print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
         return 130

@@ -112,7 +112,10 @@ def run_missing(
                 why = outcome.failures[job.key]
                 reader.store.fail(job.key, experiment.id, labels[job.key], lost, why)
                 reasons[job.key] = why
-    return [" ".join(f"{experiment.id} {labels[k]}: {why}".split()) for k, why in reasons.items()]
+    return [
+        " ".join(f"{f'{experiment.id} {labels[k]}'.strip()}: {why}".split())
+        for k, why in reasons.items()
+    ]
 
 
 def judged(check: Check, rows: Evidence) -> Verdict:

@@ -5,14 +5,17 @@ import ast
 import inspect
 import math
 import typing
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any
 
-from adversarium.plans.catalogue import nearest
+from adversarium.plans.catalogue import nearest, papers
 from adversarium.plans.experiment import Experiment, merged
 from adversarium.plans.run import Run, Task, changed
+from adversarium.plans.words import Word, meant, word, word_of
 
 # the parts of a run, and what each must have
 _PARTS = {
@@ -23,6 +26,7 @@ _PARTS = {
     "optimiser": "__dataclass_fields__",
 }
 _OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
+LARGEST = 2**63 - 1  # the largest seed that a store can keep
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -43,6 +47,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         raise ValueError(
             f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}."
         )
+    if max(seeds) > LARGEST:
+        raise ValueError(f"--seeds takes seeds up to {LARGEST} (2^63 − 1), got {max(seeds)}.")
     return seeds
 
 
@@ -145,13 +151,15 @@ def _is_union(hint: Any) -> bool:
 
 
 def parse_changes(words: Sequence[str]) -> dict[str, Any]:
-    """--set name=value words as a dictionary."""
-    changes = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name.strip() or not text.strip():
-            raise ValueError(f"--set needs name=value, got {word!r}.")
-        changes[name.strip()] = parse_value(text)
+    """--set name=value words as a dictionary; a name that comes twice is refused."""
+    changes: dict[str, Any] = {}
+    for given in words:
+        name, equals, text = (part.strip() for part in given.partition("="))
+        if not equals or not name or not text:
+            raise ValueError(f"--set needs name=value, got {given!r}.")
+        if name in changes:
+            raise ValueError(f"--set names {name} twice; give it one value.")
+        changes[name] = parse_value(text)
     return changes
 
 
@@ -159,30 +167,78 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
     """The experiment's tasks with changes: knobs of the plan first (with everything derived from
     them), then fields (data.alpha) and parts (attack) of every run. Runs that a change brings to
     one place are one run."""
-    knobs = inspect.signature(experiment.plan).parameters
-    turned = {k: _knob(experiment, preset, k, v) for k, v in changes.items() if k in knobs}
-    tasks = list(experiment.tasks(preset, **turned))
-    for name, value in changes.items():
-        if name in knobs:
-            continue
-        _known(name, list(knobs))
+    knobs, fields_ = apart(experiment, preset, changes)
+    with _told_plan(experiment, knobs):
+        tasks = list(experiment.tasks(preset, **knobs))
+    for name, value in fields_.items():
         if not any(isinstance(task, Run) for task in tasks):
             raise ValueError(
                 f"{experiment.id} trains nothing, so {name} changes nothing here; its knobs: "
-                f"{', '.join(knobs) or 'none'}."
+                f"{', '.join(_knobs(experiment)) or 'none'}."
             )
         tasks = [_changed(t, name, value) if isinstance(t, Run) else t for t in tasks]
     return merged(tasks)
 
 
-def _known(name: str, knobs: list[str]) -> None:
-    """Refuses a name that is neither a knob nor a field of a run or of its parts."""
+def apart(
+    experiment: Experiment, preset: str, changes: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Changes as knobs of the plan and as fields of runs, by their own names; each within its
+    limits."""
+    named: dict[str, Any] = {}
+    knobs = _knobs(experiment)
+    for given, value in changes.items():
+        name = own_name(experiment, given)
+        if name in named:
+            raise ValueError(f"{given} and {name} are one thing here; give it one value.")
+        if name in knobs:
+            value = _knob(experiment, preset, name, value)
+        # a part refuses in its own words what does not fit its fields
+        meaning = Word(name=name.rpartition(".")[2]) if "." in name else word(name, experiment.id)
+        if why := meaning.refuses(value):
+            raise ValueError(why)
+        named[name] = value
+    turned = {k: v for k, v in named.items() if k in knobs}
+    return turned, {k: v for k, v in named.items() if k not in knobs}
+
+
+def _knobs(experiment: Experiment) -> list[str]:
+    return list(inspect.signature(experiment.plan).parameters)
+
+
+def own_name(experiment: Experiment, given: str) -> str:
+    """The laboratory's name of a knob or a field: a symbol of the papers (λ, ε, N) becomes the
+    knob that it means here, or the field where the paper's letter is kept."""
+    knobs, name = _knobs(experiment), unicodedata.normalize("NFKC", given)
     head, _, rest = name.partition(".")
-    if head not in _OWN or (rest and head not in _PARTS):
+    if name in knobs or (head in _OWN and (not rest or head in _PARTS)):
+        return name
+    ours = word_of(name)
+    paper = papers().get(experiment.id.split(".")[0]) if experiment.file is None else None
+    letters = dict(paper.letters) if paper is not None else {}
+    known = meant(name, knobs, experiment.id) or letters.get(name) or letters.get(ours)
+    if known or ours in (*knobs, *_OWN):
+        return known or ours
+    told = f"; {given} is {ours} ({word(ours).says})" if ours != name else ""
+    raise ValueError(
+        f"nothing is called {given!r} here{told}; knobs: {', '.join(knobs)}; fields: "
+        f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
+    )
+
+
+@contextmanager
+def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[None]:
+    """Turns what a plan stumbles over into a sentence that names the knobs."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
+        if experiment.file is not None or str(fault).endswith("."):
+            raise  # a sentence already
+        given = ", ".join(f"{k}={v}" for k, v in knobs.items())
         raise ValueError(
-            f"nothing is called {name!r} here; knobs: {', '.join(knobs)}; fields: "
-            f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
-        )
+            f"{experiment.id} cannot be planned with {given or 'its own knobs'} "
+            f"({type(fault).__name__}: {fault}); `adversarium show {experiment.id}` has the limits."
+        ) from fault
 
 
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:

@@ -16,6 +16,7 @@ from adversarium.probes.measuring import measured
 from adversarium.probes.scene import AnyScene, Scene
 from adversarium.rng import stream
 from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
+from adversarium.runs.faults import RAISED, PartFault, part_fault, told
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
@@ -32,9 +33,9 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
             return _trial(unit, experiment)
         try:
             return _trained(unit, experiment, progress)
-        except Exception as fault:  # whatever a part raises
+        except RAISED as fault:  # whatever a part raises
             if len(unit.jobs) == 1:
-                return Outcome((), {unit.jobs[0].key: f"{type(fault).__name__}: {fault}"})
+                return Outcome((), {unit.jobs[0].key: told(fault)})
         blocks: list[Block] = []  # one of them cannot even start: each alone, so it fails alone
         failures: dict[str, str] = {}
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
@@ -62,9 +63,12 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     began = time.perf_counter()
     try:
         numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
+        if not all(isinstance(row, Mapping) for row in numbers):
+            raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
-    except Exception as fault:  # whatever a trial raises
-        return Outcome((), {job.key: f"{type(fault).__name__}: {fault}"})
+    except RAISED as fault:  # whatever a trial raises
+        what = f"trial {getattr(trial.function, '__name__', trial.function)}"
+        return Outcome((), {job.key: told(part_fault(what, fault))})
     seconds = (time.perf_counter() - began) / len(seeds)
     kept = {TRIAL: Kept(None, series)}
     return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
@@ -99,8 +103,8 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
                 if recorder.job.key not in failures:
                     try:
                         recorder.see(state)
-                    except Exception as fault:  # whatever one run raises, the others go on
-                        failures[recorder.job.key] = f"{type(fault).__name__}: {fault}"
+                    except RAISED as fault:  # whatever one run raises, the others go on
+                        failures[recorder.job.key] = told(fault)
         if len(failures) == len(recorders):
             break
         if progress is not None:
@@ -136,17 +140,21 @@ class Recorder:
     def see(self, state: State[Any]) -> None:
         """Folds see every state, probes those of their record times."""
         t, scene = state.t, self.scene
-        self._memories = [
-            fold.see(memory, state, scene)
-            for fold, memory in zip(self.folds, self._memories, strict=True)
-        ]
-        for probe, times in self.probes:
-            if t in times:
-                for name, row in rows_of(probe, probe(state, scene)).items():
+        asked: AnyProbe | AnyFold | None = None
+        try:
+            for i, asked in enumerate(self.folds):
+                self._memories[i] = asked.see(self._memories[i], state, scene)
+            for asked in (probe for probe, times in self.probes if t in times):
+                rows = rows_of(asked, asked(state, scene), len(scene.setting.seeds))
+                by_name = self._rows.setdefault(probe_id(asked), {})
+                for name, row in rows.items():
                     if not bool(torch.isfinite(row.values).all()):
-                        raise ArithmeticError(f"the run diverged: {name} is not finite at t = {t}")
-                    by_name = self._rows.setdefault(probe_id(probe), {})
+                        raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
                     by_name.setdefault(name, {})[t] = row
+        except PartFault:
+            raise
+        except RAISED as fault:
+            raise part_fault(f"probe {_name(asked)}", fault) from fault
 
     def kept(self, count: int) -> dict[str, Kept]:
         """Everything that was seen, of the first seeds (the others fill up the block)."""
@@ -160,22 +168,32 @@ class Recorder:
             made[id] = Kept(self.job.asked[id], series)
         last = self.scene.setting.rule.steps
         for fold, memory in zip(self.folds, self._memories, strict=True):
-            rows = {} if memory is None else fold.rows(memory)  # None: a run too short
             series = {}
-            for name, row in rows_of(fold, rows).items():
+            rows = {} if memory is None else fold.rows(memory)  # None: a run too short
+            for name, row in rows_of(fold, rows, len(self.scene.setting.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
             made[probe_id(fold)] = Kept(None, series)
         return made
 
 
-def rows_of(
-    probe: AnyProbe | AnyFold, value: Tensor | Mapping[str, Tensor | Recorded]
-) -> dict[str, Recorded]:
-    """What a probe or a fold returned, by name."""
-    if isinstance(value, Tensor):
-        value = {measured(probe)[0].name: value}
-    return {n: v if isinstance(v, Recorded) else Recorded(v) for n, v in value.items()}
+def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, Recorded]:
+    """What a probe or a fold returned, by name: one number a seed, or an array."""
+    given = value if isinstance(value, Mapping) else {measured(probe)[0].name: value}
+    rows: dict[str, Recorded] = {}
+    for name, one in given.items():
+        row = Recorded(one) if isinstance(one, Tensor) else one
+        if not isinstance(row, Recorded):
+            raise TypeError(f"{name} is a {type(row).__name__}, and a tensor is needed")
+        if not row.values.ndim or len(row.values) != seeds:
+            told = f"{name} has the shape {tuple(row.values.shape)}"
+            raise ValueError(f"{told}, and the first axis is the {seeds} seeds")
+        rows[name] = row
+    return rows
+
+
+def _name(probe: object) -> str:
+    return measured(probe)[0].name if measured(probe) else type(probe).__name__
 
 
 def _measure(probe: AnyProbe | AnyFold, name: str) -> Measure:

@@ -1,5 +1,6 @@
 """Jobs: a task with its engine, key and refusals, resolved once; and the units that run at once."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -115,12 +116,11 @@ def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[U
     """What is lacking as units: trials a seed at a time, a run alone in blocks of a fixed width,
     runs of one shape side by side."""
     kind = "cuda" if device.startswith("cuda") else "cpu"
-    threads = torch.get_num_threads()
     made: list[Unit] = []
     groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}
     for job, seeds in lacking:
         if job.engine is None:
-            made += [Unit((job,), ((seed,),), device, threads) for seed in seeds]
+            made += [Unit((job,), ((seed,),), device) for seed in seeds]
         else:
             shape = job.engine.name, job.engine.shape(job.setting((), device))
             groups.setdefault(shape, []).append((job, seeds))
@@ -130,15 +130,33 @@ def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[U
         if len(group) == 1:
             job, seeds = group[0]
             blocks = padded(seeds, engine.width[kind])
-            made += [Unit((job,), (block,), device, threads) for block in blocks]
+            made += [Unit((job,), (block,), device) for block in blocks]
         else:
-            made += _packed(group, engine.wide[kind], device, threads)
-    return made
+            made += _packed(group, engine.wide[kind], device)
+    return [replace(unit, threads=fitting_threads(unit)) for unit in made]
 
 
-def _packed(
-    group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str, threads: int
-) -> list[Unit]:
+SMALL = 2**18  # numbers of a tensor up to which one thread is quicker (benchmarks/threads.py)
+
+
+def fitting_threads(unit: Unit) -> int:
+    """One thread for a unit of small tensors, else as many as torch has; those of a trial are not
+    known, and it keeps what torch has."""
+    small = unit.jobs[0].engine is not None and largest_tensor(unit) <= SMALL
+    return 1 if small else torch.get_num_threads()
+
+
+def largest_tensor(unit: Unit) -> int:
+    """About how many numbers the largest tensor of a training step has: the points of a block, or
+    what the hidden units make of them."""
+    run = unit.jobs[0].task
+    assert isinstance(run, Run)
+    shape, width = tuple(run.data.shape), getattr(run.network, "m", 1)
+    points = math.prod(shape) if unit.jobs[0].engine_name in ("full", "sgd") else 1
+    return int(unit.replicas * run.n * max(points, width * math.prod(shape[:-1])))
+
+
+def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str) -> list[Unit]:
     """Jobs of one shape in units of at most `wide` replicas."""
     pieces = [
         (job, seeds[i : i + wide]) for job, seeds in group for i in range(0, len(seeds), wide)
@@ -149,7 +167,7 @@ def _packed(
         full = sum(len(seeds) for _, seeds in held) + (len(piece[1]) if piece else 0) > wide
         if held and (piece is None or full):
             jobs, seeds = zip(*held, strict=True)
-            made.append(Unit(tuple(jobs), tuple(seeds), device, threads))
+            made.append(Unit(tuple(jobs), tuple(seeds), device))
             held = []
         if piece is not None:
             held.append(piece)

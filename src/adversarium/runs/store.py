@@ -19,8 +19,8 @@ import numpy as np
 from adversarium.plans.evidence import Series
 from adversarium.runs.blocks import Block, Kept
 from adversarium.runs.conversion import old_blocks
+from adversarium.runs.soundness import APPLICATION_ID, StoreError, StoreFull, check_file, is_full
 
-APPLICATION_ID = 0x41445653  # "ADVS", in the file's header
 FORMAT = 2
 
 _SCHEMA = """
@@ -44,39 +44,6 @@ CREATE TABLE IF NOT EXISTS failures (
 CREATE TABLE IF NOT EXISTS verdicts (
   claim TEXT PRIMARY KEY, entry TEXT NOT NULL, time REAL NOT NULL);
 """
-
-
-class StoreError(ValueError):
-    """The file cannot serve as a store; the message says why and the way out."""
-
-
-def check_file(path: Path) -> None:
-    """Refuses what is not a whole store of ours, without opening it for writing."""
-    if path.is_dir():
-        raise StoreError(f"the store {path} is a directory; name a file (--store FILE).")
-    if not path.exists():
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise StoreError(f"the store's directory {folder} does not exist; make it first.")
-        return
-    if path.stat().st_size == 0:
-        return
-    with path.open("rb") as file:
-        header = file.read(100)
-    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
-        raise StoreError(f"{path} is not a store (no sqlite file); it was left untouched.")
-    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise StoreError(f"{path} is a database of another program; it was left untouched.")
-    page = int.from_bytes(header[16:18], "big")
-    pages = int.from_bytes(header[28:32], "big")
-    log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size:
-        return  # sqlite finishes what a killed process left in its log
-    if path.stat().st_size < (65536 if page == 1 else page) * pages:
-        raise StoreError(
-            f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "
-            "untouched. Restore it from a copy, or name a new file (--store FILE)."
-        )
 
 
 class Store:
@@ -124,6 +91,8 @@ class Store:
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = NORMAL")
             except sqlite3.OperationalError as fault:
+                if is_full(fault):
+                    raise
                 raise StoreError(
                     f"the store {self.path} cannot be opened for writing ({fault}); name another "
                     "place (--store FILE)."
@@ -135,10 +104,23 @@ class Store:
         try:
             yield
         except sqlite3.DatabaseError as fault:
+            if is_full(fault):
+                raise StoreFull(
+                    f"the disk of {self.path} is full, or the file may not grow ({fault}); "
+                    f"{self._kept()}. Free some space and call again, which goes on from there."
+                ) from fault
             raise StoreError(
                 f"the store {self.path} cannot be read or written ({fault}); nothing was changed. "
                 "Restore it from a copy, or name a new file (--store FILE)."
             ) from fault
+
+    def _kept(self) -> str:
+        """How many runs are safe."""
+        try:
+            count = self._db.execute("SELECT COUNT(DISTINCT run) FROM spent").fetchone()[0]
+        except (sqlite3.Error, AttributeError):
+            return "what was finished is kept"
+        return f"{count} run{'s' * (count != 1)} {'are' if count != 1 else 'is'} kept"
 
     def close(self) -> None:
         """Closes the file."""

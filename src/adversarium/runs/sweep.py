@@ -17,8 +17,9 @@ from adversarium.plans.figures import Switch
 from adversarium.plans.run import Task
 from adversarium.plans.verdict import Why
 from adversarium.runs.audit import Ask, Report, judged, needed, run_missing
-from adversarium.runs.changes import parse_value, planned
+from adversarium.runs.changes import own_name, parse_value, planned
 from adversarium.runs.jobs import Job, Recipe, resolve
+from adversarium.runs.knobs import present, reaching
 from adversarium.runs.reader import Reader, evidence
 
 _MOST = 10_000  # values of an axis, and cells of a grid
@@ -67,9 +68,9 @@ def refined(
 def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
     """The axis with values rounded where its knob, or field n or steps, takes whole numbers."""
     parameters = inspect.signature(experiment.plan).parameters
-    default = parameters[axis.name].default if axis.name in parameters else None
-    present = experiment.knobs(preset).get(axis.name, default)
-    sample = present[0] if isinstance(present, (tuple, list)) and present else present
+    name = own_name(experiment, axis.name)
+    held = present(experiment, preset, name) if name in parameters else None
+    sample = held[0] if isinstance(held, (tuple, list)) and held else held
     counts = isinstance(sample, int) and not isinstance(sample, bool)
     if not (counts or axis.name in ("n", "steps", "N", "d", "m", "P")):
         return axis
@@ -93,6 +94,12 @@ def parse_axis(word: str) -> Axis:
             grid: list[Any] = [low * ratio**i for i in range(count)]
         elif len(parts) == 3 and parts[0] != "log":
             low, high, step = (float(p) for p in parts)
+            leads = step != 0 and step * (high - low) >= 0
+            if not leads or not all(map(math.isfinite, (low, high, step))):
+                raise ValueError(
+                    f"a range a:b:step needs a step other than 0 that leads from {low:g} to "
+                    f"{high:g}, got {step:g}"
+                )
             count = math.floor((high - low) / step + 1e-9) + 1
             if count > _MOST:
                 raise ValueError(f"{count} values; at most {_MOST} an axis")
@@ -101,10 +108,8 @@ def parse_axis(word: str) -> Axis:
             raise ValueError("a range is a:b:step or log:a:b:n")
         else:
             return Axis(name, tuple(parse_value(v) for v in _split(text)))
-    except (ValueError, ZeroDivisionError, OverflowError) as fault:
+    except (ValueError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault
-    if not grid:
-        raise ValueError(f"--over {word} has no values.")
     whole = all(abs(v - round(v)) < 1e-9 for v in grid)
     values = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
     return Axis(name, values, parts[0] == "log")
@@ -190,27 +195,44 @@ def watched_by(experiment: Experiment, id: str, claim: str) -> str:
     return watched
 
 
+@dataclass(frozen=True)
+class Grid:
+    """What a sweep walks over: its axes, what every cell is judged by, what is fixed, and how."""
+
+    axes: tuple[Axis, ...]
+    watched: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    zipped: bool = False
+    rounds: int = 0  # of new cells halfway between neighbours that differ
+    partly: bool = False  # a change may leave out some runs
+
+
+def grid_jobs(
+    experiment: Experiment, grid: Grid, preset: str, new: Sequence[Mapping[str, Any]]
+) -> list[tuple[list[Job], str]]:
+    """The jobs of every cell, or why it has none; refused where no cell has any."""
+    plans = [_planned(experiment, preset, grid, cell) for cell in new]
+    if plans and all(fault for _, fault in plans):
+        raise ValueError(plans[0][1])
+    return plans
+
+
 def sweep(
-    experiment: Experiment,
-    axes: Sequence[Axis],
-    watched: str,
-    reader: Reader,
-    fixed: Mapping[str, Any],
-    ask: Ask,
-    zipped: bool = False,
-    rounds: int = 0,
-    report: Report | None = None,
+    experiment: Experiment, grid: Grid, reader: Reader, ask: Ask, report: Report | None = None
 ) -> Sweep:
-    """Runs a grid, and `rounds` times the cells halfway between neighbours that differ. A cell
-    trains only the runs, and records only the numbers, that what it is judged by needs."""
+    """Runs a grid, and in rounds the cells halfway between neighbours that differ. A cell trains
+    only the runs, and records only the numbers, that what it is judged by needs."""
+    axes, watched, zipped, rounds = grid.axes, grid.watched, grid.zipped, grid.rounds
     seeds = ask.chosen(experiment)
     new = cells(axes, zipped)
     made: list[Cell] = []
     failures: list[str] = []
     for turn in range(rounds + 1):
-        plans = [_planned(experiment, ask.preset, {**fixed, **cell}, watched) for cell in new]
-        if all(fault for _, fault in plans) and not made:
-            raise ValueError(plans[0][1])
+        plans = (
+            [_planned(experiment, ask.preset, grid, cell) for cell in new]
+            if made
+            else grid_jobs(experiment, grid, ask.preset, new)
+        )
         jobs = [job for cell_jobs, _ in plans for job in cell_jobs]
         what = f"{len(new)} cells" + (f", round {turn} of {rounds}" if turn else "")
         failures += run_missing(experiment, jobs, seeds, reader, ask, _titled(report, what))
@@ -236,17 +258,19 @@ def _titled(report: Report | None, what: str) -> Report | None:
 
 
 def _planned(
-    experiment: Experiment, preset: str, changes: Mapping[str, Any], watched: str
+    experiment: Experiment, preset: str, grid: Grid, cell: Mapping[str, Any]
 ) -> tuple[list[Job], str]:
     """The jobs of a cell, or why there are none."""
+    changes, watched = {**grid.fixed, **cell}, grid.watched
     try:
         tasks: Sequence[Task] = planned(experiment, preset, changes)
+        if watched in experiment.checks:
+            tasks = needed(tasks, experiment.checks[watched].needs)
+        reaching(experiment, preset, changes, tasks, grid.partly)
     except ValueError as fault:
         at = ", ".join(f"{k}={v}" for k, v in changes.items())
         return [], f"{at}: {fault}"
-    if watched in experiment.checks:
-        tasks = needed(tasks, experiment.checks[watched].needs)
-    elif len(tasks) > 1:
+    if watched not in experiment.checks and len(tasks) > 1:
         raise ValueError(
             f"a cell of this sweep holds {len(tasks)} runs ({tasks[0].label}; {tasks[1].label}; "
             "…), and one is needed; fix what still varies with --set or --over."

@@ -1,6 +1,8 @@
 """A unit as words that another process can carry out: recipes, keys, probes and seeds. Nothing of
 a user's code travels; the worker plans the same tasks again and finds them by their keys."""
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +55,13 @@ def _anywhere(recipe: Recipe) -> Recipe:
 
 
 def carried_out(given: Order) -> Outcome:
-    """An order, planned again and computed: what a worker does."""
+    """An order, planned again and computed: what a worker does. What a user's code prints on the
+    way is no answer, and goes to standard error."""
+    with redirect_stdout(sys.stderr):
+        return _carried_out(given)
+
+
+def _carried_out(given: Order) -> Outcome:
     for folder in given.papers:
         name_directory(Path(folder))
     jobs = []

@@ -1,0 +1,39 @@
+"""What a part raised, as one sentence: the user's file and line, whose it was, and what."""
+
+import sys
+import traceback
+from pathlib import Path
+
+_HOME = Path(__file__).parents[1]
+RAISED = (Exception, SystemExit)  # a part that exits ends its run, not the program
+
+
+class PartFault(Exception):
+    """A fault that already names its part."""
+
+
+def told(fault: BaseException) -> str:
+    """A fault in words.
+
+    >>> told(KeyError("lost"))
+    "KeyError: 'lost'"
+    """
+    return str(fault) if isinstance(fault, PartFault) else f"{type(fault).__name__}: {fault}"
+
+
+def part_fault(what: str, fault: BaseException) -> PartFault:
+    """A fault with the name of the part that was running, and the user's file and line."""
+    place = _place(fault)
+    return PartFault(", ".join(part for part in (place, f"{what}: {told(fault)}") if part))
+
+
+def _place(fault: BaseException) -> str:
+    """The last line of a user's own file on the way to a fault; nothing where there is none."""
+    for frame in reversed(traceback.extract_tb(fault.__traceback__)):
+        path = Path(frame.filename)
+        ours = path.is_relative_to(_HOME) or frame.filename.startswith("<")
+        installed = {"site-packages", "dist-packages"} & set(path.parts)
+        standard = path.is_relative_to(Path(sys.base_prefix) / "lib")
+        if not ours and not installed and not standard:
+            return f"{path.name}, line {frame.lineno}"
+    return ""

@@ -1,0 +1,97 @@
+"""What a call asks for: an experiment's jobs with changes, checked before anything runs."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adversarium.plans.catalogue import claims, experiment_ids, load
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Run, Task
+from adversarium.runs.audit import Ask, needed, recorded
+from adversarium.runs.changes import planned
+from adversarium.runs.jobs import Job, Recipe, resolve
+from adversarium.runs.knobs import beside, changes_of, reaching
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment's jobs, the published task beside each, the claims that are judged, the
+    changes, and what these do not reach."""
+
+    experiment: Experiment
+    jobs: tuple[Job, ...]
+    published: tuple[Task | None, ...]
+    claims: tuple[str, ...]
+    changes: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The changes in words; nothing where there are none."""
+        return ", ".join(f"{name} = {value}" for name, value in self.changes.items())
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder for what changed runs leave; nothing where nothing is changed."""
+        return folder_of(self.changes) if self.changes else ""
+
+    def changed(self, i: int) -> dict[str, tuple[Any, Any]]:
+        """What of a job differs from the published one, by path: (was, is)."""
+        return changes_of(self.jobs[i].task, self.published[i])
+
+
+def folder_of(changes: Mapping[str, Any]) -> str:
+    """A folder's name for changes: readable, and another one for others.
+
+    >>> folder_of({"m": 4, "lam": 0.9})
+    'changed m=4, lam=0.9'
+    """
+    words = ", ".join(f"{name}={value}" for name, value in changes.items())
+    plain = "".join(c if c.isalnum() or c in "=.,_- ()" else "-" for c in words)
+    if plain != words or len(plain) > 80:
+        plain = f"{plain[:80]} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
+    return f"changed {plain}"
+
+
+def homes(words: Sequence[str]) -> list[tuple[str, str]]:
+    """The experiments that words name, each once, with the claim where a word is one's id."""
+    named: dict[tuple[str, str], None] = {}
+    for word in words:
+        claim = claims().get(word)
+        target = claims().get(claim.alias_of, claim).id if claim is not None else ""
+        for home in experiment_ids(word):
+            named[home, target if target != home and claim is not None else ""] = None
+    return list(named)
+
+
+def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bool = False) -> Plan:
+    """An experiment's jobs with changes; of one claim, those that its check needs. A change that
+    does not reach every run is refused, unless it may reach a part of them."""
+    experiment = load(home)
+    chosen = (claim,) if claim else tuple(experiment.checks)
+    tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
+    if experiment.file is not None:
+        recorded(experiment, chosen, tasks)
+        _drawn(experiment, tasks)
+    needs = experiment.checks[claim].needs if claim else None
+    kept = tasks if needs is None else needed(tasks, needs)
+    notes = reaching(experiment, ask.preset, changes, kept, partly)
+    published = beside(kept, plain if needs is None else needed(plain, needs))
+    recipe = Recipe(experiment.id, ask.preset, tuple(changes.items()))
+    jobs = tuple(resolve(task, recipe) for task in kept)
+    return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes))
+
+
+def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
+    """Refuses a figure of what no run of a user's plan records (what trials return is not known
+    before they run)."""
+    runs = [task for task in tasks if isinstance(task, Run)]
+    there = {name for run in runs for r in run.recordings for name in r.names}
+    for figure in experiment.figures if len(runs) == len(tasks) else ():
+        for name in figure.y:
+            if name not in there:
+                raise ValueError(
+                    f"{experiment.file}: the figure {figure.name!r} shows {name!r}, which the plan "
+                    f"does not record; it records {', '.join(sorted(there))}."
+                )

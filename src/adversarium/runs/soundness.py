@@ -1,0 +1,53 @@
+"""Whether a file can serve as a store, and what is said where it cannot."""
+
+import sqlite3
+from pathlib import Path
+
+APPLICATION_ID = 0x41445653  # "ADVS", in the file's header
+
+
+class StoreError(ValueError):
+    """The file cannot serve as a store; the message says why and the way out."""
+
+
+class StoreFull(StoreError):
+    """The disk is full, or the file may not grow; what is there is sound."""
+
+    status = 1  # the call was right
+
+
+_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC")
+
+
+def is_full(fault: sqlite3.Error) -> bool:
+    """Whether a fault means that nothing more can be written where the store lies."""
+    return getattr(fault, "sqlite_errorname", "") in _FULL
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is not a whole store of ours, without opening it for writing."""
+    if path.is_dir():
+        raise StoreError(f"the store {path} is a directory; name a file (--store FILE).")
+    if not path.exists():
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise StoreError(f"the store's directory {folder} does not exist; make it first.")
+        return
+    if path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[:16] != b"SQLite format 3\0" or len(header) < 100:
+        raise StoreError(f"{path} is not a store (no sqlite file); it was left untouched.")
+    if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program; it was left untouched.")
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return  # sqlite finishes what a killed process left in its log
+    if path.stat().st_size < (65536 if page == 1 else page) * pages:
+        raise StoreError(
+            f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "
+            "untouched. Restore it from a copy, or name a new file (--store FILE)."
+        )

@@ -1,0 +1,71 @@
+"""Every knob, turned once: what it takes and which families of runs it reaches. Nothing is trained.
+
+`python -m adversarium.runs.turning` writes src/adversarium/knobs.json, which `show` reads without
+torch.
+"""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+from adversarium.digest import configuration, digest
+from adversarium.plans.catalogue import experiments, load
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Run, Task
+from adversarium.plans.words import kind
+from adversarium.runs.knobs import present, turns
+
+FILE = Path(__file__).parents[1] / "knobs.json"
+
+
+def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
+    """The knobs of an experiment: what each takes, its value at the quick preset, and the families
+    of the runs that change when it is turned."""
+    before = _families(experiment.tasks("quick"))
+    told = {}
+    for name in inspect.signature(experiment.plan).parameters:
+        value = present(experiment, "quick", name)
+        reached: set[str] = set()
+        others = [{name: knobs[name]} for knobs in experiment.presets.values() if name in knobs]
+        for turn in (*turns(name, value), *others):
+            try:
+                after = _families(experiment.tasks("quick", **turn))
+            except (ValueError, ArithmeticError, LookupError, TypeError):
+                continue  # a value that this plan does not take
+            both = {**before, **after}
+            reached |= {family for family in both if before.get(family) != after.get(family)}
+        told[name] = {
+            "takes": kind(value),
+            "quick": configuration(value),
+            "reaches": sorted(reached),
+            "all": reached >= set(before),
+        }
+    return told
+
+
+def _families(tasks: tuple[Task, ...]) -> dict[str, list[str]]:
+    """The digests of the tasks of every family, with what they record."""
+    grouped: dict[str, list[str]] = {}
+    for task in tasks:
+        grouped.setdefault(task.family, []).append(_digest(task))
+    return grouped
+
+
+def _digest(task: Task) -> str:
+    recorded = (
+        [[configuration(r.probe), configuration(r.times)] for r in task.recordings]
+        if isinstance(task, Run)
+        else []
+    )
+    return digest([task.dynamics, configuration(task.coordinates), recorded])
+
+
+def main() -> None:
+    """Writes the file."""
+    whole = {id: turned(load(id)) for id in experiments()}
+    FILE.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,528 @@
+"""What users met: a test a defect, each through the program or the names that a user calls."""
+
+import csv
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adversarium as av
+from adversarium.cli import main
+from adversarium.commands.program import COMMANDS, program
+from adversarium.commands.progress import Progress
+from adversarium.plans.catalogue import experiments, load
+from adversarium.plans.words import word
+from adversarium.report import terminal
+from adversarium.report.shown import known_knobs, shown
+from adversarium.report.tables import within_share
+from adversarium.runs import jobs as jobs_module
+from adversarium.runs.changes import planned
+from adversarium.runs.compute import compute
+from adversarium.runs.jobs import Unit, resolve, units
+from adversarium.runs.knobs import reaching
+from adversarium.runs.store import Store, StoreFull
+from adversarium.runs.turning import turned
+from tests.program import ENV, OWN, one_sentence
+from tests.runs.small import execute, small
+
+SHORT = OWN.replace("steps=200", "steps=5")
+TOY = ("--set", "steps=12", "--set", "n=10", "--set", "d=10", "--set", "P=4", "--set", "m=4")
+
+
+@pytest.fixture
+def own(tmp_path) -> Path:
+    """A user's file with a short run."""
+    path = tmp_path / "own.py"
+    path.write_text(SHORT)
+    return path
+
+
+# 1: a knob turns everything or is refused; the resolved configuration is shown
+
+
+def test_a_knob_that_does_not_reach_every_run_is_refused_with_those_runs(call):
+    said = call("run", "cgro.thm4.1", "--set", "lam=0.9", "--set", "m=4", status=2)
+    one_sentence(said, "m does not reach theorem, set = E (m = 8 there): --set network.m=4 changes")
+    assert "--set sets='()' leaves them out" in said.stderr and "--partly" in said.stderr
+    out = call("run", "cgro.thm4.1", "--set", "m=4", "--partly", "--dry-run").stdout
+    assert "m does not reach theorem, set = E (m = 8 there)" in out.splitlines()
+    with pytest.raises(ValueError, match="does not reach"):
+        av.experiment("cgro.thm4.1", m=4)
+
+
+def test_a_field_reaches_every_run_and_a_knob_of_several_values_leaves_none_out():
+    theorem = load("cgro.thm4.1")
+    for changes in ({"network.m": 4}, {"scaling": 100}, {"m": 4, "sets": ()}, {"lam": 0.9}):
+        tasks = planned(theorem, "quick", changes)
+        assert not reaching(theorem, "quick", changes, tasks)
+    conv = load("conv.eq16")
+    with pytest.raises(ValueError, match="m does not reach any W"):  # a trial has its own
+        reaching(conv, "quick", {"network.m": 4}, planned(conv, "quick", {"network.m": 4}))
+
+
+def test_a_value_that_follows_from_a_knob_is_reached_by_it():
+    phases = load("rnrf.phases")
+    tasks = planned(phases, "quick", {"steps": 4000})  # the early runs stop at 300
+    assert not reaching(phases, "quick", {"steps": 4000}, tasks)
+
+
+def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(call):
+    out = call("run", "rnrf.fig3", *TOY, "--dry-run").stdout
+    assert "network: SmoothedCNN(m=4, " in out and "data: TwoFeaturePatches(k=2, d=10, " in out
+    assert "network.m 100 → 4" in out and "steps 1000 → 12" in out
+    runs = json.loads(call("run", "rnrf.fig3", *TOY, "--dry-run", "--json").stdout)["runs"]
+    assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [100, 4]
+
+
+def test_a_run_tells_its_configuration_and_its_changes(call, own):
+    out = call("run", "./own.py", "--set", "d=10", "--seeds", "2").stdout
+    assert "changed: data.d 20 → 10" in out and "CubicCNN(m=6, sigma0=0.3)" in out
+    words = ("run", "./own.py", "--seeds", "2", "--json")
+    (changed,) = json.loads(call(*words, "--set", "d=10").stdout)["runs"]
+    (plain,) = json.loads(call(*words).stdout)["runs"]
+    assert changed["changed"] == {"data.d": [20, 10]} and plain["changed"] == {}
+    assert plain["config"]["data"]["d"] == 20
+
+
+# 3: an unset variable is no catalogue
+
+
+@pytest.mark.parametrize("command", ("run", "verify", "show", "export", "attack"))
+def test_an_empty_id_is_refused(command, call):
+    one_sentence(call(command, "", status=2), "name an experiment")
+
+
+# 4: threads that fit the tensors
+
+
+def test_small_tensors_get_one_thread_and_large_ones_what_torch_has(monkeypatch):
+    monkeypatch.setattr(jobs_module.torch, "get_num_threads", lambda: 3)
+    few = resolve(small())
+    large = resolve(planned(load("rnrf.fig3"), "quick", {})[1])
+    assert [u.threads for u in units([(few, (0, 1))], "cpu")] == [1]
+    assert [u.threads for u in units([(large, (0, 1))], "cpu")] == [3]
+
+
+def test_rows_do_not_depend_on_the_number_of_threads():
+    job = resolve(small())
+    one, two = (compute(Unit((job,), ((0, 1),), threads=n)).blocks[0] for n in (1, 2))
+    for probe, kept in one.kept.items():
+        for name, series in kept.series.items():
+            assert np.array_equal(series.values, two.kept[probe].series[name].values)
+
+
+# 5, 6: what is shown of a claim
+
+
+def entry(**more):
+    """A verdict as a store keeps it."""
+    low = {"name": "a", "mean": 0.0, "low": 0.0, "high": 0.001, "values": []}
+    high = {"name": "b", "mean": 0.48, "low": 0.47, "high": 0.49, "values": []}
+    part = {"verdict": "holds", "reason": "", "sharpness": {"from the edge": 0.02}}
+    return {
+        "id": "boat.thm3.1.train_error", "verdict": "holds", "preset": "quick", "seeds": 5,
+        "engine": "full", "measured": [low, high], "expected": {"low": 0.0, "high": 0.01},
+        "reason": "", "parts": [
+            {**part, "name": "a", "measured": [low], **more},
+            {**part, "name": "b", "measured": [high]},
+        ],
+    }  # fmt: skip
+
+
+def test_every_quantity_of_a_claim_is_shown_with_its_own_range(tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    store.keep_verdicts([entry(low=0.0, high=0.01)])
+    text = shown("boat.thm3.1.train_error", tmp_path / "s.sqlite", False)
+    assert "holds: a: 0 [0, 0.001] (wanted: 0 to 0.01)" in text
+    assert "holds: b: 0.48 [0.47, 0.49] (from the edge 0.02)" in text
+    assert "  wanted: 0 to 0.01\n" not in text
+
+
+def test_a_claim_that_another_experiment_judges_says_so(call):
+    out = call("show", "cgro.thmF.1").stdout
+    assert "judged by cgro.flatness, by the same check as cgro.thmE.1" in out
+    assert "not yet implemented" not in out
+
+
+# 8, 9, 10: what a run leaves
+
+
+def test_the_verdict_of_an_own_file_has_its_number_with_its_interval(call, tmp_path):
+    text = OWN.replace('level(last("train_error"), 0, 0.0)', 'level(last("risk"), 0, 0.5)')
+    (tmp_path / "own.py").write_text(text)
+    line = next(x for x in call("run", "./own.py").stdout.splitlines() if "own.thm:" in x)
+    assert re.search(r"own.thm: \w+; risk.*: [\d.e-]+ \[[\d.e-]+, [\d.e-]+\]", line), line
+
+
+def test_figures_of_changed_runs_have_folders_of_their_own_and_marked_titles(
+    call, own, tmp_path, monkeypatch
+):
+    titles = []
+    draw = terminal.draw
+    monkeypatch.setattr(terminal, "draw", lambda f, *a: titles.append(f.title) or draw(f, *a))
+    folder = tmp_path / "figures" / "own"
+    call("run", "./own.py", "--seeds", "2")
+    published = (folder / "risk.csv").read_bytes()
+    for d in (10, 12):
+        call("run", "./own.py", "--seeds", "2", "--set", f"d={d}")
+    made = {p.relative_to(folder).as_posix() for p in folder.rglob("*.csv")}
+    assert made == {"risk.csv", "changed d=10/risk.csv", "changed d=12/risk.csv"}
+    assert (folder / "risk.csv").read_bytes() == published
+    assert titles == ["risk", "risk\nchanged: d = 10", "risk\nchanged: d = 12"]
+
+
+def test_changed_runs_can_be_exported(call, own, tmp_path):
+    words = ("./own.py", "--seeds", "2", "--set", "d=10")
+    said = call("export", *words, status=2)
+    one_sentence(said, "adversarium run ./own.py --preset quick --set 'd=10'` first")
+    call("run", *words)
+    call("export", *words)
+    lines = (tmp_path / "own changed d=10.csv").read_text().splitlines()
+    assert lines[0] == "run,seed,t,probe,at,value" and len(lines) > 10
+    call("export", *words, "--to", "svg")
+    assert (tmp_path / "export" / "own" / "changed d=10" / "risk.svg").exists()
+    one_sentence(call("export", *words, "--to", "tex", status=2), "no changed runs")
+
+
+# 12: what a sweep costs
+
+
+def test_a_sweep_tells_what_it_would_cost_before_it_runs(call, own, tmp_path):
+    words = ("sweep", "./own.py", "--seeds", "2", "--over", "d=10,12,14")
+    out = call(*words, "--dry-run").stdout
+    assert "3 cells, 3 runs, 6 of 6 seeds to run, time unknown" in out
+    assert not (tmp_path / "adversarium.sqlite").exists()
+    call("run", "./own.py", "--seeds", "2", "--set", "d=10")
+    told = json.loads(call(*words, "--dry-run", "--json").stdout)
+    assert told["missing"] == 4 and told["seconds"] > 0
+    call(*words)
+    assert json.loads(call(*words, "--dry-run", "--json").stdout)["seconds"] == 0
+
+
+def test_an_estimate_says_that_measurements_follow_the_steps(monkeypatch, capsys):
+    clock = iter((0.0, 100.0, 100.0))
+    monkeypatch.setattr("adversarium.commands.progress.time.monotonic", lambda: next(clock))
+    with Progress() as progress:
+        progress("a run", 0, 100)
+        progress("a run", 50, 100)
+    assert "about 100 s of steps left, then the last measurements" in capsys.readouterr().err
+
+
+# 13: Ctrl-C from the first moment
+
+
+def test_a_stop_during_the_first_imports_is_one_line_and_status_130(tmp_path):
+    fake = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(5)\n"
+    (tmp_path / "cyclopts.py").write_text(fake)
+    paths = os.pathsep.join((str(tmp_path), str(Path(av.__file__).parents[1])))
+    code = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from adversarium.cli import main\nmain(['run', 'boat'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**ENV, "PYTHONPATH": paths}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert (
+        done.stderr.strip()
+        == "stopped; every finished run is kept. Go on with: adversarium run boat"
+    )
+
+
+# 14, 15: own files
+
+
+def broken(path: Path, body: str) -> None:
+    """An own file with a probe `oops` that does something else."""
+    text = SHORT.replace("probes=(risk, train_error))", "probes=(risk, train_error, oops))")
+    path.write_text(text.replace("quick =", f"def oops(state, scene):\n    {body}\n\n\nquick ="))
+
+
+OOPS = {
+    "raise SystemExit(0)": "own.py, line 9, probe oops: SystemExit: 0",
+    "return [1.0][3]": "own.py, line 9, probe oops: IndexError: list index out of range",
+    "return 3.0": "probe oops: TypeError: oops is a float, and a tensor is needed",
+    "return state.W[:1]": "probe oops: ValueError: oops has the shape ",
+}
+
+
+@pytest.mark.parametrize("body", OOPS)
+def test_a_probe_at_fault_is_named_with_its_file_and_line(body, call, tmp_path):
+    broken(tmp_path / "own.py", body)
+    said = call("run", "./own.py", "--seeds", "2", status=1)
+    assert f"adversarium: own.py: {OOPS[body]}" in said.stderr.splitlines()[-1]
+    assert "Traceback" not in said.stderr
+
+
+UNFIT = {
+    "an empty plan": ("    yield Run(", "    return\n    yield Run(", "yields nothing"),
+    "an unknown probe": ('y=("risk",)', 'y=("rsik",)', "the figure 'risk' shows 'rsik', which"),
+    "a figure outside": ('name="risk"', 'name="../../EVIL"', "its name a file's without a folder"),
+}
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_an_own_file_that_could_show_nothing_is_refused(fault, call, tmp_path):
+    right, wrong, said = UNFIT[fault]
+    assert right in SHORT
+    (tmp_path / "own.py").write_text(SHORT.replace(right, wrong))
+    one_sentence(call("run", "./own.py", status=2), said)
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != "") == ["own.py"]
+
+
+# 16, 18: limits
+
+
+LIMITS = {
+    "boat --set m=-3": "m (number of hidden units) needs a finite number even and >= 2, got -3.",
+    "boat --set m=0": "even and >= 2, got 0",
+    "boat --set m=3": "even and >= 2, got 3",
+    "rnrf.fig3 --set eta=1e400": "eta (learning rate η) needs a finite number > 0, got inf.",
+    "rnrf.fig3 --set attack.radius=1e400": "radius needs a finite number, got inf.",
+    "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
+    "rnrf.fig3 --set m=3 --set m=4": "--set names m twice",
+    "rnrf.fig3 --set eps=1 --set ε=2": "ε and eps are one thing here",
+    "rnrf.fig3 --seeds 3,99999999999999999999999": "--seeds takes seeds up to 9223372036854775807",
+}
+
+
+@pytest.mark.parametrize("words", LIMITS)
+def test_a_value_outside_its_limits_is_refused_with_them(words, call):
+    one_sentence(call("run", *words.split(), "--dry-run", status=2), LIMITS[words])
+
+
+def test_a_range_without_a_step_is_refused(call):
+    said = call("sweep", "boat", "--over", "data.beta=0:0.3:0", status=2)
+    one_sentence(said, "needs a step other than 0 that leads from 0 to 0.3, got 0")
+
+
+def test_a_seed_that_no_store_can_keep_is_refused_in_python():
+    with pytest.raises(ValueError, match=r"< 2\^63"):
+        av.run(small(), seeds=[3, 2**63])
+
+
+# 17: a full disk
+
+
+def test_a_full_disk_says_what_is_kept_and_loses_nothing(tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    execute(store, (0,), small())
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    block = next(store.dump())
+    large = tuple(range(1, 400))
+    for kept in block.kept.values():
+        for name, series in kept.series.items():
+            values = np.repeat(series.values, len(large), axis=0)
+            kept.series[name] = type(series)(series.t, values, series.axes)
+    with pytest.raises(StoreFull, match=r"is full.*; 1 run is kept\. Free some space") as fault:
+        store.write(type(block)(**{**vars(block), "seeds": large}))
+    assert fault.value.status == 1
+    assert store.seeds(block.key) == {0}
+
+
+# 19 to 24
+
+
+def test_a_file_name_that_python_cannot_import_gets_another_proposed(call):
+    one_sentence(call("new", "my-theorem-2.py", status=2), "such as my_theorem_2.py, got my-theo")
+
+
+def test_an_own_file_is_shown_with_its_knobs_wherever_its_plan_comes_from(call, own, tmp_path):
+    out = call("show", "./own.py").stdout
+    assert "d: whole number >= 1, 20; dimension of the data" in out and "reaches every run" in out
+    (tmp_path / "three.py").write_text(SHORT.replace("def plan(", "def _made(") + "plan = _made\n")
+    assert "own.thm: no verdict yet" in call("show", "./three.py").stdout
+    told = json.loads(call("show", "./three.py", "--json").stdout)
+    assert told["knobs"]["d"]["all"] and told["claims"][0]["id"] == "own.thm"
+
+
+def test_what_a_file_prints_does_not_spoil_the_json(call, tmp_path):
+    text = SHORT.replace("quick =", "print('hello')\nquick =")
+    text = text.replace("    data = PatchData", "    print('planning')\n    data = PatchData")
+    (tmp_path / "own.py").write_text(text)
+    said = call("run", "./own.py", "--seeds", "2", "--json")
+    assert set(json.loads(said.stdout)) == {"runs"}
+    assert "hello" in said.stderr and "planning" in said.stderr
+    assert json.loads(call("verify", "./own.py", "--seeds", "2", "--json").stdout)["claims"]
+
+
+def test_a_formula_does_not_reach_a_spreadsheet(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT.replace("yield Run(", "yield Run(family='=cmd|x', "))
+    call("run", "./own.py", "--seeds", "2")
+    call("export", "./own.py", "--seeds", "2")
+    with (tmp_path / "own.csv").open() as file:
+        assert {row["run"] for row in csv.DictReader(file)} == {"'=cmd|x"}
+
+
+def printed(words: list[str], monkeypatch) -> tuple[int, bytes]:
+    """Status and bytes of a call whose standard output knows ASCII alone."""
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
+    with pytest.raises(SystemExit) as stop:
+        main(words)
+    sys.stdout.flush()
+    return int(stop.value.code or 0), buffer.getvalue()
+
+
+def test_a_terminal_without_greek_gets_the_rest(call, monkeypatch):
+    status, out = printed(["list", "claims"], monkeypatch)
+    assert status == 0 and len(out.splitlines()) > 320
+    status, out = printed(["list", "claims", "--json"], monkeypatch)
+    told = {e["id"]: e["text"] for e in json.loads(out)["claims"]}
+    assert status == 0 and any("≤" in text for text in told.values())
+
+
+def test_a_closed_standard_output_gets_a_sentence(call, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as stop:
+        main(["list"])
+    assert stop.value.code == 2 and "standard output is closed" in capsys.readouterr().err
+
+
+# one name a thing
+
+
+def test_every_knob_of_every_experiment_has_a_type_a_sentence_and_the_runs_it_reaches():
+    for id in experiments():
+        knobs = known_knobs(id)
+        assert list(knobs) == list(inspect.signature(load(id).plan).parameters), id
+        for name, found in knobs.items():
+            assert word(name, id).says, f"{id}: {name} has no sentence in plans/words.toml"
+            assert found["takes"], f"{id}: {name} has no type"
+            assert found["reaches"], f"{id}: {name} reaches nothing"
+
+
+@pytest.mark.parametrize("id", ("cgro.thm4.1", "rnrf.recursions", "conv.eq16"))
+def test_the_file_of_knobs_is_what_turning_them_finds(id):
+    assert known_knobs(id) == json.loads(json.dumps(turned(load(id)))), (
+        "write it again: python -m adversarium.runs.turning"
+    )
+
+
+def test_show_tells_every_knob(call):
+    out = " ".join(call("show", "rnrf.fig3").stdout.split())
+    assert "eps (also ε, ϵ, epsilon, radius): number >= 0, 1.2; radius of the perturbations" in out
+    assert "m: whole number >= 1, 100; width" in out
+
+
+SYMBOLS = [
+    ("cgro.thm4.1", "λ", "lam", 0.9),
+    ("rnrf.fig3", "ε", "eps", 1.0),
+    ("rnrf.fig3", "radius", "eps", 1.0),
+    ("rnrf.fig3", "N", "n", 50),
+    ("rnrf.fig3", "η", "eta", 0.2),
+    ("cgrm.linear", "δ", "delta", 1.0),
+    ("boat.thm3.1.train_error", "eps", "attack.radius", 1.0),
+    ("boat.thm3.1.train_error", "δ", "attack.radius", 1.0),
+    ("boat.thm3.1.train_error", "N", "n", 10),
+]
+
+
+@pytest.mark.parametrize(("id", "symbol", "ours", "value"), SYMBOLS)
+def test_the_papers_symbols_are_understood(id, symbol, ours, value):
+    by_symbol, by_name = (planned(load(id), "quick", {n: value}) for n in (symbol, ours))
+    assert [t.dynamics for t in by_symbol] == [t.dynamics for t in by_name]
+    assert [t.dynamics for t in by_name] != [t.dynamics for t in load(id).tasks("quick")]
+
+
+def test_a_symbol_that_nothing_has_here_is_answered_with_our_word(call):
+    said = call("run", "boat", "--set", "λ=0.5", status=2)
+    one_sentence(said, "nothing is called 'λ' here; λ is lam (weight λ of the adversarial loss")
+
+
+# what was missed most
+
+
+def test_claims_are_listed_by_paper_and_by_verdict(call):
+    every = call("list", "claims", "--paper", "boat").stdout.splitlines()
+    assert every and all(line.startswith("boat.") for line in every)
+    failing = call("list", "claims", "--paper", "CGRO", "--verdict", "fails").stdout.splitlines()
+    known = {c["id"] for c in json.loads(LEDGER.read_text())["claims"] if c["verdict"] == "fails"}
+    assert {line.split()[0] for line in failing} == {id for id in known if id.startswith("cgro.")}
+    one_sentence(call("list", "claims", "--verdict", "hold", status=2), "Nearest: holds")
+    one_sentence(call("list", "claims", "--paper", "nosuch", status=2), "no paper 'nosuch'")
+    one_sentence(call("list", "probes", "--paper", "cgro", status=2), "--paper chooses")
+
+
+LEDGER = Path(av.__file__).parent / "ledger.json"
+
+
+def test_checks_and_figures_are_listed_with_a_sentence_each(call):
+    for room, name in (("checks", "level"), ("figures", "Curves")):
+        told = {e["id"]: e["text"] for e in json.loads(call("list", room, "--json").stdout)[room]}
+        assert name in told and all(told.values()), told
+
+
+def test_the_public_names_are_seen_in_python():
+    assert set(av.__all__) <= set(dir(av))
+    assert av.__version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
+
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def test_every_extra_that_is_named_exists():
+    extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    assert {"cluster", "frames", "xarray", "notebook"} <= set(extras)
+
+
+def test_rows_leave_as_frames_and_data_sets():
+    result = av.run(small(), seeds=range(2))
+    frame = pytest.importorskip("pandas") and result.to_frame()
+    assert list(frame.columns) == ["probe", "seed", "t", "value"]
+    last = frame[(frame.probe == "risk") & (frame.seed == 1)].sort_values("t").value.to_numpy()
+    assert np.array_equal(last, result["risk"][1])
+    whole = pytest.importorskip("xarray") and result.to_xarray()
+    assert np.array_equal(whole["risk"].sel(seed=1).to_numpy(), result["risk"][1])
+
+
+def test_rows_leave_as_parquet_and_netcdf(call, own, tmp_path):
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    pytest.importorskip("pyarrow")
+    call("run", "./own.py", "--seeds", "2")
+    for kind in ("parquet", "netcdf"):
+        call("export", "./own.py", "--seeds", "2", "--to", kind)
+    frame = pandas.read_parquet(tmp_path / "own.parquet")
+    assert {"run", "probe", "seed", "t", "value"} == set(frame.columns)
+    with xarray.open_dataset(tmp_path / "own.nc", engine="scipy") as whole:
+        (risk,) = (whole[name] for name in whole.data_vars if name.endswith("risk"))
+        told = frame[(frame.probe == "risk")].value.to_numpy()
+        assert np.array_equal(risk.to_numpy().ravel(), told)
+
+
+@pytest.mark.parametrize(("kind", "module"), (("parquet", "pyarrow"), ("netcdf", "xarray")))
+def test_a_missing_extra_is_named(kind, module, call, own, monkeypatch):
+    call("run", "./own.py", "--seeds", "2")
+    monkeypatch.setitem(sys.modules, module, None)
+    said = call("export", "./own.py", "--seeds", "2", "--to", kind, status=2)
+    one_sentence(said, f"this needs {module}; install adversarium with its extra: pip install")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_flag_has_a_help_text(command):
+    given = program()[command].assemble_argument_collection(parse_docstring=True)
+    for argument in given:
+        assert argument.parameter.help, f"{command} {argument.name} has no help"
+
+
+def test_completion_knows_the_commands_and_help_says_how_to_get_it(call):
+    made = program().generate_completion(shell="bash")
+    assert all(name in made for name in COMMANDS)
+    assert "--install-completion" in call("--help").stdout
+
+
+def test_an_interval_of_a_share_stays_within_zero_and_one():
+    assert within_share("test_error", [0.0, 0.1], -0.18, 0.28) == (0.0, 0.28)
+    assert within_share("robust accuracy", [0.9, 1.0], 0.7, 1.2) == (0.7, 1.0)
+    assert within_share("risk", [0.0, 0.1], -0.18, 0.28) == (-0.18, 0.28)  # no share
+    assert within_share("error ratio", [0.5, 3.0], -1.0, 4.0) == (-1.0, 4.0)  # beyond one
