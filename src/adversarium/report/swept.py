@@ -75,8 +75,9 @@ def _heatmap(path: Path, sweep: Sweep) -> None:
     shape = (len(one.values), len(two.values))
     verdicts = np.array([c.verdict for c in sweep.cells]).reshape(shape)
     grid = _column(sweep, "mean").reshape(shape)
-    title = f"{sweep.watched}: {what(sweep)}"
-    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, (one.name, two.name), title)
+    told = what(sweep)
+    title, names = f"{sweep.watched}: {told}", (one.name, two.name)
+    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, names, title, told)
 
 
 def _line(path: Path, sweep: Sweep) -> None:
