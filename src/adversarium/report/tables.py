@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,21 +23,48 @@ def number(value: float | None) -> str:
 
 
 def with_interval(measured: Summary) -> str:
-    """mean [low, high]."""
-    if measured.low is None or measured.low == measured.high:
+    """mean [low, high]; the interval of a share stays within [0, 1]."""
+    if measured.mean is None or measured.low is None or measured.high is None:
         return number(measured.mean)
-    return f"{number(measured.mean)} [{number(measured.low)}, {number(measured.high)}]"
+    values = np.array([np.nan if v is None else v for v in measured.values], dtype=float)
+    mean, low, high = clipped(measured.name, values, measured.mean, measured.low, measured.high)
+    return number(mean) if low == high else f"{number(mean)} [{number(low)}, {number(high)}]"
 
 
-def expected_range(entry: Entry) -> str:
-    """The range that the rule asks for."""
-    low = entry.expected.low if entry.expected else None
-    high = entry.expected.high if entry.expected else None
+_SHARE = re.compile(r"error|accuracy|share|frequency|probability|fraction", re.IGNORECASE)
+_NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
+
+
+def clipped(
+    name: str, values: np.ndarray, mean: float, low: float, high: float
+) -> tuple[float, float, float]:
+    """A mean with its interval, which stays within [0, 1] where the number is a share by its name
+    and by its values.
+
+    >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
+    (0.05, 0.0, 0.28)
+    """
+    known = values[np.isfinite(values)]
+    is_share = _SHARE.search(name) is not None and _NO_SHARE.search(name) is None
+    if not is_share or not known.size or known.min() < 0 or known.max() > 1:
+        return mean, low, high
+    return mean, max(low, 0.0), min(high, 1.0)
+
+
+def between(low: float | None, high: float | None) -> str:
+    """A range in words; nothing where it is open at both ends."""
     if low is None and high is None:
         return ""
     if low is None:
         return f"≤ {number(high)}"
     return f"≥ {number(low)}" if high is None else f"[{number(low)}, {number(high)}]"
+
+
+def expected_range(entry: Entry) -> str:
+    """The range that the rule asks for, where it is asked of one quantity alone."""
+    if entry.expected is None or len(entry.measured) > 1:
+        return ""
+    return between(entry.expected.low, entry.expected.high)
 
 
 def spanned(entry: Entry) -> str:

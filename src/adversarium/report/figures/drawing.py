@@ -17,7 +17,7 @@ from adversarium.plans.figures import (
 from adversarium.report.figures.curves import course, curves, profile
 from adversarium.report.figures.fits import phase, powers
 from adversarium.report.figures.numbers import Drawing
-from adversarium.report.figures.style import styled
+from adversarium.report.figures.style import file_name, styled
 from adversarium.report.figures.summaries import bars, table
 
 
@@ -76,4 +76,4 @@ def draw(
     """Draws a figure into a folder, its numbers beside it; the files, none when the runs that it
     shows are not there."""
     made = drawing(figure, rows, under)
-    return [] if made is None else made.save(folder / f"{figure.name}.csv", formats)
+    return [] if made is None else made.save(folder / f"{file_name(figure.name)}.csv", formats)

@@ -1,6 +1,7 @@
 """How every picture looks, and how it is written."""
 
 import csv
+import hashlib
 import math
 import re
 import textwrap
@@ -70,6 +71,18 @@ def save(picture: Any, path: Path) -> None:
     if path.suffix == ".svg":
         head, begin, rest = path.read_text(encoding="utf-8").partition("<defs>")
         path.write_text(f"{head}{_SCHEME}{begin}{rest}", encoding="utf-8")
+
+
+def file_name(name: str) -> str:
+    """A name as a file's: of letters, digits, dots and dashes; another one gets a digest.
+
+    >>> file_name("cgro.thm4.1"), file_name("../x")
+    ('cgro.thm4.1', 'x-06d93c07')
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-")
+    if plain == name and len(name) < 120:
+        return name
+    return f"{plain[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def write_csv(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
