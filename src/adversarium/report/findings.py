@@ -75,6 +75,9 @@ def drawn(finding: Finding, folder: Path) -> Path:
     if finding.claimed is not None:
         _mark(axis, finding.claimed, grey)
     axis.set(xlabel=typeset(finding.label), yticks=(), ylim=(-count + 0.5, 0.5))
+    low, high = axis.get_xlim()
+    if high - low < 0.05 * max(abs(low), abs(high)):  # one number: seen from 0
+        axis.plot([0], [0], alpha=0)
     axis.margins(x=0.12)
     axis.locator_params(axis="x", nbins=5)
     path = folder / finding.file

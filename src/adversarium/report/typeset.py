@@ -34,6 +34,7 @@ _CODE = re.compile(
 _SPOKEN = re.compile(
     r"[A-Za-z]{4,}|[A-Za-z]{2}-[A-Za-z]|[A-Za-z\d]-[A-Za-z]{2}|[a-z]\.[A-Za-z]|'s\b"
 )
+_NUMBER = re.compile(r"[-−]?[\d.,]+(?:e[-−+]?\d+)?")
 _CALLED = re.compile(rf"(?<![A-Za-z])(?:[A-Za-z]|{'|'.join(_WORDS)})'?\(")
 
 
@@ -54,6 +55,21 @@ def typeset(text: str) -> str:
         made.append(told if count else html.escape(unicodedata.normalize("NFC", words[i])))
         i += max(1, count)
     return " ".join(made)
+
+
+_GREEK = dict(
+    alpha="α", beta="β", gamma="γ", delta="δ", eps="ε", epsilon="ε", eta="η", lam="λ", mu="μ",
+    rho="ϱ", sigma="σ", omega="ω", tau="τ",
+)  # fmt: skip
+
+
+def greek(text: str) -> str:
+    """The names of fields as the letters that they stand for.
+
+    >>> greek("sigma0 0.1 … 0.3, eta")
+    'σ0 0.1 … 0.3, η'
+    """
+    return re.sub(rf"\b({'|'.join(_GREEK)})(?=\d|\b|_)", lambda m: _GREEK[m[1]], text)
 
 
 def _apart(letter: str) -> str:
@@ -82,7 +98,7 @@ def _mathematics(words: list[str], i: int) -> tuple[int, str]:
 
 def _is_mathematics(word: str) -> bool:
     _, body, _ = _bare(word)
-    if not body or body in _PROSE or _CODE.search(body):
+    if not body or body in _PROSE or _CODE.search(body) or _NUMBER.fullmatch(body):
         return False
     letters = re.sub(rf"[_^](?:\{{[^}}]*\}}?|[A-Za-z]+)|{_NAMED}", " ", body)
     if _SPOKEN.search(letters):
@@ -212,12 +228,14 @@ class _Reader:
     def _atoms(self) -> list[str]:
         """The next number, letters or sign."""
         rest = self.text[self.at :]
-        if number := re.match(r"\d+(?:[.,]\d+)*|\.\d+|[½⅔¼]", rest):
+        if number := re.match(r"\d+(?:[.,]\d+)*(?:e[-−+]?\d+)?|\.\d+|[½⅔¼]", rest):
             self.at += len(number[0])
             return [f"<mn>{number[0]}</mn>"]
         if word := re.match(r"[A-Za-z]+", rest):
             return self._letters(word[0])
         here = rest[:1]
+        if not here:
+            raise _Doubt("end")
         self.at += 1
         if here == " ":
             return ['<mspace width="0.3em"/>']

@@ -106,7 +106,7 @@ def course(figure: Course, run: Rows) -> Drawing:
         times = {k: v for k, v in marked.items() if math.isfinite(v) and v < 1e12}
         high_up = marks(axis, times, {})
         axis.set(
-            xlabel=typeset(figure.x_label), ylabel=typeset(_together(probes.values()) or title)
+            xlabel=typeset(figure.x_label), ylabel=typeset(_together(probes.values(), 1) or title)
         )
         titled(axis, title, high_up)
         axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2))
@@ -151,12 +151,12 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
     return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
 
 
-def _together(names: Iterable[str]) -> str:
-    """The names of several numbers on one axis, in lines where they are long."""
+def _together(names: Iterable[str], most: int = 3) -> str:
+    """The names of several numbers on one axis, in some lines where they are long."""
     told = list(dict.fromkeys(names))
     if sum(map(letters, told)) <= 32:
         return ", ".join(told)
-    return ",\n".join(told) if len(told) < 4 and max(map(letters, told)) <= 32 else ""
+    return ",\n".join(told) if len(told) <= most and max(map(letters, told)) <= 32 else ""
 
 
 def _panels(count: int) -> tuple[Any, Any, int]:

@@ -19,7 +19,7 @@ from adversarium.report.site.parts import (
 )
 from adversarium.report.site.stored import LINES, Stored
 from adversarium.report.tables import between, number, spanned, with_interval
-from adversarium.report.typeset import typeset
+from adversarium.report.typeset import greek, typeset
 from adversarium.runs.ledger import Entry
 
 _UP = "../"
@@ -70,8 +70,8 @@ def _evidence(entry: Entry) -> list[tuple[str, str]]:
     return [
         ("evidence", escape(origin)),
         ("rests on chance", chance),
-        ("for all", typeset(", ".join(entry.for_all))),
-        ("spans", typeset(spanned(entry))),
+        ("for all", typeset(greek(", ".join(entry.for_all)))),
+        ("spans", typeset(greek(spanned(entry)))),
     ]
 
 
@@ -114,31 +114,42 @@ def wanted(part: Part, entry: Entry) -> str:
 
 def _numbers(entry: Entry) -> str:
     """Every part with its word, numbers, the range asked of each, and how sharp it is."""
-    lines: list[list[str]] = []
-    several = len(entry.parts) > 1
-    for part in entry.parts:
-        sharp = "<br/>".join(escape(str(s)) for s in part.sharpness)
-        own = [cell(typeset(part.name)), cell(word(part.word))] if several else []
-        rest = [cell("")] * (2 * several)
-        for i, m in enumerate(part.measured or (None,)):
-            told = (
-                [cell(typeset(m.name)), cell(with_interval(m), "n"), cell(wanted(part, entry), "n")]
-                if m is not None
-                else [cell(""), cell("–", "n"), cell("")]
-            )
-            lines.append([*(own if i == 0 else rest), *told, cell(sharp if i == 0 else "")])
-        if several and part.reason and part.reason != entry.reason:
-            lines.append([*rest, f'<td class="soft" colspan="4">{typeset(part.reason)}</td>'])
-    if not any(part.measured for part in entry.parts) and not several:
+    if not any(part.measured for part in entry.parts) and len(entry.parts) < 2:
         return ""
-    header = (*(("part", "verdict") if several else ()), "quantity", "measured [99 %]", "wanted",
-              "sharpness")  # fmt: skip
-    title = "<h2>Parts and numbers</h2>" if several else "<h2>Numbers</h2>"
+    lines = [line for part in entry.parts for line in _lines(part, entry)]
+    kept = [any(line[i] != cell("") for line in lines) for i in range(len(_HEADER))]
+    header = [name for name, keep in zip(_HEADER, kept, strict=True) if keep]
+    lines = [[one for one, keep in zip(line, kept, strict=True) if keep] for line in lines]
     made = table(header, lines[:_OPEN], "numbers")
     if len(lines) > _OPEN:
         more = table(header, lines[_OPEN:], "numbers")
         made += folded(f"{len(lines) - _OPEN} more lines", more)
-    return title + made
+    return f"<h2>{'Parts and numbers' if len(entry.parts) > 1 else 'Numbers'}</h2>{made}"
+
+
+_HEADER = ("part", "verdict", "quantity", "measured [99 %]", "wanted", "sharpness")
+
+
+def _lines(part: Part, entry: Entry) -> list[list[str]]:
+    """A part in lines, one a quantity: the first has its name, word, reason and sharpness."""
+    several, empty = len(entry.parts) > 1, cell("")
+    reason = soft(typeset(part.reason)) if several and part.reason != entry.reason else ""
+    name = cell(typeset(part.name) + reason) if several else empty
+    first = [name, cell(word(part.word)) if several else empty]
+    sharp = "<br/>".join(escape(str(s)) for s in part.sharpness)
+    if not part.measured:
+        return [[*first, empty, empty, empty, cell(sharp)]]
+    alone = several and [m.name for m in part.measured] == [part.name]
+    return [
+        [
+            *(first if i == 0 else [empty, empty]),
+            empty if alone else cell(typeset(m.name)),
+            cell(with_interval(m), "n"),
+            cell(wanted(part, entry), "n") if wanted(part, entry) else empty,
+            cell(sharp if i == 0 else ""),
+        ]
+        for i, m in enumerate(part.measured)
+    ]
 
 
 def _regime(entry: Entry) -> str:
@@ -147,7 +158,7 @@ def _regime(entry: Entry) -> str:
         return ""
     lines = [
         [
-            cell(typeset(gate.text)),
+            cell(typeset(greek(gate.text))),
             cell(number(gate.factor), "n"),
             cell(between(_end(gate.low), _end(gate.high)), "n"),
             cell("met" if gate.holds else "<b>not met</b>"),
@@ -168,8 +179,9 @@ def _figures(entry: Entry, home: Stored | None) -> str:
     check: Any = home.experiment.checks.get(entry.alias_of or entry.id) if home else None
     if home is None or check is None:
         return ""
-    pictures = [f for f in home.figures if not f.is_table and f.shows(check.needs)]
-    return ("<h2>Figures</h2>" if pictures else "") + "".join(f.html(_UP) for f in pictures[:3])
+    pictures = [f for f in home.figures if not f.is_table]
+    near = [f for f in pictures if f.shows(check.needs)] or pictures[:1]
+    return ("<h2>Figures</h2>" if near else "") + "".join(f.html(_UP) for f in near[:3])
 
 
 def _paper(tag: str, bibtex: str) -> str:

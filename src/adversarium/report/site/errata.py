@@ -69,7 +69,7 @@ def _told(entry: Entry) -> Sequence[Summary]:
 
 def _reason(entry: Entry) -> str:
     """The beginning of a long reason; the claim's page has all."""
-    most = 320
+    most = 160
     return (
         entry.reason if len(entry.reason) <= most else f"{entry.reason[:most].rpartition(' ')[0]} …"
     )
