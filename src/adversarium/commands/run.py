@@ -83,7 +83,7 @@ def run(
             failures += failed
         if not json:
             whole = len(rows) == len(jobs)
-            print_run(experiment, rows, claims, whole, bool(changes), out, under)
+            print_run(experiment, rows, claims, whole, changes, out, under)
     if json:
         print(json_text({"runs": [line for line in told if line is not None]}))
     return status(failures)

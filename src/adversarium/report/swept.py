@@ -1,13 +1,12 @@
 """A sweep as numbers and a picture."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from adversarium.report.figures import planes
-from adversarium.report.figures.style import save
+from adversarium.report.figures.style import save, write_csv
 from adversarium.runs.sweep import Sweep
 
 _MARKS = {
@@ -35,14 +34,13 @@ def write_sweep(stem: Path, sweep: Sweep) -> None:
 
 
 def _write_numbers(path: Path, sweep: Sweep) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        names = (a.name for a in sweep.axes)
-        out.writerow((*names, "verdict", "quantity", *_NUMBERS, "reason"))
-        for cell in sweep.cells:
-            m = cell.measured
-            numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
-            out.writerow((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+    lines = []
+    for cell in sweep.cells:
+        m = cell.measured
+        numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
+        lines.append((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+    names = (a.name for a in sweep.axes)
+    write_csv(path, (*names, "verdict", "quantity", *_NUMBERS, "reason"), lines)
 
 
 def _column(sweep: Sweep, name: str) -> np.ndarray:

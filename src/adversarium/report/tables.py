@@ -1,6 +1,5 @@
 """Numbers as text: the ledger on a terminal, rows as CSV and npz, claims as LaTeX."""
 
-import csv
 import json
 import math
 import re
@@ -12,6 +11,7 @@ import numpy as np
 
 from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Evidence, Summary
+from adversarium.report.figures import style
 from adversarium.runs.ledger import Entry
 
 WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
@@ -115,15 +115,15 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 def write_csv(path: Path, rows: Evidence) -> None:
     """All rows of an experiment: run, seed, t, probe, the place on its axes, value."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(("run", "seed", "t", "probe", "at", "value"))
-        for run in rows:
-            for name, series in run.series.items():
-                for i, seed in enumerate(run.seeds):
-                    for j, t in enumerate(series.t):
-                        for at, value in _places(series.axes, series.values[i, j, ...]):
-                            out.writerow((run.label, seed, int(t), name, at, repr(value)))
+    lines = (
+        (run.label, seed, int(t), name, at, value)
+        for run in rows
+        for name, series in run.series.items()
+        for i, seed in enumerate(run.seeds)
+        for j, t in enumerate(series.t)
+        for at, value in _places(series.axes, series.values[i, j, ...])
+    )
+    style.write_csv(path, ("run", "seed", "t", "probe", "at", "value"), lines)
 
 
 def _places(

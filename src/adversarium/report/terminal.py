@@ -1,13 +1,16 @@
 """What the commands print: a run, the ledger, a sweep."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from adversarium.plans.evidence import Evidence, Rows, interval, places
 from adversarium.plans.experiment import Experiment
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
+from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
 from adversarium.runs.audit import judged
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
@@ -28,12 +31,13 @@ def print_run(
     rows: Evidence,
     claims: Sequence[str],
     whole: bool,
-    changed: bool,
+    changes: Mapping[str, Any],
     out: Path,
     under: Evidence | None,
 ) -> None:
-    """The last values of every run, the verdicts, and where the figures are."""
-    mark = " (changed: not for the ledger)" if changed else ""
+    """The last values of every run, the verdicts, and where the figures are; those of a changed
+    run have a folder of their own and say what was changed."""
+    mark = " (changed: not for the ledger)" if changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
     alike = under is not None and whole and len(under) == len(rows)
     pairs = zip(rows, under, strict=True) if under is not None and alike else ()
@@ -48,13 +52,16 @@ def print_run(
             verdict = judged(experiment.checks[id], rows)
             print(f"  {id}: {verdict.verdict} {verdict.reason}".rstrip())
         except KeyError as fault:
-            if not changed:
+            if not changes:
                 raise
             print(f"  {id}: undecided, out of regime: the changed plan lacks {fault}")
-    folder = out / experiment.name
+    told = ", ".join(f"{name} = {value}" for name, value in changes.items())
+    name = f"{experiment.name}, {told}" if changes else experiment.name
+    folder = out / file_name(name)
     folder.mkdir(parents=True, exist_ok=True)
     for figure in experiment.figures:
-        for file in draw(figure, rows, folder, under if whole else None):
+        title = f"{figure.title} (changed: {told})".strip() if changes else figure.title
+        for file in draw(replace(figure, title=title), rows, folder, under if whole else None):
             print(f"  {file}")
 
 

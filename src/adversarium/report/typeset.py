@@ -8,6 +8,7 @@ import html
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 from adversarium.report.mathematics import plain
 
@@ -42,6 +43,7 @@ class _Doubt(ValueError):
     """The text is no mathematics that can be read."""
 
 
+@cache
 def typeset(text: str) -> str:
     """A text as HTML, its mathematics as MathML.
 

@@ -31,8 +31,8 @@ def store(tmp_path_factory) -> Store:
 
 @pytest.fixture
 def reading(monkeypatch):
-    """Few experiments are drawn, and nothing may train."""
-    few(monkeypatch, SHOWN)
+    """One experiment is drawn, and nothing may train."""
+    few(monkeypatch, SHOWN[:1])
     monkeypatch.setattr(compute, "train", trained)
     monkeypatch.setattr(here, "compute", trained)
 

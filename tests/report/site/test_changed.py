@@ -51,7 +51,7 @@ def test_a_sweep_has_a_table_and_a_picture_marked_as_changed(tmp_path):
     line = [{"n": n} for n in (3, 5, 7)]
     store, _ = filled(tmp_path / "s.sqlite", [*plane, *line])
     page, drawn = changed_page(store)
-    assert page.count('class="word undecided">changed<') == 2
+    assert page.count('class="word changed">changed<') == 2
     assert "12 runs of this store" in page and "n (published" in page
     assert len(drawn) == 2
     Folder(tmp_path / "site").write({"changed.html": page}, drawn, "x")

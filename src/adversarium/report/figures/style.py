@@ -2,10 +2,11 @@
 
 import csv
 import hashlib
+import io
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -85,11 +86,25 @@ def file_name(name: str) -> str:
     return f"{plain[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def write_csv(path: Path, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(header)
-        out.writerows(lines)
+def write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """Numbers as a file of comma-separated values."""
+    path.write_text(csv_text(header, lines), encoding="utf-8", newline="")
+
+
+def csv_text(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    """Comma-separated values; a text that a spreadsheet would take for a formula is quoted.
+
+    >>> csv_text(("a", "b"), [("=1+1", -2.0)])
+    "a,b\\r\\n'=1+1,-2.0\\r\\n"
+    """
+    out = io.StringIO()
+    csv.writer(out).writerows([_harmless(v) for v in line] for line in (header, *lines))
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    formula = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t")
+    return f"'{value}" if formula else value
 
 
 _RAISED = re.compile(

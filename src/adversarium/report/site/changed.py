@@ -104,7 +104,7 @@ def _last(series: Mapping[str, Series]) -> dict[str, np.ndarray]:
 def _section(
     experiment: str, paths: Sequence[str], runs: Sequence[Changed], picture: Drawn | None
 ) -> str:
-    names = list(dict.fromkeys(name for run in runs for name in run.numbers))[:_COLUMNS]
+    names = _names(runs)[:_COLUMNS]
     shown = list(paths)[:_COLUMNS]
     header = [*(f"{p} (published {told(runs[0].differs[p][0])})" for p in shown), "seeds", *names]
     lines = [
@@ -127,9 +127,20 @@ def _section(
             f'<figcaption><a href="{numbers}">data</a></figcaption></figure>'
         )
     return (
-        f'<h2>{escape(experiment)} <span class="word undecided">changed</span></h2>'
+        f'<h2>{escape(experiment)} <span class="word changed">changed</span></h2>'
         f"<p>{escape(what)}</p>{image}{table(header, lines, 'numbers')}{rest}"
     )
+
+
+def _names(runs: Sequence[Changed]) -> list[str]:
+    """The numbers of some runs: first those that differ among them, the steps of extremes last."""
+    names = dict.fromkeys(name for run in runs for name in run.numbers)
+
+    def rank(name: str) -> tuple[bool, bool]:
+        means = {float(run.numbers[name].mean()) for run in runs if name in run.numbers}
+        return name.startswith("step of"), len(means) == 1
+
+    return sorted(names, key=rank)
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
@@ -147,7 +158,7 @@ def _number(name: str, values: np.ndarray | None) -> str:
 
 def _picture(experiment: str, paths: Sequence[str], runs: Sequence[Changed]) -> Drawn | None:
     """A sweep along one number, or over a plane of two positive ones, as a picture."""
-    names = [name for name in runs[0].numbers if all(name in run.numbers for run in runs)]
+    names = [name for name in _names(runs) if all(name in run.numbers for run in runs)]
     at = np.array([[_real(run.differs[path][1]) for path in paths] for run in runs])
     draw: Callable[..., None]
     if not names or len(runs) < 3 or not np.isfinite(at).all():

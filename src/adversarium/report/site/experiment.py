@@ -1,11 +1,10 @@
 """The page of an experiment: what it runs, what its claims say, figures, tables, where rows come
 from."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adversarium.report.figures.style import csv_text
 from adversarium.report.site.parts import (
     cell,
     claim_link,
@@ -69,9 +68,7 @@ def experiment_page(
         + f"<h2>Repeat it</h2>{code(f'adversarium run {experiment.id} --preset {home.preset}')}"
         + f"<h2>Provenance</h2>{_provenance(home, runs)}"
     )
-    out = io.StringIO()
-    csv.writer(out).writerows((HEADER, *runs))
-    return page(experiment.title, body, "../"), out.getvalue()
+    return page(experiment.title, body, "../"), csv_text(HEADER, runs)
 
 
 def _provenance(home: Stored, runs: Sequence[RunLine]) -> str:
