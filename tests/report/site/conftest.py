@@ -1,9 +1,11 @@
 """A store with few rows, and the site of it, made once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from adversarium.papers.boat import thm3_1_train_error
 from adversarium.plans.catalogue import selected_claims
 from adversarium.report.site import write_site
 from adversarium.runs import compute
@@ -21,7 +23,17 @@ def trained(*arguments, **words):
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory) -> Store:
+def small() -> Iterator[None]:
+    """The training at a size that takes a moment."""
+    size = dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, seeds=5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thm3_1_train_error, "quick", size)
+        patch.setattr(thm3_1_train_error, "paper", size)
+        yield
+
+
+@pytest.fixture(scope="session")
+def store(small, tmp_path_factory) -> Store:
     store = Store(tmp_path_factory.mktemp("store") / "s.sqlite")
     chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.thm3.1.train_error"))
     _, failures = audit(chosen, store)
