@@ -9,7 +9,7 @@ from typing import Any
 from adversarium.plans.catalogue import load
 from adversarium.plans.evidence import Evidence, Need, Rows
 from adversarium.plans.experiment import Experiment
-from adversarium.plans.figures import Figure, Table
+from adversarium.plans.figures import Course, Curves, Figure, Powers, Profile, Table
 from adversarium.report.figures import draw, mean_and_interval, shown, table_columns, table_value
 from adversarium.report.figures.style import file_name
 from adversarium.report.mathematics import plain
@@ -102,8 +102,12 @@ class Shown:
             title = f"<h3>{typeset(self.figure.title or self.figure.name)}</h3>"
             return f"<figure>{title}{self._table()}{caption}</figure>"
         alt = escape(plain(f"{self.figure.title}. {self.figure.caption}"))
+        several = isinstance(self.figure, (Course, Powers)) or (
+            isinstance(self.figure, (Curves, Profile)) and len(self.runs) > 1
+        )
         picture = f'<img src="{up}{self.stem}.svg" alt="{alt}"/>'
-        return f'<figure><div class="wide">{picture}</div>{caption}</figure>'
+        kind = "wide panels" if several else "wide"
+        return f'<figure><div class="{kind}">{picture}</div>{caption}</figure>'
 
     def _table(self) -> str:
         assert isinstance(self.figure, Table)
