@@ -98,15 +98,26 @@ def _verdict(entry: dict[str, Any] | None) -> list[str]:
         return ["  last verdict: none yet"]
     how = f"{entry['preset']}, {entry['seeds']} seeds, {entry['engine']}"
     lines = [f"  last verdict: {entry['verdict']} ({how})"]
+    wanted = _wanted(entry)
     for m in entry["measured"]:
         ends = "" if m["low"] is None else f" [{_number(m['low'])}, {_number(m['high'])}]"
-        lines.append(f"    {m['name']}: {_number(m['mean'])}{ends}")
-    wanted = entry["expected"] or {"low": None, "high": None}
-    if wanted["low"] is not None or wanted["high"] is not None:
-        lines.append(f"    wanted: {_number(wanted['low'])} to {_number(wanted['high'])}")
+        lines.append(f"    {m['name']}: {_number(m['mean'])}{ends}{wanted.get(m['name'], '')}")
     if entry["reason"]:
         lines.append(f"    {entry['reason']}")
     return lines + _structure(entry)
+
+
+def _wanted(entry: dict[str, Any]) -> dict[str, str]:
+    """The range that is asked of a quantity, by its name: of the one quantity of a part, or of the
+    entry's only one."""
+    asked = [(p["measured"], p) for p in entry.get("parts", ()) if len(p["measured"]) == 1]
+    if len(entry["measured"]) == 1:
+        asked.insert(0, (entry["measured"], entry["expected"] or {}))
+    return {
+        measured[0]["name"]: f", wanted {_number(ends.get('low'))} to {_number(ends.get('high'))}"
+        for measured, ends in asked
+        if ends.get("low") is not None or ends.get("high") is not None
+    }
 
 
 def _number(value: float | None) -> str:
