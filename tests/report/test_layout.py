@@ -52,7 +52,7 @@ PANELS = {"features": {"robust_features": "A"}, "loss": {"risk": "L"}}
     "figure",
     (
         Curves(name="a", y=("risk", "robust_features"), lines={"here": 2.0, "there": 2.5}),
-        Curves(name="b", y=("risk",), log_x=True, title="A title that is rather long, on one line"),
+        Curves(name="b", y=("risk",), log_x=True, title="A long title " * 9),
         Course(name="c", run=where("adversarial"), panels=PANELS),
         Bars(name="d", y=("risk",)),
         Profile(name="e", y=("robust_features",), x_label="class"),

@@ -54,7 +54,7 @@ def test_a_sweep_has_a_table_and_a_picture_marked_as_changed(tmp_path):
     assert page.count('class="word changed">changed<') == 2
     assert "12 runs of this store" in page and "n (published" in page
     assert len(drawn) == 2
-    Folder(tmp_path / "site").write({"changed.html": page}, drawn, "x")
+    Folder(tmp_path / "site").renew({"changed.html": page}, drawn, "x")
     for one in drawn:
         svg, csv = (tmp_path / "site" / path for path in one.paths)
         assert svg.stat().st_size > 1000 and csv.read_text().count("\n") in (4, 10)

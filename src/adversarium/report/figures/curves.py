@@ -13,6 +13,7 @@ from adversarium.report.figures.style import (
     COLOURS,
     DASHES,
     canvas,
+    headed,
     legend_below,
     letters,
     log_ticks,
@@ -66,7 +67,7 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
     for axis in axes[::across]:
         axis.set_ylabel(typeset(figure.y_label or _together(names.values()) or "value"))
     legend_below(picture, axes[0])
-    picture.suptitle(typeset(figure.title), fontsize=11)
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "t", "mean", "lowest", "highest"), lines)
 
 
@@ -110,7 +111,7 @@ def course(figure: Course, run: Rows) -> Drawing:
         )
         titled(axis, title, high_up)
         axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    picture.suptitle(typeset(figure.title), fontsize=11)
+    headed(picture, figure.title)
     lines += [(text, t, "") for text, t in marked.items()]
     return Drawing(picture, ("probe", "t", f"seed {run.seeds[seed]}"), lines)
 
@@ -147,7 +148,7 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
     for axis in axes[::across]:
         axis.set_ylabel(typeset(figure.y_label or _together(names.values()) or "value"))
     legend_below(picture, axes[-1])
-    picture.suptitle(typeset(figure.title), fontsize=11)
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
 
 

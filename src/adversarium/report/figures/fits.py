@@ -13,6 +13,7 @@ from adversarium.report.figures.style import (
     COLOURS,
     canvas,
     folded,
+    headed,
     log_ticks,
     plain_number,
     typeset,
@@ -91,7 +92,7 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
             for numbers in zip(x, middle, values.min(0), values.max(0), strict=True)
         ]
         lines.append((name, f"power; claimed {claimed:g}", float(powers.mean()), low, high))
-    picture.suptitle(typeset(figure.title), fontsize=11)
+    headed(picture, figure.title)
     return Drawing(picture, ("swept", "value", "mean", "low", "high"), lines)
 
 

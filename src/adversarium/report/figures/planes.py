@@ -17,6 +17,7 @@ from adversarium.report.figures.style import (
     ON_DARK,
     canvas,
     folded,
+    headed,
     legend_below,
     log_ticks,
     save,
@@ -76,7 +77,7 @@ class Plane:
         axis.set(xlabel=typeset(self.names[0]), ylabel=typeset(self.names[1]))
         if line is not None or len(theorem):
             axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        picture.suptitle(folded(typeset(title), 60), fontsize=11)
+        headed(picture, title)
         picture.colorbar(shown, label=folded(typeset(what), 45))
         return picture
 

@@ -78,7 +78,7 @@ def file_name(name: str) -> str:
     """A name as a file's: of letters, digits, dots and dashes; another one gets a digest.
 
     >>> file_name("cgro.thm4.1"), file_name("../x")
-    ('cgro.thm4.1', 'x-06d93c07')
+    ('cgro.thm4.1', 'x-d6b96a97')
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-")
     if plain == name and len(name) < 120:
@@ -196,6 +196,12 @@ def marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]
                       ha="right", textcoords="offset points", fontsize=8,
                       color="#444444")  # fmt: skip
     return len(ends)
+
+
+def headed(picture: Any, text: str) -> None:
+    """The title of a picture, in as many lines as it needs."""
+    width = int(picture.get_figwidth() * 72 / 6.5)
+    picture.suptitle(typeset(folded(text, width)), fontsize=11)
 
 
 def titled(axis: Any, text: str, lines: int = 0) -> None:

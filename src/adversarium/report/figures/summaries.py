@@ -5,7 +5,7 @@ import numpy as np
 from adversarium.plans.evidence import Rows
 from adversarium.plans.figures import Bars, Table
 from adversarium.report.figures.numbers import Drawing, lines_of, mean_and_interval, symbols
-from adversarium.report.figures.style import COLOURS, canvas, marks, typeset
+from adversarium.report.figures.style import COLOURS, canvas, headed, marks, typeset
 
 
 def bars(figure: Bars, runs: list[Rows]) -> Drawing:
@@ -28,7 +28,7 @@ def bars(figure: Bars, runs: list[Rows]) -> Drawing:
         lines += [(label, probe, *n) for label, n in zip(labels, numbers, strict=True)]
     axes[-1, 0].set_xticks(range(len(runs)), labels, rotation=30, ha="right", fontsize=8)
     axes[-1, 0].set_xlabel("run")
-    picture.suptitle(typeset(figure.title), fontsize=11)
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "mean", "low", "high"), lines)
 
 

@@ -18,5 +18,5 @@ def write_site(store: Store, out: Path, added: Sequence[str] = ()) -> Path:
         from adversarium.report.site.build import built
 
         texts, drawn = built(store, added, made_by)
-        folder.write(texts, drawn, whole)
+        folder.renew(texts, drawn, whole)
     return out / "index.html"

@@ -68,7 +68,7 @@ class Folder:
         file, made = self.home / path, self.files.get(path)
         return made is not None and file.is_file() and digest(file.read_bytes()) == made.written
 
-    def write(self, texts: Mapping[str, str], drawn: Sequence[Drawn], inputs: str) -> None:
+    def renew(self, texts: Mapping[str, str], drawn: Sequence[Drawn], inputs: str) -> None:
         """Writes what changed, removes what is no longer needed, and says so in the manifest."""
         paths = [*texts, *(path for one in drawn for path in one.paths)]
         for path in paths:

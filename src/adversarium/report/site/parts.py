@@ -46,7 +46,7 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]], kind: str = "")
 
 
 def cell(inside: str, kind: str = "") -> str:
-    """A cell of HTML."""
+    """A cell; its inside is HTML."""
     return f'<td class="{kind}">{inside}</td>' if kind else f"<td>{inside}</td>"
 
 
