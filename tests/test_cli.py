@@ -14,19 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.report import site
 from tests.papers import toy
 from tests.program import ENV, OWN, one_sentence, process
+from tests.report.few import few
 
 TOY = ("--set", "steps=12", "--set", "n=10", "--set", "d=10", "--set", "P=4", "--set", "m=4")
 
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Of a report, only the pages of these experiments are drawn (all of them take a minute)."""
+    """Of a report, only these experiments are judged and drawn (all of them take minutes)."""
     kept: list[str] = []
-    every = site.experiments
-    monkeypatch.setattr(site, "experiments", lambda: {id: every()[id] for id in kept})
+    few(monkeypatch, kept)
     return kept
 
 
@@ -348,7 +347,8 @@ def test_an_own_file_goes_wherever_an_id_goes(call, tmp_path, drawn):
     call("sweep", "./own.py", "--over", "d=10,20")
     call("report", "./own.py")
     index = (tmp_path / "report" / "index.html").read_text()
-    assert "own.thm" in index and 'href="#own"' in index and 'id="own"' in index
+    assert "claims/own.thm.html" in index and 'data-paper="own"' in index and 'id="own"' in index
+    assert "changed</span>" in (tmp_path / "report" / "changed.html").read_text()
 
 
 def test_attack_meets_every_network_with_every_attack(call, tmp_path):

@@ -133,7 +133,8 @@ def test_the_catalogue_is_read_without_torch(module):
 # what the report takes of the rooms that can also run things: values, and functions that read
 READS = {
     "adversarium.api": {"Outcome", "Result", "places"},
-    "adversarium.runs.audit": {"judged", "stored_entries", "stored_evidence"},
+    "adversarium.runs.audit": {"judged", "planned_jobs", "stored_entries", "stored_evidence"},
+    "adversarium.runs.jobs": {"Job"},
     "adversarium.runs.ledger": {"NOT_RUN", "NOT_YET", "Entry", "Ledger", "committed", "read"},
     "adversarium.runs.knobs": {"configured", "shown"},
     "adversarium.runs.machine": {"machine"},

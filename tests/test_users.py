@@ -22,7 +22,7 @@ from adversarium.plans.catalogue import experiments, load
 from adversarium.plans.words import word
 from adversarium.report import terminal
 from adversarium.report.shown import known_knobs, shown
-from adversarium.report.tables import within_share
+from adversarium.report.tables import clipped
 from adversarium.runs import jobs as jobs_module
 from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
@@ -522,7 +522,7 @@ def test_completion_knows_the_commands_and_help_says_how_to_get_it(call):
 
 
 def test_an_interval_of_a_share_stays_within_zero_and_one():
-    assert within_share("test_error", [0.0, 0.1], -0.18, 0.28) == (0.0, 0.28)
-    assert within_share("robust accuracy", [0.9, 1.0], 0.7, 1.2) == (0.7, 1.0)
-    assert within_share("risk", [0.0, 0.1], -0.18, 0.28) == (-0.18, 0.28)  # no share
-    assert within_share("error ratio", [0.5, 3.0], -1.0, 4.0) == (-1.0, 4.0)  # beyond one
+    assert clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28) == (0.05, 0.0, 0.28)
+    assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.95, 0.7, 1.2) == (0.95, 0.7, 1.0)
+    assert clipped("risk", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)[1] == -0.18  # no share
+    assert clipped("error ratio", np.array([0.5, 3.0]), 1.0, -1.0, 4.0)[2] == 4.0  # beyond one

@@ -58,7 +58,7 @@ def test_curves_have_a_line_a_class_under_the_probes_own_symbol():
     figure = Curves(name="features", y=("risk", "robust_features"))
     made = drawing(figure, Evidence((trained(),)))
     (axis,) = made.picture.axes
-    told = [text.get_text() for text in axis.get_legend().get_texts()]
+    told = [text.get_text() for text in made.picture.legends[0].get_texts()]
     (symbol,) = [m.symbol for m in robust_features.measures]
     assert told == ["training loss", f"{symbol} (class 1)", f"{symbol} (class 2)"]
     assert len(axis.lines) == 3

@@ -79,14 +79,24 @@ def test_against_sets_a_changed_run_beside_the_published_one_paired_by_seed(caps
     less = [line for line in lines if line.startswith("minus published")]
     # every seed is exactly 0.1 above its published twin, a class three times as much
     assert less == [f"minus published {gap} [{gap}, {gap}]" for gap in ("0.1", "0.1", "0.3")]
-    table = (tmp_path / "mine.thm1" / "errors.csv").read_text()
+    (table,) = (file.read_text() for file in tmp_path.rglob("errors.csv"))
     assert '"clusters, published",train_error' in table
 
 
 def test_where_a_run_failed_nothing_is_set_beside_the_others(capsys, tmp_path):
     out = printed(capsys, tmp_path, rows([0.0] * 5), whole=False)
     assert "minus published" not in out
-    assert "published" not in (tmp_path / "mine.thm1" / "errors.csv").read_text()
+    (table,) = (file.read_text() for file in tmp_path.rglob("errors.csv"))
+    assert "published" not in table
+
+
+def test_a_changed_run_leaves_the_published_figure_alone(capsys, tmp_path):
+    printed(capsys, tmp_path)
+    before = (tmp_path / "mine.thm1" / "errors.svg").read_bytes()
+    printed(capsys, tmp_path, rows([0.0] * 5))
+    assert (tmp_path / "mine.thm1" / "errors.svg").read_bytes() == before
+    (own,) = (path.name for path in tmp_path.iterdir() if path.name != "mine.thm1")
+    assert own.startswith("mine.thm1-data.mu-3.0")
 
 
 def test_a_check_that_lacks_its_run_is_undecided_in_a_changed_plan_and_a_fault_else(

@@ -13,7 +13,8 @@ def report(
     out: Annotated[Path, Parameter(help="a folder for the site")] = Path("report"),
     store: File = DEFAULT,
 ) -> int:
-    """The whole store as a static web site: ledger, figures, errata, provenance. Own files
+    """The whole store as a static web site: ledger, a page a claim and an experiment, figures,
+    errata, changed runs, notation, provenance. Only what changed is written again. Own files
     (./FILE.py) and papers (./FOLDER) are added when named.
 
     Parameters
@@ -31,11 +32,6 @@ def report(
             raise ValueError(
                 f"report takes own files (./FILE.py) beside the whole store, got {word!r}."
             )
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out needs a directory, got the file {out}.")
-    old = out / "index.html"
-    if old.exists() and "· adversarium</title>" not in old.read_text(encoding="utf-8"):
-        raise ValueError(f"{old} is no report of ours; name another directory (--out DIR).")
     first = write_site(Store(store, readonly=True), out, files)
     print(f"the report is at {first}")
     return 0

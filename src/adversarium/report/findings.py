@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adversarium.plans.evidence import Summary
-from adversarium.report.figures.style import COLOURS, pyplot, save, write_csv
+from adversarium.report.figures.style import COLOURS, canvas, save, styled, typeset, write_csv
 from adversarium.runs.ledger import Entry
 
 
@@ -59,11 +59,12 @@ def _finding(told: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | N
     )
 
 
+@styled
 def drawn(finding: Finding, folder: Path) -> Path:
     """A small picture: every number with its 99 % interval, and what the paper says, dashed."""
-    plt, blue, grey = pyplot(), COLOURS[0], "#666666"
+    blue, grey = COLOURS[0], "#666666"
     count = len(finding.numbers)
-    picture, axis = plt.subplots(figsize=(4.2, 0.75 + 0.22 * count))
+    picture, ((axis,),) = canvas((4.2, 0.75 + 0.22 * count))
     for place, (name, m) in enumerate(finding.numbers.items()):
         mean = m.mean or 0.0
         low, high = (mean if end is None else end for end in (m.low, m.high))
@@ -73,14 +74,16 @@ def drawn(finding: Finding, folder: Path) -> Path:
                       textcoords="offset points", ha="right", va="center", fontsize=8)  # fmt: skip
     if finding.claimed is not None:
         _mark(axis, finding.claimed, grey)
-    axis.set(xlabel=finding.label, yticks=(), ylim=(-count + 0.5, 0.5))
+    axis.set(xlabel=typeset(finding.label), yticks=(), ylim=(-count + 0.5, 0.5))
+    low, high = axis.get_xlim()
+    if high - low < 0.05 * max(abs(low), abs(high)):  # one number: seen from 0
+        axis.plot([0], [0], alpha=0)
     axis.margins(x=0.12)
     axis.locator_params(axis="x", nbins=5)
     path = folder / finding.file
     save(picture, path)
     lines = [(name, m.mean, m.low, m.high) for name, m in finding.numbers.items()]
     write_csv(path.with_suffix(".csv"), ("name", "mean", "low", "high"), lines)
-    plt.close(picture)
     return path
 
 

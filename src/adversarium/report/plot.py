@@ -10,9 +10,9 @@ from adversarium.report.figures import drawing
 
 
 def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> Any:
-    """A matplotlib figure. Of a result: the named probes (all, when none is named) against t,
-    mean and band over seeds. Of an experiment: its figure of that name (the first, when none is
-    named).
+    """A matplotlib figure that shows itself in a notebook and leaves the backend alone. Of a
+    result: the named probes (all, when none is named) against t, mean and band over seeds. Of an
+    experiment: its figure of that name (the first, when none is named).
 
     >>> import adversarium as av
     >>> run = av.Run(data=av.data.Clusters(d=9, mu=3.0), network=av.networks.TwoLayer(m=2), n=6,

@@ -1,14 +1,12 @@
 """A sweep as numbers and a picture."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adversarium.report import tables
 from adversarium.report.figures import planes
-from adversarium.report.figures.style import save
+from adversarium.report.figures.style import save, write_csv
 from adversarium.runs.sweep import Sweep
 
 _MARKS = {
@@ -36,17 +34,13 @@ def write_sweep(stem: Path, sweep: Sweep) -> None:
 
 
 def _write_numbers(path: Path, sweep: Sweep) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        names = (a.name for a in sweep.axes)
-        out.writerow((*names, "verdict", "quantity", *_NUMBERS, "reason"))
-        for cell in sweep.cells:
-            m = cell.measured
-            numbers: tuple[Any, ...] = ("", None, None, None)
-            if m is not None:
-                numbers = (tables.cell(m.name), m.mean, m.low, m.high)
-            places = (tables.cell(v) if isinstance(v, str) else v for v in cell.set.values())
-            out.writerow((*places, cell.verdict, *numbers, tables.cell(cell.reason)))
+    lines = []
+    for cell in sweep.cells:
+        m = cell.measured
+        numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
+        lines.append((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+    names = (a.name for a in sweep.axes)
+    write_csv(path, (*names, "verdict", "quantity", *_NUMBERS, "reason"), lines)
 
 
 def _column(sweep: Sweep, name: str) -> np.ndarray:
@@ -79,8 +73,9 @@ def _heatmap(path: Path, sweep: Sweep) -> None:
     shape = (len(one.values), len(two.values))
     verdicts = np.array([c.verdict for c in sweep.cells]).reshape(shape)
     grid = _column(sweep, "mean").reshape(shape)
-    title = f"{sweep.watched}: {what(sweep)}"
-    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, (one.name, two.name), title)
+    told = what(sweep)
+    title, names = f"{sweep.watched}: {told}", (one.name, two.name)
+    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, names, title, told)
 
 
 def _line(path: Path, sweep: Sweep) -> None:

@@ -1,8 +1,8 @@
 """Numbers as text: the ledger on a terminal, rows as CSV and npz, claims as LaTeX."""
 
-import csv
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Evidence, Summary
+from adversarium.report.figures import style
 from adversarium.runs.ledger import Entry
 
 WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
@@ -22,41 +23,48 @@ def number(value: float | None) -> str:
 
 
 def with_interval(measured: Summary) -> str:
-    """mean [low, high]."""
-    if measured.low is None or measured.high is None or measured.low == measured.high:
+    """mean [low, high]; the interval of a share stays within [0, 1]."""
+    if measured.mean is None or measured.low is None or measured.high is None:
         return number(measured.mean)
-    values = [v for v in measured.values if v is not None]
-    low, high = within_share(measured.name, values, measured.low, measured.high)
-    return f"{number(measured.mean)} [{number(low)}, {number(high)}]"
+    values = np.array([np.nan if v is None else v for v in measured.values], dtype=float)
+    mean, low, high = clipped(measured.name, values, measured.mean, measured.low, measured.high)
+    return number(mean) if low == high else f"{number(mean)} [{number(low)}, {number(high)}]"
 
 
-_SHARES = ("error", "share", "accuracy", "frequency", "rate")
+_SHARE = re.compile(r"error|accuracy|share|frequency|probability|fraction", re.IGNORECASE)
+_NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
 
 
-def within_share(
-    name: str, values: Sequence[float] | np.ndarray, low: float, high: float
-) -> tuple[float, float]:
-    """An interval; that of a share (an error, an accuracy, with values in [0, 1]) stays within
-    [0, 1].
+def clipped(
+    name: str, values: np.ndarray, mean: float, low: float, high: float
+) -> tuple[float, float, float]:
+    """A mean with its interval, which stays within [0, 1] where the number is a share by its name
+    and by its values.
 
-    >>> within_share("test_error", [0.0, 0.1], -0.18, 0.28)
-    (0.0, 0.28)
+    >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
+    (0.05, 0.0, 0.28)
     """
-    named = any(word in name.lower() for word in _SHARES)
-    if not named or not len(values) or not (np.min(values) >= 0 and np.max(values) <= 1):
-        return low, high
-    return max(low, 0.0), min(high, 1.0)
+    known = values[np.isfinite(values)]
+    is_share = _SHARE.search(name) is not None and _NO_SHARE.search(name) is None
+    if not is_share or not known.size or known.min() < 0 or known.max() > 1:
+        return mean, low, high
+    return mean, max(low, 0.0), min(high, 1.0)
 
 
-def expected_range(entry: Entry) -> str:
-    """The range that the rule asks for."""
-    low = entry.expected.low if entry.expected else None
-    high = entry.expected.high if entry.expected else None
+def between(low: float | None, high: float | None) -> str:
+    """A range in words; nothing where it is open at both ends."""
     if low is None and high is None:
         return ""
     if low is None:
         return f"≤ {number(high)}"
     return f"≥ {number(low)}" if high is None else f"[{number(low)}, {number(high)}]"
+
+
+def expected_range(entry: Entry) -> str:
+    """The range that the rule asks for, where it is asked of one quantity alone."""
+    if entry.expected is None or len(entry.measured) > 1:
+        return ""
+    return between(entry.expected.low, entry.expected.high)
 
 
 def spanned(entry: Entry) -> str:
@@ -107,25 +115,15 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 def write_csv(path: Path, rows: Evidence) -> None:
     """All rows of an experiment: run, seed, t, probe, the place on its axes, value."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(("run", "seed", "t", "probe", "at", "value"))
-        for run in rows:
-            for name, series in run.series.items():
-                for i, seed in enumerate(run.seeds):
-                    for j, t in enumerate(series.t):
-                        for at, value in _places(series.axes, series.values[i, j, ...]):
-                            told = (cell(run.label), seed, int(t), cell(name), cell(at))
-                            out.writerow((*told, repr(value)))
-
-
-def cell(text: str) -> str:
-    """A word in a table: what a spreadsheet would take for a formula is made plain text.
-
-    >>> cell("=1+1"), cell("risk")
-    ("'=1+1", 'risk')
-    """
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    lines = (
+        (run.label, seed, int(t), name, at, value)
+        for run in rows
+        for name, series in run.series.items()
+        for i, seed in enumerate(run.seeds)
+        for j, t in enumerate(series.t)
+        for at, value in _places(series.axes, series.values[i, j, ...])
+    )
+    style.write_csv(path, ("run", "seed", "t", "probe", "at", "value"), lines)
 
 
 def _places(

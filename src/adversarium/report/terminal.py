@@ -97,7 +97,7 @@ def _print_rows(run: Rows, changed: Mapping[str, tuple[Any, Any]], published: Ro
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, low, high = mean_and_interval(values)
-            low, high = tables.within_share(name, values, low, high)
+            mean, low, high = tables.clipped(name, values, mean, low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
             if place in beside:  # changed minus published, paired by seed

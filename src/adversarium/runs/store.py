@@ -222,6 +222,12 @@ class Store:
         known = {blob: tuple(_ints(blob).tolist()) for _, _, blob in rows if blob is not None}
         return {(seed, probe): known.get(blob) for seed, probe, blob in rows}
 
+    def runs(self) -> list[tuple[str, str, Any]]:
+        """Every run: its key, experiment and configuration."""
+        with self._reported():
+            rows = self._db.execute("SELECT key, experiment, config FROM runs ORDER BY id")
+            return [(key, experiment, json.loads(config)) for key, experiment, config in rows]
+
     def seeds(self, key: str) -> set[int]:
         """The seeds of which anything is there."""
         with self._reported():

@@ -1,7 +1,7 @@
 """Curves over time, the course of one seed, and profiles along an axis."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,23 +9,34 @@ import numpy as np
 from adversarium.plans.evidence import Evidence, Rows
 from adversarium.plans.figures import Course, Curves, Profile
 from adversarium.report.figures.numbers import Drawing, lines_of, symbols
-from adversarium.report.figures.style import COLOURS, DASHES, marks, pyplot
+from adversarium.report.figures.style import (
+    COLOURS,
+    DASHES,
+    canvas,
+    headed,
+    legend_below,
+    letters,
+    log_ticks,
+    marks,
+    titled,
+    typeset,
+)
 
 
 def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
     """Numbers against t, one panel a run; `under`: the published runs, drawn pale."""
-    picture, axes = _panels(len(runs))
-    lines = []
+    picture, axes, across = _panels(len(runs))
+    lines, names = [], {}
     for axis, run in zip(axes, runs, strict=True):
         told, count = symbols(run), 0
         for probe in figure.y:
-            name = figure.names.get(probe) or told.get(probe, probe)
+            name = names[probe] = figure.names.get(probe) or told.get(probe, probe)
             pale = under.get(run.label)
             published = pale[probe] if pale is not None and probe in pale.series else None
             beside = {} if published is None else dict(lines_of(published, figure.pick))
             series = run[probe]
             for place, values in lines_of(series, figure.pick):
-                shown_as = f"{name} ({place})" if place else name
+                shown_as = typeset(f"{name} ({place})" if place else name)
                 row = f"{probe}, {place}" if place else probe
                 style = _style(count)
                 count += 1
@@ -48,13 +59,15 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
             axis.set_xlim(left=0)
         if figure.log_y:
             axis.set_yscale("log")
-        marks(axis, {**figure.lines, **_moments(figure, run, rows)}, figure.levels)
-        axis.set_xlabel(figure.x_label)
-        if len(runs) > 1:
-            axis.set_title(run.label, fontsize=10)
-    axes[0].set_ylabel(figure.y_label)
-    axes[0].legend(frameon=False, fontsize=8)
-    picture.suptitle(figure.title, fontsize=11)
+            log_ticks(axis.yaxis)
+        moments = {**figure.lines, **_moments(figure, run, rows)}
+        high_up = marks(axis, moments, figure.levels)
+        axis.set_xlabel(typeset(figure.x_label))
+        titled(axis, run.label if len(runs) > 1 else "", high_up)
+    for axis in axes[::across]:
+        axis.set_ylabel(typeset(figure.y_label or _together(names.values()) or "value"))
+    legend_below(picture, axes[0])
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "t", "mean", "lowest", "highest"), lines)
 
 
@@ -71,10 +84,8 @@ def _moments(figure: Curves, run: Rows, rows: Evidence) -> dict[str, float]:
 
 def course(figure: Course, run: Rows) -> Drawing:
     """One seed of one run against t, one panel a group of numbers."""
-    plt = pyplot()
     count = len(figure.panels)
-    picture, axes = plt.subplots(1, count, figsize=(1.2 + 3.7 * count, 3.9), squeeze=False)
-    plt.close(picture)
+    picture, axes = canvas((1.2 + 3.7 * count, 4.3), 1, count)
     seed = min(figure.seed, len(run.seeds) - 1)
     marked = {
         text: float(run.last(probe)[seed])
@@ -87,25 +98,28 @@ def course(figure: Course, run: Rows) -> Drawing:
             parts = lines_of(run[probe], {})
             for j, (place, values) in enumerate(parts):
                 thin = 1.6 if len(parts) == 1 else 0.8
-                label = symbol if j == 0 else None
+                label = typeset(symbol) if j == 0 else None
                 axis.plot(run[probe].t, values[seed], linewidth=thin, label=label, **_style(i))
                 row = f"{probe}, {place}" if place else probe
                 lines += [(row, *v) for v in zip(run[probe].t, values[seed], strict=True)]
         axis.set_xscale("symlog", linthresh=1)
         axis.set_xlim(left=0)
-        marks(axis, {k: v for k, v in marked.items() if math.isfinite(v) and v < 1e12}, {})
-        axis.set_xlabel(figure.x_label)
-        axis.set_title(title, fontsize=10)
-        axis.legend(frameon=False, fontsize=8)
-    picture.suptitle(figure.title, fontsize=11)
+        times = {k: v for k, v in marked.items() if math.isfinite(v) and v < 1e12}
+        high_up = marks(axis, times, {})
+        axis.set(
+            xlabel=typeset(figure.x_label), ylabel=typeset(_together(probes.values(), 1) or title)
+        )
+        titled(axis, title, high_up)
+        axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    headed(picture, figure.title)
     lines += [(text, t, "") for text, t in marked.items()]
     return Drawing(picture, ("probe", "t", f"seed {run.seeds[seed]}"), lines)
 
 
 def profile(figure: Profile, runs: list[Rows]) -> Drawing:
     """Last values along their axis, one panel a run."""
-    picture, axes = _panels(len(runs))
-    lines = []
+    picture, axes, across = _panels(len(runs))
+    lines, names = [], {}
     for axis, run in zip(axes, runs, strict=True):
         told, means = symbols(run), {}
         for i, probe in enumerate(figure.y):
@@ -113,8 +127,8 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
             (x,) = series.axes.values()
             values = 1 - series.last() if figure.complement else series.last()
             low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
-            name = figure.names.get(probe) or told.get(probe, probe)
-            axis.plot(x, means[probe], marker="o", markersize=3, label=name, **_style(i))
+            name = names[probe] = figure.names.get(probe) or told.get(probe, probe)
+            axis.plot(x, means[probe], marker="o", markersize=3, label=typeset(name), **_style(i))
             axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.15, linewidth=0)
             lines += [(run.label, probe, *v) for v in zip(x, means[probe], low, high, strict=True)]
         if figure.between is not None:
@@ -127,21 +141,34 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
                       label=text)  # fmt: skip
         if figure.log_x:
             axis.set_xscale("log")
-        marks(axis, figure.lines, {})
-        axis.set_xlabel(figure.x_label)
-        axis.set_title(run.label, fontsize=10)
-    axes[0].set_ylabel(figure.y_label)
-    axes[-1].legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    picture.suptitle(figure.title, fontsize=11)
+            log_ticks(axis.xaxis)
+        high_up = marks(axis, figure.lines, {})
+        axis.set_xlabel(typeset(figure.x_label))
+        titled(axis, run.label, high_up)
+    for axis in axes[::across]:
+        axis.set_ylabel(typeset(figure.y_label or _together(names.values()) or "value"))
+    legend_below(picture, axes[-1])
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
 
 
-def _panels(count: int) -> tuple[Any, Any]:
-    plt = pyplot()
-    size = (1.2 + (4.6 if count < 3 else 3.5) * count, 3.9)
-    picture, axes = plt.subplots(1, count, figsize=size, sharey=True, squeeze=False)
-    plt.close(picture)
-    return picture, axes[0]
+def _together(names: Iterable[str], most: int = 3) -> str:
+    """The names of several numbers on one axis, in some lines where they are long."""
+    told = list(dict.fromkeys(names))
+    if sum(map(letters, told)) <= 32:
+        return ", ".join(told)
+    return ",\n".join(told) if len(told) <= most and max(map(letters, told)) <= 32 else ""
+
+
+def _panels(count: int) -> tuple[Any, Any, int]:
+    """A picture with axes for so many runs, and how many stand side by side."""
+    across = count if count < 4 else 2
+    down = -(-count // across)
+    size = (1.2 + (4.6 if across < 3 else 3.5) * across, 0.7 + 3.6 * down)
+    picture, axes = canvas(size, down, across, sharey=True)
+    for axis in axes.flat[count:]:
+        axis.set_axis_off()
+    return picture, axes.flat[:count], across
 
 
 def _style(i: int) -> dict[str, Any]:

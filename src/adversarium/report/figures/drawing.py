@@ -17,6 +17,7 @@ from adversarium.plans.figures import (
 from adversarium.report.figures.curves import course, curves, profile
 from adversarium.report.figures.fits import phase, powers
 from adversarium.report.figures.numbers import Drawing
+from adversarium.report.figures.style import file_name, styled
 from adversarium.report.figures.summaries import bars, table
 
 
@@ -32,6 +33,7 @@ def shown(figure: Figure, rows: Evidence) -> list[Rows]:
     return list(chosen.values())[:most]
 
 
+@styled
 def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Drawing | None:
     """A figure of rows; None when the runs that it shows are not there. `under`: other rows of the
     same plan (the published setting), drawn pale below the curves."""
@@ -74,4 +76,4 @@ def draw(
     """Draws a figure into a folder, its numbers beside it; the files, none when the runs that it
     shows are not there."""
     made = drawing(figure, rows, under)
-    return [] if made is None else made.save(folder / f"{figure.name}.csv", formats)
+    return [] if made is None else made.save(folder / f"{file_name(figure.name)}.csv", formats)

@@ -9,7 +9,15 @@ from adversarium.plans.evidence import Evidence, Rows, Where, interval, slope
 from adversarium.plans.figures import Phase, Powers
 from adversarium.report.figures.numbers import Drawing
 from adversarium.report.figures.planes import Plane
-from adversarium.report.figures.style import COLOURS, pyplot
+from adversarium.report.figures.style import (
+    COLOURS,
+    canvas,
+    folded,
+    headed,
+    log_ticks,
+    plain_number,
+    typeset,
+)
 
 
 def phase(figure: Phase, runs: list[Rows]) -> Drawing:
@@ -48,10 +56,8 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
     panels = {name: runs for name, runs in swept.items() if len(runs) > 1}
     across = max(1, min(4, len(panels)))
     down = max(1, -(-len(panels) // across))
-    plt = pyplot()
-    size = (1 + 2.6 * across, 0.8 + 2.6 * down)
-    picture, axes = plt.subplots(down, across, figsize=size, squeeze=False)
-    plt.close(picture)
+    size = (max(5.0, 1 + 2.9 * across), 0.8 + 3.0 * down)
+    picture, axes = canvas(size, down, across)
     lines: list[tuple[Any, ...]] = []
     for axis in axes.flat[len(panels) :]:
         axis.set_axis_off()
@@ -60,7 +66,7 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
         values = np.stack([figure.number.of(run) for run in runs.values()], axis=1)
         values = values[np.isfinite(values).all(1)]
         if not len(values):
-            axis.set(xlabel=name, title="in no seed within the run")
+            axis.set(xlabel=name, ylabel=figure.y_label, title="in no seed within the run")
             continue
         middle = np.exp(np.log(values).mean(0))
         reach = np.stack([middle - values.min(0), values.max(0) - middle])
@@ -74,18 +80,19 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
         claimed = figure.claimed[name]
         ahead = centre[1] * (x / centre[0]) ** claimed
         axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:g}")
-        axis.set(xscale="log", yscale="log", xlabel=name)
-        axis.set_xticks(x, [f"{v:g}" for v in x])
+        axis.set(xscale="log", yscale="log", xlabel=typeset(name))
+        axis.set_xticks(x, [plain_number(v) for v in x])
+        log_ticks(axis.yaxis)
         axis.minorticks_off()
-        axis.legend(frameon=False, fontsize=7)
+        axis.legend(frameon=False, fontsize=7.5, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         if i % across == 0:
-            axis.set_ylabel(figure.y_label)
+            axis.set_ylabel(folded(typeset(figure.y_label), 30))
         lines += [
             (name, *numbers)
             for numbers in zip(x, middle, values.min(0), values.max(0), strict=True)
         ]
         lines.append((name, f"power; claimed {claimed:g}", float(powers.mean()), low, high))
-    picture.suptitle(figure.title, fontsize=11)
+    headed(picture, figure.title)
     return Drawing(picture, ("swept", "value", "mean", "low", "high"), lines)
 
 

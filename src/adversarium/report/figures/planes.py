@@ -9,7 +9,22 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.boundary import Boundary
-from adversarium.report.figures.style import COLOURS, DASHES, pyplot, save, write_csv
+from adversarium.report.figures.style import (
+    COLOURS,
+    DASHES,
+    NO_VALUE,
+    ON_BRIGHT,
+    ON_DARK,
+    canvas,
+    folded,
+    headed,
+    legend_below,
+    log_ticks,
+    save,
+    styled,
+    typeset,
+    write_csv,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +37,7 @@ class Plane:
     names: tuple[str, str]
     marks: Sequence[str] = ()  # a letter for every point
 
+    @styled
     def draw(
         self,
         title: str,
@@ -31,14 +47,11 @@ class Plane:
     ) -> Any:
         """A phase diagram on logarithmic axes: coloured cells, the theorem's boundary (dashed,
         one (x, y) a row, or no row) and the fitted one (solid, with its band)."""
-        plt = pyplot()
-        from matplotlib import ticker
-
-        picture, axis = plt.subplots(figsize=(6.4, 4.8))
+        picture, ((axis,),) = canvas((6.4, 4.8))
         shown = self._cells(axis)
         middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
         for mark, x, y, v in zip(self.marks, self.x, self.y, self.values, strict=False):
-            colour = "black" if v > middle or not np.isfinite(v) else "white"
+            colour = ON_BRIGHT if v > middle or not np.isfinite(v) else ON_DARK
             axis.text(x, y, mark, ha="center", va="center", color=colour, fontsize=8)
         across = np.geomspace(self.x.min(), self.x.max(), 60)
         if line is not None:
@@ -57,18 +70,15 @@ class Plane:
             )
         for side in (axis.xaxis, axis.yaxis):
             side.axes.set(**{f"{side.axis_name}scale": "log"})
-            side.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-            side.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{v:g}"))
-            side.set_minor_formatter(ticker.NullFormatter())
         axis.set_xlim(*_edges(self.x)[[0, -1]])
         axis.set_ylim(*_edges(self.y)[[0, -1]])
-        axis.set_xlabel(self.names[0])
-        axis.set_ylabel(self.names[1])
+        log_ticks(axis.xaxis)
+        log_ticks(axis.yaxis)
+        axis.set(xlabel=typeset(self.names[0]), ylabel=typeset(self.names[1]))
         if line is not None or len(theorem):
             axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        picture.suptitle(title, fontsize=11)
-        picture.colorbar(shown, label=what)
-        plt.close(picture)
+        headed(picture, title)
+        picture.colorbar(shown, label=folded(typeset(what), 45))
         return picture
 
     def _cells(self, axis: Any) -> Any:
@@ -78,10 +88,19 @@ class Plane:
             tiles = np.empty((len(ys), len(xs)))
             tiles[np.searchsorted(ys, self.y), np.searchsorted(xs, self.x)] = self.values
             seamless: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1)
-            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap="cividis", **seamless)
+            return axis.pcolormesh(_edges(xs), _edges(ys), tiles, cmap=_colours(), **seamless)
         side = 250 / max(8, len(xs), len(ys))
         squares: dict[str, Any] = dict(marker="s", s=side**2, zorder=1)
-        return axis.scatter(self.x, self.y, c=self.values, cmap="cividis", **squares)
+        return axis.scatter(
+            self.x, self.y, c=self.values, cmap=_colours(), plotnonfinite=True, **squares
+        )
+
+
+def _colours() -> Any:
+    """Dark to bright; grey where there is no value."""
+    import matplotlib
+
+    return matplotlib.colormaps["cividis"].with_extremes(bad=NO_VALUE)
 
 
 def _edges(points: np.ndarray) -> np.ndarray:
@@ -92,6 +111,7 @@ def _edges(points: np.ndarray) -> np.ndarray:
     return np.exp([logs[0] - gap[0] / 2, *middle, logs[-1] + gap[-1] / 2])
 
 
+@styled
 def heatmap(
     path: Path,
     x: Sequence[Any],
@@ -100,34 +120,34 @@ def heatmap(
     verdicts: np.ndarray,
     names: tuple[str, str],
     title: str,
+    what: str,
 ) -> None:
     """Cells over two axes of any kind, coloured by the measured value, marked by the verdict."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(2.5 + 0.55 * len(x), 2 + 0.45 * len(y)))
-    shown = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
+    size = (max(5.6, 3 + 0.55 * len(x)), max(3.6, 2 + 0.45 * len(y)))
+    picture, ((axis,),) = canvas(size)
+    shown = axis.imshow(grid, origin="lower", aspect="auto", cmap=_colours())
     marks = {"holds": "✓", "fails": "✗", "undecided": "?", "mixed": "±", "not testable": "–"}
     middle = np.nanmean(grid) if np.isfinite(grid).any() else 0
     for (i, j), word in np.ndenumerate(verdicts):
-        bright = math.isfinite(grid[i, j]) and grid[i, j] > middle
+        bright = not math.isfinite(grid[i, j]) or grid[i, j] > middle
         axis.text(
             j,
             i,
             marks.get(word, "!"),
             ha="center",
             va="center",
-            color="black" if bright else "white",
+            color=ON_BRIGHT if bright else ON_DARK,
         )
     axis.set_xticks(range(len(x)), [f"{v:.4g}" if isinstance(v, float) else v for v in x])
     axis.set_yticks(range(len(y)), [f"{v:.4g}" if isinstance(v, float) else v for v in y])
     axis.tick_params(axis="x", rotation=45)
-    axis.set_xlabel(names[0])
-    axis.set_ylabel(names[1])
-    axis.set_title(title, fontsize=10)
-    picture.colorbar(shown)
-    plt.close(picture)
+    axis.set(xlabel=names[0], ylabel=names[1])
+    picture.suptitle(folded(title, 60), fontsize=10)
+    picture.colorbar(shown, label=folded(what, 34))
     save(picture, path)
 
 
+@styled
 def line(
     path: Path,
     x: Sequence[float],
@@ -137,20 +157,17 @@ def line(
     names: tuple[str, str],
 ) -> None:
     """A sweep along one axis: mean and 99 % interval."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(5.6, 3.8))
+    picture, ((axis,),) = canvas((5.6, 3.8))
     reach = np.nan_to_num(np.stack([mean - low, high - mean]))
     axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
-    axis.set_xlabel(names[0])
-    axis.set_ylabel(names[1])
-    plt.close(picture)
+    axis.set(xlabel=names[0], ylabel=folded(names[1], 40))
     save(picture, path)
 
 
+@styled
 def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
     """Accuracy against radius under every attack, the certified bracket, and what is impossible."""
-    plt = pyplot()
-    picture, axis = plt.subplots(figsize=(7.4, 4.4))
+    picture, ((axis,),) = canvas((7.4, 4.8))
     for i, (name, errors) in enumerate(made.errors.items()):
         style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)
         axis.plot(made.radii, 1 - np.array(errors), label=name, **style)
@@ -165,9 +182,8 @@ def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Seque
     axis.set_xlabel(x_label)
     axis.set_ylabel("accuracy")
     axis.set_ylim(-0.03, 1.03)
-    axis.set_title(title, fontsize=10)
-    axis.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    plt.close(picture)
+    picture.suptitle(folded(title, 70), fontsize=10)
+    legend_below(picture, axis)
     save(picture, path)
     rows = [
         (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)

@@ -5,20 +5,13 @@ import numpy as np
 from adversarium.plans.evidence import Rows
 from adversarium.plans.figures import Bars, Table
 from adversarium.report.figures.numbers import Drawing, lines_of, mean_and_interval, symbols
-from adversarium.report.figures.style import COLOURS, marks, pyplot
+from adversarium.report.figures.style import COLOURS, canvas, headed, marks, typeset
 
 
 def bars(figure: Bars, runs: list[Rows]) -> Drawing:
     """Last values with their intervals, one panel a number."""
-    plt = pyplot()
-    picture, axes = plt.subplots(
-        len(figure.y),
-        1,
-        figsize=(2 + 0.75 * len(runs), 2.3 * len(figure.y) + 1),
-        sharex=True,
-        squeeze=False,
-    )
-    plt.close(picture)
+    size = (max(5.0, 2 + 0.75 * len(runs)), 2.3 * len(figure.y) + 1.6)
+    picture, axes = canvas(size, len(figure.y), 1, sharex=True)
     lines, told, labels = [], symbols(runs[0]), [run.label for run in runs]
     for i, (axis, probe) in enumerate(zip(axes[:, 0], figure.y, strict=True)):
         numbers = [mean_and_interval(run.last(probe)) for run in runs]
@@ -28,12 +21,14 @@ def bars(figure: Bars, runs: list[Rows]) -> Drawing:
             range(len(runs)), mean, reach, fmt="o", color=COLOURS[i % 7], capsize=3, markersize=5
         )
         marks(axis, {}, figure.levels)
-        axis.set_ylabel(figure.y_label)
-        axis.set_title(figure.names.get(probe) or told.get(probe, probe), fontsize=9)
+        name = typeset(figure.names.get(probe) or told.get(probe, probe))
+        axis.set_ylabel(typeset(figure.y_label) or name)
+        axis.set_title(name, fontsize=9)
         axis.margins(y=0.2)
         lines += [(label, probe, *n) for label, n in zip(labels, numbers, strict=True)]
     axes[-1, 0].set_xticks(range(len(runs)), labels, rotation=30, ha="right", fontsize=8)
-    picture.suptitle(figure.title, fontsize=11)
+    axes[-1, 0].set_xlabel("run")
+    headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "mean", "low", "high"), lines)
 
 

@@ -1,0 +1,58 @@
+"""A store with few rows, and the site of it, made once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adversarium.papers.boat import thm3_1_train_error
+from adversarium.plans.catalogue import selected_claims
+from adversarium.report.site import write_site
+from adversarium.runs import compute
+from adversarium.runs.audit import audit
+from adversarium.runs.store import Store
+from adversarium.runs.where import here
+from tests.report.few import few
+
+# drawn in the report of these tests: a training, trials, and one without rows
+SHOWN = ("boat.thm3.1.train_error", "cgro.setting", "conv.eq16")
+
+
+def trained(*arguments, **words):
+    pytest.fail("the report trained something")
+
+
+@pytest.fixture(scope="session")
+def small() -> Iterator[None]:
+    """The training at a size that takes a moment."""
+    size = dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, seeds=5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thm3_1_train_error, "quick", size)
+        patch.setattr(thm3_1_train_error, "paper", size)
+        yield
+
+
+@pytest.fixture(scope="session")
+def store(small, tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("store") / "s.sqlite")
+    chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.thm3.1.train_error"))
+    _, failures = audit(chosen, store)
+    assert failures == []
+    return store
+
+
+@pytest.fixture
+def reading(monkeypatch):
+    """One experiment is drawn, and nothing may train."""
+    few(monkeypatch, SHOWN[:1])
+    monkeypatch.setattr(compute, "train", trained)
+    monkeypatch.setattr(here, "compute", trained)
+
+
+@pytest.fixture(scope="session")
+def site(store, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "report"
+    with pytest.MonkeyPatch.context() as patch:
+        few(patch, SHOWN)
+        write_site(store, folder)
+    return folder

@@ -1,0 +1,225 @@
+"""The pages of the site: what they tell, where their links lead, how they are written."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from string import ascii_letters, digits
+from xml.etree import ElementTree
+
+import pytest
+
+from adversarium.bounds import Gate
+from adversarium.plans.catalogue import claims
+from adversarium.plans.evidence import Summary
+from adversarium.plans.verdict import Part, Word
+from adversarium.report.site.claim import claim_page
+from adversarium.report.site.errata import errata_page
+from adversarium.report.site.index import index_page, search_data
+from adversarium.report.site.notation import notation_page
+from adversarium.runs.ledger import Entry, Expected
+
+SAFE = set(ascii_letters + digits + "./#-_")
+EVIL = "\"><script>alert('x')</script> & ../../../etc"
+PRINTED = Entry(
+    "cgro.eq.grad", "cgro", "Thm C.2", "printed d^{0.5}", "identity", "fails",
+    (Summary("error", 3.0, 2.0, 4.0, (3.0,)),), Expected("exact identity", None, 1e-10),
+    reason="worst error 3", seeds=5, preset="quick", engine="trial", seconds=1.0,
+    corrected="cgro.eq.grad.corrected", command="adversarium verify cgro.eq.grad",
+    parts=(Part("error", Word.FAILS, (Summary("error", 3.0, 2.0, 4.0, (3.0,)),), "worst error 3"),),
+    regime=(Gate("N/N_c", 13.5, high=1.0, printed=False),), spans={"sigma0": (0.1, 0.4)},
+    reading="as printed", for_all=("N", "eta"), note="a note",
+)  # fmt: skip
+RIGHT = replace(
+    PRINTED, id="cgro.eq.grad.corrected", statement="mended", verdict="holds", corrected=None
+)
+ALIAS = replace(PRINTED, id="cgro.eq.copy", alias_of="cgro.eq.grad", corrected=None)
+
+
+def pages(site: Path) -> list[Path]:
+    return sorted(site.rglob("*.html"))
+
+
+def tree(text: str) -> ElementTree.Element:
+    """A page as XML: it is well-formed, MathML included."""
+    assert text.startswith("<!doctype html>\n")
+    return ElementTree.fromstring(text.partition("\n")[2])
+
+
+def words(text: str) -> str:
+    """What a reader sees of a page."""
+    return " ".join("".join(tree(text).itertext()).split())
+
+
+def test_the_site_has_ledger_claims_figures_data_errata_and_provenance(site):
+    index = (site / "index.html").read_text()
+    assert "99 %" in index and "boat.thm3.1.train_error" in index
+    claim = words((site / "claims" / "boat.thm3.1.train_error.html").read_text())
+    statement = claims()["boat.thm3.1.train_error"].statement
+    for word in ("adversarium verify boat.thm3.1.train_error --preset quick", statement[:40],
+                 "BibTeX", "@misc{boat"):  # fmt: skip
+        assert word in claim
+    errata = words((site / "errata.html").read_text())
+    for word in ("cgro.eq.grad", "adversarium verify cgro.eq.grad", "Corrected"):
+        assert word in errata
+    page = (site / "experiments" / "boat.thm3.1.train_error.html").read_text()
+    assert page.count("<img") == 1 and "training.csv" in page and "TwoLayer(" in page
+    table = (site / "experiments" / "cgro.setting.html").read_text()
+    assert "gradient with" in table and "cgro.eq.grad" in table
+    runs = (site / "experiments" / "boat.thm3.1.train_error.runs.csv").read_text()
+    assert "gram" in runs and "torch" in runs
+    assert "boat.thm3.1.train_error" in (site / "provenance.html").read_text()
+    for svg in site.rglob("*.svg"):
+        assert svg.with_suffix(".csv").exists(), svg
+        assert "prefers-color-scheme: dark" in svg.read_text()
+
+
+def test_what_has_no_rows_has_no_verdict_and_no_page_of_an_experiment(site):
+    ledger = json.loads((site / "ledger.json").read_text())
+    found = {c["id"]: c["verdict"] for c in ledger["claims"]}
+    assert found["conv.eq16"] == "not run" and found["conv.eq17"] == "not yet implemented"
+    assert found["cgro.eq.grad"] == "fails" and found["cgro.eq.gta"] == "holds"
+    waiting = sum(word == "not run" for word in found.values())
+    index = (site / "index.html").read_text()
+    assert f"{waiting} claims have an experiment but no rows in this store" in index
+    assert not (site / "experiments" / "conv.eq16.html").exists()
+    assert "conv.eq16, no rows in this store" in (site / "claims" / "conv.eq16.html").read_text()
+
+
+def test_every_link_of_the_site_leads_somewhere_and_none_to_a_host(site):
+    there = {path.resolve(): path.read_text() for path in pages(site)}
+    for page in pages(site):
+        text = there[page.resolve()]
+        assert "url(" not in text and "@import" not in text
+        for target in re.findall(r'(?:href|src)="([^"]+)"', text):
+            if target == "data:,":
+                continue
+            assert not re.match(r"[a-z]+:|//", target), f"{page} asks {target}"
+            path, _, mark = target.partition("#")
+            file = (page.parent / path).resolve() if path else page.resolve()
+            assert file.is_file() and site.resolve() in file.parents, f"{page} → {target}"
+            if mark:
+                assert f'id="{mark}"' in there[file], f"{page} → {target}"
+    assert not re.search(r"fetch|XMLHttp|import\(|https?:", (site / "ledger.js").read_text())
+
+
+def test_every_page_is_well_formed_with_unique_marks(site):
+    for page in pages(site):
+        root = tree(page.read_text())
+        marks = [e.get("id") for e in root.iter() if e.get("id")]
+        assert len(marks) == len(set(marks)), page
+        for image in root.iter("img"):
+            assert image.get("alt"), page
+
+
+@dataclass
+class Ids(HTMLParser):
+    """The rows of the ledger, as a browser without scripts has them."""
+
+    def __post_init__(self):
+        super().__init__()
+        self.rows = []
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "tr" and "id" in given:
+            self.rows.append(given["id"])
+        assert "onclick" not in given
+
+
+def test_the_search_data_have_every_claim_in_the_order_of_the_list(site):
+    text = (site / "claims.js").read_text()
+    records = json.loads(text.removeprefix("const CLAIMS = ").removesuffix(";\n"))
+    ids = [record["id"] for record in records]
+    assert ids == list(claims())
+    assert all(record["statement"] == claims()[record["id"]].statement for record in records)
+    reader = Ids()
+    reader.feed((site / "index.html").read_text())
+    assert reader.rows == ids
+
+
+def test_mathematics_is_typeset_and_no_script_is_needed_for_it(site):
+    page = (site / "claims" / "cgro.eq.decomp.html").read_text()
+    assert "<msub><mo>Σ</mo>" in page and "Σ_{j noise}" not in page
+    assert "<script" not in page
+
+
+def test_a_claim_page_tells_all_of_an_entry():
+    known = {e.id: e for e in (PRINTED, RIGHT, ALIAS)}
+    told = words(claim_page(PRINTED, None, "cgro.setting", known))
+    for word in ("Thm C.2 of CGRO", "fails", "worst error 3", "identity", "exact identity",
+                 "quick, 5 seeds, trial", "as printed", "a note", "N, η", "σ0 0.1 … 0.4", "13.5",
+                 "not met", "needed by the proof", "3 [2, 4]", "≤ 1e-10", "mended",
+                 "cgro.eq.copy", "adversarium verify cgro.eq.grad"):  # fmt: skip
+        assert word in told, word
+    told = claim_page(RIGHT, None, "cgro.setting", known)
+    assert "correction of" in told and 'href="../claims/cgro.eq.grad.html"' in told
+    told = claim_page(ALIAS, None, "cgro.setting", known)
+    assert "the same check as" in told and 'href="../claims/cgro.eq.grad.html"' in told
+
+
+@pytest.mark.parametrize("ends", ((None, None), (0.4, 0.6)))
+def test_a_range_stands_beside_its_own_quantity_alone(ends):
+    @dataclass(frozen=True)
+    class Ranged(Part):
+        low: float | None = ends[0]
+        high: float | None = ends[1]
+
+    one = Summary("robust_test_error", 0.48, -0.1, 1.2, (0.4, 0.56))
+    two = Summary("power of N", 0.48, -0.1, 1.2, (0.4, 0.56))
+    many = Part("learning", Word.HOLDS, (one, two))
+    entry = replace(
+        PRINTED, parts=(many, Ranged("memory", Word.HOLDS, (one,))),
+        expected=Expected("", 0.0, 0.01),
+    )  # fmt: skip
+    told = words(claim_page(entry, None, "", {}))
+    assert "≤ 0.01" not in told and "[0, 0.01]" not in told
+    assert told.count("[0.4, 0.6]") == (ends[0] is not None)
+    assert "0.48 [0, 1]" in told and "0.48 [-0.1, 1.2]" in told  # a share, and a power
+
+
+def test_errata_show_the_counterexample_and_the_correction_and_ours_apart():
+    own = replace(RIGHT, verdict="fails", corrected=None)
+    page = errata_page([PRINTED, own, ALIAS], {own.id})
+    told = words(page)
+    for word in ("printed", "3 [2, 4]", "adversarium verify cgro.eq.grad", "mended"):
+        assert word in told
+    head, _, ours = page.partition('id="ours"')
+    assert 'section id="cgro.eq.grad"' in head and 'section id="cgro.eq.grad.corrected"' in ours
+    assert 'href="claims/cgro.eq.grad.html"' in head and "cgro.eq.copy" not in page
+    assert "No printed statement" in errata_page([RIGHT], {RIGHT.id})
+
+
+def test_hostile_names_are_escaped_and_stay_inside():
+    hostile = replace(
+        PRINTED, id=EVIL, paper=EVIL, source=EVIL, statement=EVIL, kind=EVIL, reason=EVIL,
+        note=EVIL, command=EVIL, corrected=EVIL,
+        parts=(Part(EVIL, Word.FAILS, PRINTED.measured, EVIL),),
+    )  # fmt: skip
+    made = [
+        index_page([hostile], []),
+        claim_page(hostile, None, EVIL, {EVIL: hostile}),
+        errata_page([hostile], set()),
+    ]
+    for page in made:
+        root = tree(page)
+        scripts = [e.get("src") for e in root.iter("script")]
+        assert set(scripts) <= {"claims.js", "ledger.js"}
+        links = [e.get("href") for e in root.iter("a")]
+        assert all(set(link) <= SAFE for link in links), links
+    assert json.loads(search_data([hostile]))[0]["id"] == EVIL
+
+
+def test_the_notation_is_that_of_the_docs():
+    docs = Path(__file__).parents[3] / "docs" / "notation.md"
+    import adversarium
+
+    shipped = Path(adversarium.__file__).parent / "report" / "site" / "notation.md"
+    assert shipped.read_text() == docs.read_text()
+    page = notation_page()
+    root = tree(page)
+    rows = [[" ".join(c.itertext()) for c in row] for row in root.iter("tr")]
+    assert ["radius", "radius of the perturbation set", "δ", "δ", "ε", "α", "δ"] in rows
+    assert len({len(row) for row in rows if row[0] != "probe"}) <= 2
+    assert "How open constants are read" in page
