@@ -192,18 +192,19 @@ class GrowthLaw:
     The early stage: no activation above ϱ and |π − 1/k| < (1 − 1/k)/20 (Lemma D.8), with an attack
     also Σ_s B_s^q below a tenth of its plateau (Lemma 5.2).
 
-    error: The largest relative error of the growth law while its early stage lasts, in the filters
-        with the largest A and B of every class, Lemmas 5.2 and D.8 of RNRF.
+    error_A: The largest relative error of the growth law of A while its early stage lasts, in the
+        filter with the largest A of every class, Lemmas 5.2 and D.8 of RNRF.
+    error_B: The same of B, in the filter with the largest B of every class.
     T0: The first step at which the growth law's relative error exceeds a fifth, Lemmas 5.2 and D.8
         of RNRF.
 
     >>> [measure.name for measure in GrowthLaw(name="law").measures]
-    ['law_error', 'law_T0']
+    ['law_error_A', 'law_error_B', 'law_T0']
     """
 
     name: str = "growth_law"
 
-    revision: ClassVar[int] = 2  # 2: under attack, too, the early stage has π near 1/k
+    revision: ClassVar[int] = 3  # 3: A and B apart, and π near 1/k under attack too
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -211,7 +212,8 @@ class GrowthLaw:
         doc = type(self).__doc__
         error, end = "relative error of the growth law", "$T_0$, where the growth law ends"
         return (
-            Measure(f"{self.name}_error", error, sentence(doc, "error")),
+            Measure(f"{self.name}_error_A", f"{error}, A", sentence(doc, "error_A")),
+            Measure(f"{self.name}_error_B", f"{error}, B", sentence(doc, "error_B")),
             Measure(f"{self.name}_T0", end, sentence(doc, "T0")),
         )
 
@@ -225,12 +227,12 @@ class GrowthLaw:
         M = every_correlation(state, scene)
         now = M, self._early(M, state, scene)
         if memory is None:
-            none = torch.full_like(torch.zeros(len(M)).to(M), math.nan)  # until a step was early
-            return none, none, now
+            none = torch.full((len(M), 2), math.nan).to(M)  # until a step was early
+            return none, none[:, 0], now
         worst, first, (old, early) = memory
         error = _relative(M, old, growth(old, scene), scene.data.k)
-        worst = torch.where(early, torch.fmax(worst, error), worst)
-        late = first.isnan() & (error > 0.2)
+        worst = torch.where(early[:, None], torch.fmax(worst, error), worst)
+        late = first.isnan() & (error.amax(-1) > 0.2)
         return worst, torch.where(late, float(state.t - 1), first), now
 
     def _early(self, M: Tensor, state: State[Tensor], scene: TwoFeatureScene) -> Tensor:
@@ -244,17 +246,19 @@ class GrowthLaw:
         return early & (B.pow(network.q).sum(-1) < 0.1 * plateau(scene)).all(-1)
 
     def rows(self, memory: tuple[Tensor, Tensor, Stage]) -> Rows:
-        """The largest error of the early stage, and T₀."""
-        return {f"{self.name}_error": memory[0], f"{self.name}_T0": memory[1]}
+        """The largest errors of the early stage, and T₀."""
+        A, B = memory[0].unbind(-1)
+        return {f"{self.name}_error_A": A, f"{self.name}_error_B": B, f"{self.name}_T0": memory[1]}
 
 
-def _relative(M: Tensor, old: Tensor, law: tuple[Tensor, Tensor], k: int) -> Tensor:
-    worst = torch.zeros(len(M)).to(M)
+def _relative(M: Tensor, old: Tensor, law: tuple[Tensor, Tensor], k: int) -> Float[Tensor, "S 2"]:
+    """The largest relative errors of the increments of A and of B, over classes."""
+    worst = []
     for now, was, claimed in zip(own_parts(M, k), own_parts(old, k), law, strict=True):
         best = was.argmax(-1, keepdim=True)
         step, wanted = (now - was).gather(-1, best), claimed.gather(-1, best)
-        worst = torch.maximum(worst, (step / wanted - 1).abs().flatten(1).amax(-1))
-    return worst
+        worst.append((step / wanted - 1).abs().flatten(1).amax(-1))
+    return torch.stack(worst, dim=-1)
 
 
 def own_parts(M: Tensor, k: int) -> tuple[Tensor, Tensor]:

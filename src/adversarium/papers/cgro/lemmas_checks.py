@@ -111,7 +111,6 @@ all_memorised = Reading(
     lambda run: np.isfinite(run.last(T1_ALL)).astype(float),
     (T1_ALL,),
 )
-twenty_T0 = Reading("20 T₀", lambda run: 20 * run.last(T0), (T0,))
 
 
 def _one(size: float) -> float:
@@ -226,11 +225,11 @@ checks = {
             "the signal comes first": each(
                 BOTH,
                 lambda run: given_a_start(
-                    run, ordering(last(NOISE_BEGINS, run), than=twenty_T0.on(run))
+                    run, ordering(last(NOISE_BEGINS, run), than=last(T0, run))
                 ),
             ),
             "then it almost stops": each(
-                BOTH, lambda run: given_a_start(run, power(creep.on(run), -0.1, 0.1))
+                COUNTS, lambda run: given_a_start(run, power(creep.on(run), -0.1, 0.1))
             ),
             "then noise is memorised, N < N_c": each(
                 BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))

@@ -14,7 +14,8 @@ _laws = {
     "recursion_error": "largest error of the recursion in A, B, C, D",
     "printed_recursion_error": "with E kept and the printed min{ε, ·}",
     "unclipped_recursion_error": "with E kept and not clipped",
-    "growth_law_error": "largest relative error of the growth law, early stage",
+    "growth_law_error_A": "largest relative error of the growth law of A, early stage",
+    "growth_law_error_B": "the same of B",
     "growth_law_T0": "T₀: first step at which it exceeds a fifth",
 }
 
