@@ -70,8 +70,8 @@ def test_a_field_reaches_every_run_and_a_knob_of_several_values_leaves_none_out(
 
 def test_a_value_that_follows_from_a_knob_is_reached_by_it():
     phases = load("rnrf.phases")
-    tasks = planned(phases, "quick", {"steps": 4000})  # the early runs stop at 300
-    assert not reaching(phases, "quick", {"steps": 4000}, tasks)
+    turned = {"steps": 4000, "sizes": ()}  # the early runs stop at 300
+    assert not reaching(phases, "quick", turned, planned(phases, "quick", turned))
 
 
 def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(call):

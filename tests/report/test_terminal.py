@@ -54,7 +54,7 @@ def printed(capsys, tmp_path, under=None, whole=True, claims=("mine.small",)):
     changes = {"data.mu": 3.0} if under is not None else {}
     jobs = tuple(resolve(one) for one in tasks)
     asked = Plan(SMALL, jobs, (TASK, None)[: len(jobs)], claims, changes)
-    print_run(asked, made, tmp_path / "mine.thm1", under)
+    print_run(asked, made, tmp_path / "mine.thm1" / asked.folder, under)
     return capsys.readouterr().out
 
 
@@ -95,8 +95,8 @@ def test_a_changed_run_leaves_the_published_figure_alone(capsys, tmp_path):
     before = (tmp_path / "mine.thm1" / "errors.svg").read_bytes()
     printed(capsys, tmp_path, rows([0.0] * 5))
     assert (tmp_path / "mine.thm1" / "errors.svg").read_bytes() == before
-    (own,) = (path.name for path in tmp_path.iterdir() if path.name != "mine.thm1")
-    assert own.startswith("mine.thm1-data.mu-3.0")
+    (own,) = (path for path in (tmp_path / "mine.thm1").iterdir() if path.is_dir())
+    assert "data.mu" in own.name and (own / "errors.svg").exists()
 
 
 def test_a_check_that_lacks_its_run_is_undecided_in_a_changed_plan_and_a_fault_else(

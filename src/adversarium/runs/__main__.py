@@ -7,18 +7,16 @@ import platform
 import signal
 import sys
 import time
-from collections.abc import Container, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from adversarium.plans.catalogue import experiment_ids, load
 from adversarium.runs.audit import Ask, confirmed, planned_jobs, run_missing, stored_verdicts
-from adversarium.runs.blocks import Block
 from adversarium.runs.changes import parse_seeds
 from adversarium.runs.reader import Reader
-from adversarium.runs.results import shipped, write_rows
+from adversarium.runs.results import shipped, thinned, write_rows
 from adversarium.runs.store import Store
 from adversarium.runs.where import place
 
@@ -56,9 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
                 asked = {job.key: job.asked for job in jobs}  # whoever wrote them first
-                blocks = (*store.dump(), *shipped(id))
-                kept = (_asked(block, asked[block.key]) for block in blocks if block.key in asked)
-                rows = (block for block in kept if block.kept)
+                rows = thinned((*store.dump(), *shipped(id)), asked)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)
     except ValueError as fault:
@@ -68,11 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
         return 130
     return status
-
-
-def _asked(block: Block, probes: Container[str]) -> Block:
-    """A block with only what the plan still asks for."""
-    return replace(block, kept={probe: k for probe, k in block.kept.items() if probe in probes})
 
 
 class _Lines:

@@ -3,7 +3,8 @@
 import gzip
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +30,40 @@ def write_rows(path: Path, blocks: Iterable[Block]) -> None:
             }
             line = {**vars(block), "kept": kept, "seeds": list(block.seeds)}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+Asked = Mapping[str, Mapping[str, tuple[int, ...] | None]]  # by key and probe: the times
+
+
+def thinned(blocks: Iterable[Block], asked: Asked) -> Iterator[Block]:
+    """The blocks with what is asked for and nothing else: its probes, its times, and every seed's
+    once, the first block's."""
+    seen: set[tuple[str, str, int]] = set()
+    for block in blocks:
+        wanted = asked.get(block.key, {})
+        apart: dict[tuple[int, ...], dict[str, Kept]] = {}
+        for probe, kept in block.kept.items():
+            new = [i for i, s in enumerate(block.seeds) if (block.key, probe, s) not in seen]
+            if probe not in wanted or not new or not _covers(kept.times, wanted[probe]):
+                continue
+            seen |= {(block.key, probe, block.seeds[i]) for i in new}
+            apart.setdefault(tuple(new), {})[probe] = _cut(kept, new, wanted[probe])
+        for places, told in apart.items():
+            yield replace(block, seeds=tuple(block.seeds[i] for i in places), kept=told)
+
+
+def _covers(times: tuple[int, ...] | None, wanted: tuple[int, ...] | None) -> bool:
+    return wanted is None or (times is not None and set(wanted) <= set(times))
+
+
+def _cut(kept: Kept, places: Sequence[int], times: tuple[int, ...] | None) -> Kept:
+    """Some of the seeds, at some of the times (None: a fold has none)."""
+    series = {}
+    for name, one in kept.series.items():
+        at = slice(None) if times is None else np.isin(one.t, times)
+        t = one.t if times is None else one.t[at]
+        series[name] = Series(t, one.values[list(places)][:, at], one.axes)
+    return Kept(times, series)
 
 
 def _plain(series: Series) -> dict[str, object]:

@@ -14,35 +14,10 @@ Cost: quick 40 s (2 cores).
 from adversarium.attacks import FGSM, strong_attacks
 from adversarium.data import MarginMixture
 from adversarium.networks import MixedLearner
-from adversarium.papers.cgrm.modified_checks import (
-    DRAWS,
-    assumption_met,
-    closed_margins,
-    conclusions,
-    drift,
-    fall,
-    falls,
-    memorised,
-    often,
-    robustly_trained,
-    slow_enough,
-    some_point_falls,
-)
+from adversarium.papers.cgrm.modified_checks import CELLS, DRAWS, SPREAD, checks
 from adversarium.papers.cgrm.modified_figures import figures
 from adversarium.papers.cgrm.regime import gates
-from adversarium.plans import (
-    Read,
-    Run,
-    Trial,
-    at_most,
-    counted_as,
-    each,
-    every,
-    last,
-    level,
-    parts,
-    where,
-)
+from adversarium.plans import Read, Run, Trial
 from adversarium.probes import (
     Error,
     active_units,
@@ -79,8 +54,6 @@ LARGE = (("b far below",      400, 1000, 2.0, 0.25),
          ("few points",       800, 400,  2.0, 0.5))  # fmt: skip
 POINTS = (100, 200, 400, 800, 1600)  # N of "more points", d = 100
 SAMPLES = (100, 200, 400, 800)
-SPREAD = (16, 32, 64)  # the d of the spread margins
-CELLS = (16, 64, 256)  # the d of the separated cells
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
 
 quick = dict(steps=50, seeds=8)
@@ -151,54 +124,3 @@ def plan(
                 Error(on="train", attacks=strong_attacks(2, 2.0, 1), name="strong_train_error"),
             ),
         )
-
-
-MANY = where("N = 2d")
-_cells = where(tuple(f"cells, d = {d}" for d in CELLS))
-_spread = where(tuple(f"spread margins, d = {d}" for d in SPREAD))
-
-checks = {
-    "cgrm.thm4.2": counted_as(
-        "level", every(each(MANY, memorised), each("few points", memorised), often)
-    ),
-    "cgrm.thm4.2.small-d": each("every b", some_point_falls),
-    "cgrm.thm4.2.corrected": parts(
-        {
-            "b in its window": counted_as(
-                "level", every(each(MANY, memorised), each("few points", memorised), often)
-            ),
-            "closed form of the margin": each(MANY, closed_margins),
-        }
-    ),
-    "cgrm.thm4.2.window": parts(
-        {
-            "b above it: some points fall": each("b above", fall(0.001)),
-            "b below it: some points fall": each(where(("b far below", "b below")), fall(0.001)),
-        }
-    ),
-    "cgrm.thm4.2.target": parts(
-        {
-            "modified update, N → ∞": every(falls("w_0_error"), falls("w_i_error")),
-            "plain training": level(drift, 0.5),
-        }
-    ),
-    "cgrm.thm4.2.cgrm": each(MANY, conclusions),
-    "cgrm.thm6.2": parts(
-        {
-            "clean error ≲ √(poly(d)/N)": every(
-                each(_cells, assumption_met), *(slow_enough(f"cells, d = {d}") for d in CELLS)
-            ),
-            "adversarial training error 0": each(
-                _cells, lambda run: counted_as("level", at_most(last("open_train", run), 0.0))
-            ),
-        }
-    ),
-    "cgrm.thm6.2.spread": parts(
-        {
-            "clean error ≲ √(poly(d)/N)": every(
-                *(slow_enough(f"spread margins, d = {d}") for d in SPREAD)
-            ),
-            "adversarial training error 0": each(_spread, robustly_trained),
-        }
-    ),
-}

@@ -6,6 +6,7 @@ from adversarium.plans import (
     Reading,
     at_most,
     counted_as,
+    each,
     every,
     existence,
     exponent,
@@ -15,10 +16,13 @@ from adversarium.plans import (
     last,
     level,
     no_growth,
+    parts,
     where,
 )
 
 DRAWS = 40  # training sets a seed
+SPREAD = (16, 32, 64)  # the d of the spread margins
+CELLS = (16, 64, 256)  # the d of the separated cells
 
 
 def memorised(run):
@@ -95,3 +99,54 @@ def robustly_trained(run):
         "level",
         at_most(last("adversarial_train", run), 0.0, proof=last("adversarial_train_bound", run)),
     )
+
+
+MANY = where("N = 2d")
+_cells = where(tuple(f"cells, d = {d}" for d in CELLS))
+_spread = where(tuple(f"spread margins, d = {d}" for d in SPREAD))
+
+checks = {
+    "cgrm.thm4.2": counted_as(
+        "level", every(each(MANY, memorised), each("few points", memorised), often)
+    ),
+    "cgrm.thm4.2.small-d": each("every b", some_point_falls),
+    "cgrm.thm4.2.corrected": parts(
+        {
+            "b in its window": counted_as(
+                "level", every(each(MANY, memorised), each("few points", memorised), often)
+            ),
+            "closed form of the margin": each(MANY, closed_margins),
+        }
+    ),
+    "cgrm.thm4.2.window": parts(
+        {
+            "b above it: some points fall": each("b above", fall(0.001)),
+            "b below it: some points fall": each(where(("b far below", "b below")), fall(0.001)),
+        }
+    ),
+    "cgrm.thm4.2.target": parts(
+        {
+            "modified update, N → ∞": every(falls("w_0_error"), falls("w_i_error")),
+            "plain training": level(drift, 0.5),
+        }
+    ),
+    "cgrm.thm4.2.cgrm": each(MANY, conclusions),
+    "cgrm.thm6.2": parts(
+        {
+            "clean error ≲ √(poly(d)/N)": every(
+                *(slow_enough(f"cells, d = {d}") for d in CELLS), each(_cells, assumption_met)
+            ),
+            "adversarial training error 0": each(
+                _cells, lambda run: counted_as("level", at_most(last("open_train", run), 0.0))
+            ),
+        }
+    ),
+    "cgrm.thm6.2.spread": parts(
+        {
+            "clean error ≲ √(poly(d)/N)": every(
+                *(slow_enough(f"spread margins, d = {d}") for d in SPREAD)
+            ),
+            "adversarial training error 0": each(_spread, robustly_trained),
+        }
+    ),
+}

@@ -14,30 +14,10 @@ import math
 from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import HyperplaneCells
 from adversarium.networks import Perceptron
+from adversarium.papers.cgro.constructions_checks import KINDS, checks
 from adversarium.papers.cgro.constructions_figures import DELTA, figures
-from adversarium.papers.cgro.constructions_readings import width_doublings
 from adversarium.papers.cgro.regime import gates
-from adversarium.plans import (
-    Need,
-    Read,
-    Run,
-    Trial,
-    Where,
-    Why,
-    at_most,
-    counted_as,
-    each,
-    every,
-    existence,
-    exponent,
-    last,
-    level,
-    no_growth,
-    not_testable,
-    parts,
-    present,
-    where,
-)
+from adversarium.plans import Read, Run, Trial
 from adversarium.probes import Error
 from adversarium.training import Adam
 from adversarium.trials import (
@@ -56,7 +36,6 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 COUNTED = {"N": (4, 8, 16, 32), "D": (4, 8, 16, 32)}  # what is swept, the other one is 8
 COUNTED_AT = {"norm": Read("norm"), "gate": Read("gate"), "N": Read("n"), "D": Read("D")}
-KINDS = (("linf", "product"), ("linf", "exact"), ("l2", "product"))  # norm, gate
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 TRAINED = (3, 4, 5)  # D
 BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # D, N
@@ -116,104 +95,3 @@ def _trained(D, m, steps):
         final=(Error(on="train", attacks=strong, name="robust_error"),),
         record=(0,),
     )
-
-
-def _memorising(name):
-    """The errors of one classifier: clean 0, robust 0 on what it memorised (a certificate), and
-    large elsewhere (found by attacks)."""
-
-    def errors(trial):
-        return every(
-            at_most(last(f"{name}.clean_test", trial), 0),
-            at_most(last(f"{name}.robust_train", trial), 0, last(f"{name}.uncertified", trial)),
-            level(last(f"{name}.robust_test", trial), 0.5, 1),
-        )
-
-    return errors
-
-
-def _where_built(number, make):
-    """The check of every trial that has a number: those of D ≤ 8 build more than the others."""
-
-    def checks(rows):
-        built = [trial.task for trial in rows.where(where("classifiers")) if number in trial.series]
-        return [make(Where(task.family, task.coordinates)) for task in built]
-
-    return present("existence", checks, "needs some D <= 8", Need(where("classifiers")))
-
-
-def _counted(norm, gate, swept, tolerance):
-    """Parameters over N D log(D/ε): no power of what is swept."""
-    runs = where("parameters", norm=norm, gate=gate, swept=swept)
-    told = f"power of {swept} in parameters/(ND log(D/ε)) ({norm} {gate})"
-    return exponent(told, "share", swept, runs, 0.0, tolerance)
-
-
-_linear = [
-    _counted(*kind, swept, tolerance)
-    for kind in KINDS
-    for swept, tolerance in (("N", 0.1), ("D", (math.inf, 0.1)))
-]
-
-
-def _stages(*names):
-    """Numbers that do not grow with the stages of a gate."""
-    told = "power of s in {}"
-    return [no_growth(told.format(name), name, "s", where("gate sizes")) for name in names]
-
-
-checks = {
-    "cgro.eq.C": counted_as("existence", each("classifiers", _memorising("f_S"))),
-    "cgro.thm5.2": counted_as(
-        "existence",
-        parts(
-            {
-                "errors 0, 0 and Ω(1)": every(
-                    each("classifiers", _memorising("product")),
-                    each("classifiers", _memorising("exact")),
-                    _where_built("l2.clean_test", _memorising("l2")),
-                ),
-                "poly(D) + Õ(ND) parameters": every(*_linear),
-            }
-        ),
-    ),
-    "cgro.lemD.2": counted_as(
-        "existence",
-        parts(
-            {
-                "sup error 4^−(s+1)": each(
-                    "square", lambda s: level(last("square", s), 1 - 1e-4, 1 + 1e-4, always=True)
-                ),
-                "O(log(1/ε)) weights and layers": every(*_stages("weights", "layers")),
-            }
-        ),
-    ),
-    "cgro.lemD.3": counted_as(
-        "existence",
-        parts(
-            {
-                "error ≤ 6B²4^−(s+1)": each("product", lambda s: at_most(last("error", s), 6.0)),
-                "0 on the axes": each("product", lambda s: at_most(last("axes", s), 0.0)),
-                "O(log²(B/ε)) parameters": every(*_stages("parameters")),
-            }
-        ),
-    ),
-    "cgro.propD.5": every(
-        at_most(last("regions/2^n", "regions"), 1.0), at_most(last("spread", "regions"), 1e-12)
-    ),
-    "cgro.thm5.3": not_testable(
-        "existence",
-        Why.ALL_NETWORKS,
-        "every network of at most M_D parameters is meant; its counting, its point set and the "
-        "widths that training needs are claims of their own",
-    ),
-    "cgro.thm5.3.counting": existence(last("table", "C(μ)")),
-    "cgro.thm5.3.points": counted_as(
-        "existence",
-        every(
-            each("points", lambda D: existence(last("realised", D))),
-            each("points", lambda D: at_most(last("closed_form", D), 1e-9)),
-        ),
-    ),
-    "cgro.thm5.3.widths": level(width_doublings, 0.5),
-}

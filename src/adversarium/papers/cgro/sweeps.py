@@ -40,7 +40,7 @@ EARLY = {
     "η": Sweep("eta", "η", "eta", (0.00025, 0.0005, 0.001, 0.002), -1.0),
     "α": Sweep("alpha", "α", "data.alpha", (1.0, 2.0, 4.0, 8.0), -3.0,
                dict(eta=0.004, sigma0=0.02)),
-    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.0134, 0.0268, 0.0536, 0.1072), -1.0),
+    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.005, 0.01, 0.02, 0.04), -1.0),
 }  # fmt: skip
 LATE = {
     "η": Sweep("eta", "η", "eta", (0.025, 0.05, 0.1, 0.2), -1.0),
@@ -63,10 +63,11 @@ def swept(family: str, name: str) -> Where:
 
 
 def early_runs(patience: float, **recorded: Any) -> Iterator[Run]:
-    """Short runs for T₀: as little noise as σ = d^−0.509 polylog(d) allows, small steps."""
+    """Short runs for T₀ at d = 1000: as little noise as σ = d^−0.509 polylog(d) allows, small
+    steps."""
     folds = (FirstTime(largest_signal, 1.0),)
     for name, sweep in EARLY.items():
-        others: dict[str, Any] = dict(P=2, N=2, sigma=2.5e-3, eta=0.001) | dict(sweep.others)
+        others: dict[str, Any] = dict(d=1000, P=2, N=2, sigma=1e-3, eta=0.001) | dict(sweep.others)
         scale, extra = _EARLY_LENGTHS[name]
         for value in sweep.values:
             steps = math.ceil(patience * (scale / value**-sweep.power + extra))

@@ -14,32 +14,11 @@ Cost: quick 35 s (2 cores).
 from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.papers.rnrf.readings import CLEAN, tail_checks
+from adversarium.papers.rnrf.recursions_checks import checks
 from adversarium.papers.rnrf.recursions_figures import figures
-from adversarium.papers.rnrf.recursions_readings import (
-    ADV,
-    CLOSED,
-    ELEMENT,
-    LAW,
-    OURS,
-    PATCH,
-    PRINTED,
-    STD,
-    VARIED,
-)
-from adversarium.papers.rnrf.regime import SMALL_EPS, gates, hypotheses, small
-from adversarium.plans import (
-    Read,
-    Run,
-    at_most,
-    each,
-    every,
-    identity,
-    last,
-    level,
-    parts,
-    where,
-)
+from adversarium.papers.rnrf.recursions_readings import ADV, CLOSED, LAW, OURS, PRINTED, STD, VARIED
+from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
+from adversarium.plans import Read, Run
 from adversarium.probes import (
     FeatureRecursion,
     GrowthLaw,
@@ -71,6 +50,7 @@ def _silent(d):
 def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
     curves = (robust_features, nonrobust_features)
     common = dict(steps=steps, eta=eta, probes=curves, record=10)
+    tails = dict(probes=(*curves, softmax_tails))
     for k in CLASSES:
         yield Run(
             family=STD,
@@ -79,7 +59,7 @@ def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
             network=SmoothedCNN(m=min(m, 10), sigma0=0.03),
             n=k,
             folds=(FeatureRecursion(), Worst(off_feature_drift), OffDiagonalGrowth()),
-            **{**common, "eta": eta * k / 2, "probes": (*curves, softmax_tails)},
+            **{**common, **tails, "eta": eta * k / 2, "record": 10 if k == 2 else 50},
         )
     yield Run(
         family=VARIED,
@@ -134,49 +114,3 @@ def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
             folds=(Worst(weights_off_span), Worst(attacked_off_span), Worst(printed_attack_error)),
             **{**common, "steps": length},
         )
-
-
-def _placed(check, *runs):
-    """A check of runs in which the assumptions hold together."""
-    return every(check, hypotheses(*runs))
-
-
-def _law(name):
-    """The growth law within a fifth, at every η̃."""
-    return each(LAW, lambda run: level(last(name, run), 0, 0.2))
-
-
-def _off_span(run):
-    return identity(last("worst(weights_off_span)", run), 1e-10)
-
-
-def _printed(run):
-    return identity(last("worst(printed_attack_error)", run), 1e-10)
-
-
-checks = {
-    "rnrf.lem5.1.recursion": each(
-        where((STD, VARIED)), lambda run: identity(last("recursion_error", run), 1e-12)
-    ),
-    "rnrf.lemD.2.decomp": each(
-        STD, lambda run: identity(last("worst(off_feature_drift)", run), 0.0)
-    ),
-    **tail_checks("rnrf.lemD.5.logit", "rnrf.lemD.6", CLEAN, where(STD), hypotheses(where(STD))),
-    "rnrf.lemD.7.offdiag": each(STD, lambda run: at_most(last("off_diagonal_growth", run), 0.0)),
-    "rnrf.lem5.2.poly": _placed(
-        parts({"A": _law("growth_law_error_A"), "B": _law("growth_law_error_B")}), where(LAW)
-    ),
-    "rnrf.lem5.2.poly.corrected": _placed(_law("growth_law_error_B"), where(LAW)),
-    "rnrf.lemD.16.decomp": parts(
-        {
-            "nothing clipped off the features": _off_span(OURS),
-            "every patch rescaled": _off_span(PATCH),
-            "every element clipped": _off_span(ELEMENT),
-        }
-    ),
-    "rnrf.lemD.17.advex": every(_printed(OURS), _printed(ELEMENT)),
-    "rnrf.lemD.17.advex.corrected": identity(last("worst(attacked_off_span)", PATCH), 1e-10),
-    "rnrf.lemD.18.recursion": identity(last("printed_recursion_error", ADV), 1e-12),
-    "rnrf.lemD.18.recursion.unclipped": identity(last("unclipped_recursion_error", ADV), 1e-12),
-    "rnrf.lemD.18.recursion.corrected": identity(last("recursion_error", CLOSED), 1e-12),
-}
