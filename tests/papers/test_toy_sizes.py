@@ -29,7 +29,7 @@ TOY = {
         "sizes": (50,),
         "etas": (0.3,),
         "large": (50,),
-        "many": (9,),
+        "many": (160,),
         "longer": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),

@@ -333,15 +333,18 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     )
 
 
-MOST = 1000  # seeds beyond which more of them are no way out
+def seeds_needed(values: np.ndarray, low: float, high: float) -> float:
+    """About how many seeds would move a straddling interval off the edge; ∞ if the mean is on
+    it."""
+    mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
+    gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
+    if not gap > 0 or not math.isfinite(sd):
+        return math.inf
+    return max(math.ceil((2.6 * sd / gap) ** 2) + 2, len(values) + 1)
 
 
 def more_seeds(values: np.ndarray, low: float, high: float) -> str:
     """What would decide a straddling interval."""
-    mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
-    gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
-    need = math.ceil((2.6 * sd / gap) ** 2) + 2 if gap > 0 and math.isfinite(sd) else None
+    need = seeds_needed(values, low, high)
     text = "the interval crosses the edge of the range"
-    if need is None or need > MOST:
-        return f"{text}, and the mean lies at it: more seeds would not decide it, other sizes would"
-    return f"{text}; about {max(need, len(values) + 1)} seeds would decide it"
+    return f"{text}; about {need:g} seeds would decide it" if math.isfinite(need) else text

@@ -18,11 +18,12 @@ from adversarium.plans.evidence import (
     slope,
     summary,
 )
-from adversarium.plans.rules import more_seeds, unseen, within
+from adversarium.plans.rules import more_seeds, seeds_needed, unseen, within
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 FLAT = 0.1  # a slope within it is no growth
 SIZES, FACTOR = 4, 8.0  # what an exponent needs
+MOST = 1000  # seeds beyond which more of them are no way out
 
 
 def _fitted(
@@ -118,6 +119,9 @@ class NoGrowth:
             return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
         if not self.logs or sign * slopes.mean() < FLAT:
             told = more_seeds(sign * slopes, -math.inf, FLAT)
+            if seeds_needed(sign * slopes, -math.inf, FLAT) > MOST:
+                told = f"the slope lies at the edge, {FLAT:g}; a wider range of sizes is needed"
+                return undecided(Why.SPANS, told, measured, low, high)
             return undecided(Why.FEW_SEEDS, told, measured, low, high)
         told = (
             f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log; "

@@ -67,7 +67,7 @@ def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, longer=1
     for N in many:
         folds = (OpenConstants(), *_TIMES)
         start: dict = dict(probes=(largest_signal,), record=(0,))
-        yield many_points("many points", "N", 100, N, final=_ERRORS, folds=folds, **start)
+        yield many_points("many points", "N", 100, N, longer, final=_ERRORS, folds=folds, **start)
 
 
 def _run(family, longer, d=200, N=10, eta=None):

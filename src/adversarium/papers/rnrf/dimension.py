@@ -85,7 +85,7 @@ def plan(
             eta=k / 400,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
-            record=(*range(min(steps, 200)), *range(200, steps, d // 4)),
+            record=(*geometric(min(steps, 200)), *range(200, steps, d // 4)),
             dtype=dtype,
         )
     for sorts in classes:

@@ -71,7 +71,7 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
             attack=by[step],
             steps=steps,
             probes=(*features, *foreign, attacked_outputs),
-            record=20,
+            record=40,
             **common,
         )
     for k in _CLASSES:
@@ -114,6 +114,6 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
             steps=steps // 2,
             eta=eta,
             probes=(*features, *foreign, attacked_outputs),
-            record=20,
+            record=40,
             dtype="float32",
         )
