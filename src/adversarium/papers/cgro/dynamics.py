@@ -34,7 +34,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=10)
+quick = dict(seeds=5)
 paper = dict(patience=3, seeds=100)  # a seed whose largest u_r(0) is small is slow
 
 MANY = (25, 50, 100)  # d

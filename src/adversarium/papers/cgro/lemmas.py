@@ -39,7 +39,7 @@ ETAS = (0.0156, 0.0625, 0.25, 1.0)
 LARGE = (100, 1_000, 10_000, 100_000)
 MANY = (5, 10, 20, 40, 80, 160)  # N at d = 100, 1 − γ = 1/√d: beyond N_c at the end
 
-quick = dict(seeds=10, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:], many=(10, 40, 160))
+quick = dict(seeds=5, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:], many=(10, 160))
 paper = dict(seeds=40)
 
 _PLACES = {"N": "n", "d": "data.d", "η": "eta"}

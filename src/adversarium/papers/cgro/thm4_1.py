@@ -34,7 +34,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 POINTS = 2000
 
-quick = dict(sets=("E",), seeds=10)
+quick = dict(sets=("E",), seeds=5)
 paper = dict(
     sets=("E", "C", "A", "D", "η = 1"),
     counts=(5, 10, 20, 40, 80),

@@ -20,7 +20,7 @@ from adversarium.probes import At, InnerGap
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, steps=1000)
+quick = dict(seeds=5, steps=1000, when=(0, 150), points=30)
 paper = dict(
     seeds=10,
     steps=1000,

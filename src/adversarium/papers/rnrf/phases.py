@@ -33,7 +33,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5)
+quick = dict(seeds=5, sizes=(8, 16, 32, 64))
 paper = dict(seeds=20, m=40, steps=4000)
 
 _STEPS = (2.0, 5.0, 10.0, 25.0)

@@ -36,7 +36,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, steps=250)
+quick = dict(seeds=5, steps=150)
 paper = dict(seeds=10, steps=1000)
 
 CLASSES = (2, 4, 8, 20)

@@ -35,7 +35,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5)
+quick = dict(seeds=5, places=((2, 25), (2, 50), (5, 50)))
 paper = dict(
     seeds=20, places=((2, 50), (2, 100), (2, 200), (2, 400), (5, 100), (20, 100)), n=100, steps=600
 )
