@@ -77,7 +77,7 @@ def square(s: int) -> nn.Sequential:
         spread = numbers([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         maps.append((spread @ before, bias))
         g = torch.cat([_TOOTH, torch.zeros(1)])
-        before = torch.stack([g, numbers([0.0, 0.0, 0.0, 1.0]) - g / 4**k])
+        before = torch.stack([g, numbers([0.0, 0.0, 0.0, 1.0]) - g / 4.0**k])
     return network([*maps, (before[1:], torch.zeros(1))])
 
 

@@ -333,6 +333,9 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     )
 
 
+MOST = 1000  # seeds beyond which more of them are no way out
+
+
 def seeds_needed(values: np.ndarray, low: float, high: float) -> float:
     """About how many seeds would move a straddling interval off the edge; ∞ if the mean is on
     it."""
@@ -347,4 +350,8 @@ def more_seeds(values: np.ndarray, low: float, high: float) -> str:
     """What would decide a straddling interval."""
     need = seeds_needed(values, low, high)
     text = "the interval crosses the edge of the range"
-    return f"{text}; about {need:g} seeds would decide it" if math.isfinite(need) else text
+    return (
+        f"{text}; about {need:g} seeds would decide it"
+        if need <= MOST
+        else f"{text}, at which the mean lies"
+    )

@@ -18,12 +18,11 @@ from adversarium.plans.evidence import (
     slope,
     summary,
 )
-from adversarium.plans.rules import more_seeds, seeds_needed, unseen, within
+from adversarium.plans.rules import MOST, more_seeds, seeds_needed, unseen, within
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 FLAT = 0.1  # a slope within it is no growth
 SIZES, FACTOR = 4, 8.0  # what an exponent needs
-MOST = 1000  # seeds beyond which more of them are no way out
 
 
 def _fitted(
