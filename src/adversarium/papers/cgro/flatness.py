@@ -37,7 +37,7 @@ from adversarium.trials import (
     taylor,
 )
 
-quick = dict(dimensions=(1, 2), sets=12, fresh=1000, repeats=(20, 4), seeds=5)
+quick = dict(dimensions=(1, 2), sets=6, fresh=500, repeats=(20, 4), seeds=5)
 paper = dict(sets=24, seeds=20)
 
 

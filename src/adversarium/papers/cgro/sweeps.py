@@ -5,8 +5,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from adversarium.papers.cgro.patches import given_a_start, patches
-from adversarium.plans import Check, Read, Reading, Run, Where, every, exponent, where
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Quantity,
+    Read,
+    Reading,
+    Run,
+    Where,
+    end,
+    every,
+    exponent,
+    given,
+    quantity,
+    where,
+)
 from adversarium.probes import (
     FirstTime,
     Total,
@@ -92,5 +109,17 @@ def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> C
     for name, sweep in sweeps.items():
         runs, told = swept(family, name), f"power of {name} in {family}"
         fitted = exponent(told, number, sweep.letter, runs, sweep.power, 0.15)
-        checks.append(given_a_start(runs, fitted))
+        checks.append(given_a_start(runs, given(_reached(number, runs), fitted)))
     return every(*checks)
+
+
+def _reached(number: str | Reading, runs: Where) -> Quantity:
+    """Whether the time came within every one of the runs: a seed that starts with a tiny u_r(0) is
+    too slow for them."""
+    time = number if isinstance(number, Reading) else end(number)
+
+    def event(rows: Evidence) -> np.ndarray:
+        seen = [np.isfinite(time.of(run)) for run in rows.where(runs)]
+        return np.all(seen, axis=0).astype(float)
+
+    return quantity("reached within every run", event, Need(runs, time.names), points=1)
