@@ -119,7 +119,7 @@ BUGS = (
     Bug(
         "the root of the number of parameters",
         swapped(sizes, "parameters", _square_root),
-        turns=("cgrm.thm3.3.corrected", "cgrm.complexity-order"),
+        turns=("cgrm.thm3.3.corrected", "cgrm.complexity-order.memory"),
     ),
     Bug(
         "soft indicators reach the next cell",
@@ -146,7 +146,7 @@ BUGS = (
     Bug(
         "large margins taken for small ones",
         swapped(linear_readings, "tilted_log_error", _small),
-        turns=("cgrm.assump6.1",),
+        turns=("cgrm.assump6.1.at-u",),
     ),
     Bug(
         "one-step attack a tenth short",
@@ -174,7 +174,7 @@ BUGS = (
     Bug(
         "attacks half as long",
         swapped(modified, "worst_margins", _shorter(0.5)),
-        turns=("cgrm.thm4.2.corrected",),
+        turns=("cgrm.thm4.2.window",),
         knobs=_SMALL,
     ),
     Bug(
@@ -188,5 +188,5 @@ BUGS = (
         swapped(modified, "linear_step", _uphill),
         turns=("cgrm.thm4.2.target",),
     ),
-    Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2",)),
+    Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2.spread",)),
 )

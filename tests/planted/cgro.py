@@ -85,13 +85,7 @@ BUGS = (
             swapped(OpenConstants, "see", _once_more),
         ),
         turns=("cgro.lemC.5", "cgro.lem4.4", "cgro.lemC.8", "cgro.lemC.9"),
-        knobs={"sizes": (), "etas": (), "large": ()},
-    ),
-    Bug(
-        "reduced dynamics train against half the attack",
-        _HALF_ATTACK,
-        turns=("cgro.thmC.12.robust",),
-        knobs={"counts": (10,), "sizes": (100,), "etas": (), "large": ()},
+        knobs={"sizes": (), "etas": (), "large": (), "many": ()},
     ),
     Bug(
         "transfer attack half as strong",
@@ -148,7 +142,7 @@ BUGS = (
         "balls of half the radius",
         HALF_BALLS,
         turns=("cgro.eq.C",),
-        knobs={"dimensions": (6,)},
+        knobs={"built": ((6, 4),)},
         parameters={"memorised": 4, "looked": 4},
     ),
     Bug(

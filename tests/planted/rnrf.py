@@ -186,7 +186,7 @@ RECURSIONS = (
     Bug(
         "steps a quarter too long",
         misstepping("full", 1.25),
-        turns=("rnrf.lem5.2.poly",),
+        turns=("rnrf.lem5.2.poly.corrected",),
         knobs=_BRIEF,
     ),
     Bug(
@@ -307,7 +307,7 @@ FIG3 = (
         "training attack a hundredth of its size",
         _times(0.01),
         turns=(
-            "rnrf.phase2.crossing",
+            "rnrf.phase2.crossing.published",
             "rnrf.thm4.4.robust_features.published",
             "rnrf.thm4.4.weak",
         ),

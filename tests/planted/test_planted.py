@@ -23,7 +23,7 @@ LEDGER = {entry.id: entry.verdict for entry in committed()}
 LONG = {
     *("cgro.lemmas", "cgro.dynamics", "cgro.constructions", "cgrm.tab1.digits"),
     *("cgrm.constructions", "cgrm.modified", "cgrm.linear", "rnrf.fig3", "rnrf.dimension"),
-    *("rnrf.theorems", "rnrf.phases"),
+    *("rnrf.theorems", "rnrf.phases", "rnrf.recursions", "rnrf.setting"),
 }
 HOMES = [
     pytest.param(id, marks=pytest.mark.long if id in LONG else pytest.mark.slow)
