@@ -42,7 +42,7 @@ BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # D, N
 STAGES, SIZES = (2, 4, 8, 16), (4, 8, 16, 32, 64)  # of a gate: its error, its size
 SHATTERED = (3, 6, 12)  # D
 
-quick = dict(seeds=5, widths=(1, 4, 16, 64))
+quick = dict(seeds=5, built=BUILT[:2], shattered=(3, 6), widths=(1, 4, 16, 64), steps=500)
 paper = dict(seeds=10)
 
 
