@@ -88,9 +88,11 @@ def called(main: Callable[[list[str]], None], words: list[str]) -> tuple[int, st
 
 
 if __name__ == "__main__":
-    from adversarium.cli import main
-    from adversarium.report import site
+    import pytest
 
-    every, begins = site.experiments, sys.argv[2]
-    site.experiments = lambda: {id: e for id, e in every().items() if id.startswith(begins)}
+    from adversarium.cli import main
+    from adversarium.plans.catalogue import experiments
+    from tests.report.few import few
+
+    few(pytest.MonkeyPatch(), [id for id in experiments() if id.startswith(sys.argv[2])])
     print(json.dumps([called(main, words) for words in json.loads(sys.argv[1])]))

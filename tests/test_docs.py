@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import adversarium
-from adversarium.cli import COMMANDS
+from adversarium.commands.program import COMMANDS
 from adversarium.probes.measuring import Measured
 from adversarium.runs.__main__ import main as bare
 from tests.program import told

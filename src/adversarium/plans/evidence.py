@@ -388,5 +388,4 @@ def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     log_x = np.log(x) - np.log(x).mean()
     with np.errstate(all="ignore"):
-        log_y = np.log(y)
-    return (log_y @ log_x) / (log_x @ log_x)  # type: ignore[no-any-return]
+        return (np.log(y) @ log_x) / (log_x @ log_x)  # type: ignore[no-any-return]

@@ -211,10 +211,10 @@ checks = {
                     BOTH, lambda run: level(excess.on(run), -0.01)
                 ),
                 "Z is symmetric": each(BOTH, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
-                "robust test error ≥ ½ − o(1), N < N_c": each(
+                "P[GTA succeeds] ≥ ½ − o(1), N < N_c": each(
                     BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
                 ),
-                "robust test error ≥ ½ − o(1), N > N_c": given_a_start(
+                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": given_a_start(
                     BEYOND, level(last("robust_test_error", BEYOND, 2000), 0.45)
                 ),
             }

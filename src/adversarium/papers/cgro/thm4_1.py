@@ -122,7 +122,7 @@ def _patch_run(family, at, d, P, n, m, eta, steps, lam, polylog, curves=True):
 
 
 def _conclusions(run):
-    """What the theorem says of the errors of one run."""
+    """What the theorem says of the errors of one run, robust ones under the transfer attack."""
     conclusions = every(
         level(last("robust_test_error", run, POINTS), 0.45),
         level(last("robust_train_error", run), 0, 0, always=True),

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from adversarium.papers.rnrf import dimension_readings as read
 from adversarium.papers.rnrf.dimension_readings import (
     ATTACKED,
@@ -19,6 +21,7 @@ from adversarium.papers.rnrf.dimension_readings import (
 from adversarium.papers.rnrf.readings import A, B, over_classes
 from adversarium.papers.rnrf.regime import hypotheses
 from adversarium.plans import (
+    Need,
     counted_as,
     every,
     in_regime,
@@ -26,9 +29,11 @@ from adversarium.plans import (
     no_decay,
     no_growth,
     parts,
+    quantity,
     unless_refuted,
     where,
 )
+from adversarium.plans.evidence import NO_ROWS
 
 
 def _inverse(step):
@@ -87,6 +92,17 @@ def _placed(kind, families, *checks):
     return counted_as(kind, every(*checks, hypotheses(*map(where, families))))
 
 
+def _long_enough(family):
+    """A statement about all polynomial times is judged where the runs have d² steps."""
+    meant = where(family)
+
+    def least(rows):
+        share = min(run.run.steps / run.run.data.d**2 for run in rows.where(meant))
+        return np.full(len(rows.seeds), share)
+
+    return in_regime(quantity(f"least T/d² ({family})", least, Need(meant, NO_ROWS)), 1.0)
+
+
 _SOON = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
 _TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
 
@@ -137,7 +153,10 @@ checks = {
         ),
     ),
     "rnrf.lemE.3.noise": _placed(
-        "level", (NOISY,), _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), NOISY)
+        "level",
+        (NOISY,),
+        _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), NOISY),
+        _long_enough(NOISY),
     ),
     "rnrf.lemE.4": _placed(
         "identity", (NOISY,), _up("remainder over η/√d", "noise_remainder", NOISY, 2)
@@ -169,25 +188,35 @@ checks = {
         (QUIET,),
         _up("max C over its start", "foreign_robust_ratio", QUIET),
         _up("max D over its start", "foreign_nonrobust_ratio", QUIET),
+        _long_enough(QUIET),
     ),
     "rnrf.lemD.23": _placed("level", (QUIET,), _small("A(T)", read.robust_at_plateau, QUIET)),
     "rnrf.lemE.10": _placed(
-        "level", (ATTACKED,), _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), ATTACKED)
+        "level",
+        (ATTACKED,),
+        _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), ATTACKED),
+        _long_enough(ATTACKED),
     ),
     "rnrf.lemE.11": _placed(
         "exponent",
         (ATTACKED, STEP),
         parts(
             {
-                "max A = O(log d)": _up("A/log d", over_classes(A), ATTACKED, per=_log),
+                "max A = O(log d)": every(
+                    _up("A/log d", over_classes(A), ATTACKED, per=_log), _long_enough(ATTACKED)
+                ),
                 "max A = Ω(log d)": unless_refuted(
                     _down("A/log d", over_classes(A), ATTACKED, per=_log), _SOON
                 ),
                 "max B = Õ(1/η̃)": no_growth(
                     "slope in η̃ of η̃·B", over_classes(B), "η̃", where(STEP), per=_inverse
                 ),
-                "max C = O(polylog(d)/√d)": _small("max C", read.highest(C), ATTACKED),
-                "max D = O(polylog(d)/√d)": _small("max D", read.highest(D), ATTACKED),
+                "max C = O(polylog(d)/√d)": every(
+                    _small("max C", read.highest(C), ATTACKED), _long_enough(ATTACKED)
+                ),
+                "max D = O(polylog(d)/√d)": every(
+                    _small("max D", read.highest(D), ATTACKED), _long_enough(ATTACKED)
+                ),
             }
         ),
     ),

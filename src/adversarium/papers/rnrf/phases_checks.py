@@ -1,8 +1,11 @@
 """The checks of RNRF's phases of adversarial training."""
 
+import math
+
 from adversarium.papers.rnrf.phases_readings import (
     EARLY,
     LITERAL,
+    LOGIT,
     PLAIN,
     SIZES,
     SORTS,
@@ -20,11 +23,11 @@ from adversarium.papers.rnrf.phases_readings import (
     raised_B,
     turned_linear,
     worst_change,
-    worst_power,
 )
 from adversarium.papers.rnrf.readings import ATTACKED, A, B, at_threshold, tail_checks
 from adversarium.papers.rnrf.regime import hypotheses
 from adversarium.plans import (
+    end,
     every,
     exponent,
     level,
@@ -91,7 +94,9 @@ checks = {
     ),
     "rnrf.lemD.26": _placed(
         {
-            "F_y(X̃) grows like log t": power(worst_power, -1.0, 0.2),
+            "F_y(X̃) = O(log d)": no_growth(
+                "slope in d of F_y(X̃)/log d at the end", end(LOGIT), "d", SIZES, per=math.log
+            ),
             "max B stays": level(worst_change, high=0.2),
             "max B = Õ(1/η̃)": _bounded("max B from then on", highest_later),
         }

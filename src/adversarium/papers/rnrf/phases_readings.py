@@ -11,7 +11,6 @@ from adversarium.papers.rnrf.readings import (
     B,
     fitted,
     linear,
-    logit_growth,
     over_classes,
     plateau,
 )
@@ -88,13 +87,6 @@ def _over_steps(
 worst_change = _over_steps(
     "largest relative change of max B since then, over η̃", _later_change, B, LOGIT
 )
-worst_power = _over_steps(
-    "exponent of e^F(X̃) in t from F_y(X̃) = log d on, largest distance from 1 over η̃",
-    lambda rows: np.abs(logit_growth(ATTACKED).of(rows) - 1),
-    LOGIT,
-)
-
-
 final_total = over_classes(TOTAL)
 
 
