@@ -1,6 +1,6 @@
 """Explicit ReLU networks: parts that compose, and the papers' memorising classifiers."""
 
-from adversarium.constructions.classifiers import Balls, Gate, linear_clean
+from adversarium.constructions.classifiers import Balls, linear_clean
 from adversarium.constructions.parts import (
     absolute,
     clip,
@@ -26,7 +26,6 @@ from adversarium.constructions.relu import (
 
 __all__ = [
     "Balls",
-    "Gate",
     "absolute",
     "affine",
     "apart",

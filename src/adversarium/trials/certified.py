@@ -4,7 +4,8 @@ intervals of the distances and of the clean classifier."""
 import torch
 from torch import Tensor
 
-from adversarium.constructions import Balls, Gate
+from adversarium.constructions import Balls
+from adversarium.constructions.classifiers import Gate
 from adversarium.shapes import Float
 
 SLACK = 1e-9  # rounding: the numbers are of order 1, in float64

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import torch
 from torch import Generator, Tensor, nn
 
-from adversarium.constructions import Balls, Gate, linear_clean
+from adversarium.constructions import Balls, linear_clean
+from adversarium.constructions.classifiers import Gate
 from adversarium.data import CellBatch, HyperplaneCells
 from adversarium.rng import integers, uniform
 from adversarium.shapes import Int
