@@ -33,7 +33,9 @@ def check(said: list[str], cwd: Path) -> None:
     waiting = [line for line in claims.splitlines() if "not yet implemented" in line]
     assert any(line.startswith("toy.later ") for line in waiting)
     assert "Clean training fits every point." in claim and "Two clusters are learnt" in claim
-    assert "quick = dict(steps=30, seeds=5)" in experiment and "toy.loss: no verdict yet" in experiment
+    assert (
+        "quick = dict(steps=30, seeds=5)" in experiment and "toy.loss: no verdict yet" in experiment
+    )
     runs = json.loads(ran)["runs"]
     assert [(r["family"], r["at"]) for r in runs] == [("clean", {"d": 5}), ("attacked", {"d": 5})]
     entries = {e["id"]: e for e in json.loads(verified)["claims"]}
