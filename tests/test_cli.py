@@ -175,7 +175,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 10
     assert set(judged["expected"]) == {"text", "low", "high"}
     for part in judged["parts"]:
-        assert set(part) == {"name", "verdict", "measured", "reason", "sharpness"}
+        assert set(part) == {"name", "verdict", "measured", "reason", "sharpness", "low", "high"}
     for gate in judged["regime"]:
         assert set(gate) == {"text", "factor", "printed", "low", "high", "holds"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]

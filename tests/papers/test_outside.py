@@ -46,7 +46,7 @@ def check(said: list[str], cwd: Path) -> None:
     assert entries["toy.error"]["spans"] == {"n": [10, 10], "d": [6, 6]}
     assert [cell["verdict"] for cell in json.loads(swept)["cells"]] == ["holds", "holds"]
     index = (cwd / "site" / "index.html").read_text()
-    assert 'id="TOY"' in index and "experiments/toy.thm1.html" in index
+    assert "<td>TOY</td>" in index and "experiments/toy.thm1.html" in index
     assert (cwd / "site" / "figures" / "toy.thm1" / "loss.svg").exists()
 
 
