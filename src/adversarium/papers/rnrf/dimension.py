@@ -45,13 +45,8 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(
-    seeds=5,
-    plain=(32, 64, 128, 256),
-    noisy=(16, 32, 64, 128),
-    attacked=(16, 32, 64, 128),
-    long=(8, 16, 32, 64),
-)
+_SMALL = (16, 32, 64, 128)
+quick = dict(seeds=5, plain=(32, 64, 128, 256), noisy=_SMALL, attacked=_SMALL, long=(8, 16, 32, 64))
 paper = dict(
     seeds=20,
     plain=(100, 200, 400, 800),
