@@ -119,7 +119,9 @@ def _reached(number: str | Reading, runs: Where) -> Quantity:
     time = number if isinstance(number, Reading) else end(number)
 
     def event(rows: Evidence) -> np.ndarray:
-        seen = [np.isfinite(time.of(run)) for run in rows.where(runs)]
-        return np.all(seen, axis=0).astype(float)
+        reached = np.ones(len(rows.seeds))
+        for run in rows.where(runs):
+            reached *= np.isfinite(time.of(run))
+        return reached
 
     return quantity("reached within every run", event, Need(runs, time.names), points=1)
