@@ -526,3 +526,68 @@ def test_an_interval_of_a_share_stays_within_zero_and_one():
     assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.95, 0.7, 1.2) == (0.95, 0.7, 1.0)
     assert clipped("risk", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)[1] == -0.18  # no share
     assert clipped("error ratio", np.array([0.5, 3.0]), 1.0, -1.0, 4.0)[2] == 4.0  # beyond one
+
+
+# what a second newcomer met
+
+
+def test_a_claim_without_a_check_is_told_and_so_is_an_unknown_kind(call, own):
+    whole = own.read_text()
+    own.write_text(whole + '\nclaims["own.lost"] = dict(statement="nobody checks this")\n')
+    one_sentence(call("verify", f"./{own.name}", status=2), "has no check")
+    own.write_text(whole + '\nfor entry in claims.values():\n    entry["kind"] = "hunch"\n')
+    one_sentence(call("verify", f"./{own.name}", status=2), "got 'hunch'")
+
+
+def test_what_is_swept_cannot_be_set(call):
+    said = call("sweep", "conv.eq16", "--over", "m=16,32", "--set", "m=8", status=2)
+    one_sentence(said, "m is swept (--over) and set (--set)")
+
+
+def test_shares_and_risks_stay_where_they_belong():
+    values = np.array([0.0, 0.1])
+    assert clipped("robust_by_radius", values, 0.05, -0.2, 0.3)[1] == 0
+    assert clipped("risk", 20 * values, 1.0, -0.2, 3.0)[1:] == (0, 3.0)
+    assert clipped("power of N in risk", values, 0.05, -0.2, 0.3)[1] == -0.2
+
+
+def test_a_run_as_json_has_its_verdicts_and_figures(call, own):
+    told = json.loads(call("run", f"./{own.name}", "--json").stdout)
+    assert [v["verdict"] for v in told["verdicts"]] and all(v["measured"] for v in told["verdicts"])
+    assert told["figures"] and all((own.parent / file).is_file() for file in told["figures"])
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(call, own):
+    for command in (("run",), ("sweep", "--over", "n=4,5")):
+        words = (command[0], f"./{own.name}", *command[1:], "--out", f"{own.name}/figures")
+        one_sentence(call(*words, status=2), "is a file; name another")
+    assert not (own.parent / "adversarium.sqlite").exists()
+
+
+def test_a_dry_run_takes_no_memory_and_a_number_beyond_a_tensor_is_a_sentence(call):
+    d = 10**11
+    out = call("run", "boat.thm3.1.train_error", "--set", f"d={d}", "--dry-run").stdout
+    assert f"d={d}" in out and "MiB" in out
+    said = call("run", "boat.thm3.1.train_error", "--set", f"d={10**20}", status=2)
+    one_sentence(said, "at most 9223372036854775807")
+
+
+@pytest.mark.parametrize("seeds", ("", "0", "-1", "1,1", "5:3"))
+def test_seeds_that_are_none_are_told_what_seeds_are(call, seeds):
+    one_sentence(call("run", "conv.eq16", "--seeds", seeds, status=2), "--seeds needs how many (10")
+
+
+def test_an_empty_word_is_told_what_is_wanted(call):
+    one_sentence(call("new", "", status=2), "new needs a name such as mine.py")
+    one_sentence(call("list", "claims", "--verdict", "", status=2), "a verdict is one of holds")
+    one_sentence(call("list", "claims", "--paper", "", status=2), "no paper ''")
+
+
+def test_a_value_that_is_published_changes_nothing(call):
+    out = call("run", "rnrf.fig3", "--set", "d=100", "--dry-run").stdout
+    assert "d = 100 is what is published; nothing is changed" in out and "changed:" not in out
+
+
+def test_values_that_come_twice_are_one_cell(call):
+    words = ("sweep", "conv.eq16", "--over", "m=16,16,32", "--dry-run", "--json")
+    assert json.loads(call(*words).stdout)["cells"] == 2

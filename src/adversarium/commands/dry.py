@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
 from adversarium.commands.options import Answer
@@ -15,7 +16,7 @@ from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
 from adversarium.runs.audit import Ask
-from adversarium.runs.jobs import Job
+from adversarium.runs.jobs import Job, resolve
 from adversarium.runs.planning import Plan
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
@@ -53,6 +54,9 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
     experiment, job = asked.experiment, asked.jobs[i]
     seeds, task = ask.chosen(experiment), job.task
     lacking, seconds = estimate(experiment, job, seeds, store)
+    if seconds is None and (like := asked.published[i]) is not None:
+        pace = _pace([resolve(like)], store)
+        seconds = None if pace is None else pace * _work(job) * lacking
     gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
     return {
         "id": experiment.id,
@@ -141,10 +145,14 @@ def _pace(jobs: Sequence[Job], store: Store) -> float | None:
 
 def data_bytes(job: Job, device: str = "cpu") -> int:
     """The memory of one block's training set and weights (the attack and the gradient need a few
-    times as much)."""
+    times as much), reckoned without taking it."""
     run, engine = job.task, job.engine
     assert isinstance(run, Run) and engine is not None
-    one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
+    try:
+        with FakeTensorMode():
+            one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
+    except DataDependentOutputException:  # it seeds torch's own start, so it is built
+        one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4
     width = engine.width["cuda" if device.startswith("cuda") else "cpu"]

@@ -27,7 +27,7 @@ def export(
     *,
     to: To = "csv",
     preset: Preset = "quick",
-    seeds: Seeds = "",
+    seeds: Seeds = None,
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     store: File = DEFAULT,

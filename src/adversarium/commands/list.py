@@ -25,15 +25,17 @@ What = Literal[
     "figures",
 ]
 NOT_YET = "not yet implemented"
-Paper = Annotated[str, Parameter(help="only claims and experiments of this paper, by its tag")]
-Verdict = Annotated[str, Parameter(help="only claims whose last verdict is this word")]
+Paper = Annotated[
+    str | None, Parameter(help="only claims and experiments of this paper, by its tag")
+]
+Verdict = Annotated[str | None, Parameter(help="only claims whose last verdict is this word")]
 
 
 def list_(
     what: What = "experiments",
     *,
-    paper: Paper = "",
-    verdict: Verdict = "",
+    paper: Paper = None,
+    verdict: Verdict = None,
     store: File = DEFAULT,
     json: Json = False,
 ) -> int | Answer:
@@ -44,11 +46,11 @@ def list_(
     what
         papers, experiments, claims, or the parts that plans are made of
     """
-    if paper and paper.lower() not in papers():
+    if paper is not None and paper.lower() not in papers():
         raise ValueError(f"no paper {paper!r}; there are {', '.join(papers())}.")
     if paper and what not in ("experiments", "claims"):
         raise ValueError(f"--paper chooses claims or experiments, not {what}.")
-    if verdict and what != "claims":
+    if verdict is not None and what != "claims":
         raise ValueError(f"--verdict chooses claims; use `adversarium list claims`, not {what}.")
     lines = _claims(verdict, store) if what == "claims" else _lines(what)
     if paper:
@@ -62,10 +64,10 @@ def list_(
     return 0
 
 
-def _claims(verdict: str, store: Path) -> dict[str, str]:
+def _claims(verdict: str | None, store: Path) -> dict[str, str]:
     """The claims; with a word, those whose last verdict it is."""
     words = (*map(str, Word), NOT_YET)
-    if verdict and verdict not in words:
+    if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""
         raise ValueError(f"a verdict is one of {', '.join(words)}, got {verdict!r}.{hint}")

@@ -19,6 +19,8 @@ def new(what: str, folder: Path | None = None) -> int:
     folder
         the new folder of a paper
     """
+    if not what.strip():
+        raise ValueError("new needs a name such as mine.py, or paper DIR, got an empty word.")
     if what == "paper" and folder is not None:
         tag = new_paper(folder)
         print(f"{folder}; try: adversarium verify ./{folder}  (its claims begin with {tag}.)")

@@ -17,7 +17,9 @@ Fresh = Annotated[bool, Flag(help="compute again what is already there")]
 Json = Annotated[bool, Flag(help="one JSON object on standard output")]
 DryRun = Annotated[bool, Flag(help="say what would run, how and how long; run nothing")]
 Partly = Annotated[bool, Flag(help="allow a knob (--set) that does not reach every run")]
-Seeds = Annotated[str, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")]
+Seeds = Annotated[
+    str | None, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")
+]
 Changes = Annotated[
     list[str],
     Parameter(name="--set", negative="", help="name=value: a knob, a field (data.alpha) or a part"),
@@ -47,6 +49,17 @@ def ready(device: str, data: Path | None = None) -> None:
 
         if not torch.cuda.is_available():
             raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
+
+
+def writable(folder: Path) -> None:
+    """Refuses, before any work, a folder that cannot be made or written."""
+    known = folder
+    while not known.exists() and known != known.parent:
+        known = known.parent
+    if not known.is_dir():
+        raise ValueError(f"--out needs a folder, and {known} is a file; name another.")
+    if not os.access(known, os.W_OK):
+        raise ValueError(f"--out {folder}: nothing can be written in {known}; name another folder.")
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from adversarium.commands.options import (
     ready,
     some,
     status,
+    writable,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 def run(
     *ids: str,
     preset: Preset = "quick",
-    seeds: Seeds = "",
+    seeds: Seeds = None,
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     device: Device = "cpu",
@@ -62,7 +63,7 @@ def run(
         raise ValueError("--against compares a changed run with the published one; use --set too.")
     from adversarium.commands.dry import dry
     from adversarium.report.tables import json_text
-    from adversarium.report.terminal import print_run
+    from adversarium.report.terminal import drawn, judgements, print_run
     from adversarium.runs.audit import Ask
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import homes, plan
@@ -75,8 +76,10 @@ def run(
     plans = [plan(home, claim, ask, changes, partly) for home, claim in homes(some(ids))]
     if dry_run:
         return dry(plans, ask, Store(store, readonly=True), json)
+    writable(out)
     opened = Store(store)
-    told, failures = [], []
+    told, verdicts, failures = [], [], []
+    figures: list[str] = []
     for asked in plans:
         reader = Reader(opened, asked.experiment.id)
         rows, failed = _ran(asked, reader, ask, json)
@@ -89,12 +92,16 @@ def run(
             published, failed = _ran(beside, reader, ask, json)
             failures += failed
             under = published if len(published) == len(beside.jobs) else None
-        if not json:
-            folder = out / asked.experiment.name / asked.folder
+        folder = out / asked.experiment.name / asked.folder
+        if json:
+            verdicts += judgements(asked, rows)
+            figures += map(str, drawn(asked, rows, folder, under))
+        else:
             print_run(asked, rows, folder, under)
     if json:
         runs = [line for line in told if line is not None]
-        return Answer(json_text({"runs": runs}), status(failures))
+        whole = {"runs": runs, "verdicts": verdicts, "figures": figures}
+        return Answer(json_text(whole), status(failures))
     return status(failures)
 
 

@@ -24,6 +24,7 @@ from adversarium.commands.options import (
     experiments_named,
     ready,
     status,
+    writable,
 )
 
 
@@ -37,7 +38,7 @@ def sweep(
     refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
     claim: Annotated[str, Parameter(help="the claim that every cell is judged by")] = "",
     preset: Preset = "quick",
-    seeds: Seeds = "",
+    seeds: Seeds = None,
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     device: Device = "cpu",
@@ -66,7 +67,7 @@ def sweep(
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_sweep
     from adversarium.runs.audit import Ask
-    from adversarium.runs.changes import parse_changes, parse_seeds
+    from adversarium.runs.changes import own_name, parse_changes, parse_seeds
     from adversarium.runs.reader import Reader
     from adversarium.runs.store import Store
     from adversarium.runs.sweep import Grid, parse_axis, watched_by, whole_axis
@@ -81,10 +82,14 @@ def sweep(
     experiment = load(homes[0])
     axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
     fixed, watched = parse_changes(set_), watched_by(experiment, id, claim)
+    both = {own_name(experiment, a.name) for a in axes} & {own_name(experiment, f) for f in fixed}
+    if both:
+        raise ValueError(f"{', '.join(sorted(both))} is swept (--over) and set (--set); take one.")
     ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
     asked_cells = Grid(tuple(axes), watched, fixed, zip, refine, partly)
     if dry_run:
         return dry_sweep(experiment, asked_cells, ask, Store(store, readonly=True), json)
+    writable(out)
     reader = Reader(Store(store), experiment.id)
     with Progress(quiet=json) as progress:
         made = swept(experiment, asked_cells, reader, ask, progress)

@@ -25,7 +25,7 @@ from adversarium.commands.options import (
 def verify(
     *ids: str,
     preset: Preset = "quick",
-    seeds: Seeds = "",
+    seeds: Seeds = None,
     device: Device = "cpu",
     store: File = DEFAULT,
     data: DataDir = None,

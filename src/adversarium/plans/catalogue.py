@@ -19,6 +19,7 @@ from typing import Any
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.shelf import (
     HOME,
+    KINDS,
     Claim,
     Entry,
     Paper,
@@ -143,6 +144,10 @@ def _outside(entry: Entry, paper: Paper) -> Experiment:
     _check_checks(made, file)
     if lost := set(entry.claims) - set(made.checks):
         raise ValueError(f"{file} has no check of {', '.join(sorted(lost))}.")
+    if more := set(made.checks) - set(entry.claims):
+        raise ValueError(
+            f"{file} checks {', '.join(sorted(more))}, which claims.toml does not state."
+        )
     return _with_told_plan(made, file)
 
 
@@ -272,6 +277,15 @@ def own_claims(path: str) -> dict[str, Claim]:
     for id, entry in stated.items():
         if not isinstance(entry, dict) or not set(entry) <= allowed:
             raise ValueError(f"{path}: claims[{id!r}] may have {', '.join(sorted(allowed))}.")
+        if id not in module.checks:
+            raise ValueError(
+                f"{path}: claims[{id!r}] has no check; add checks[{id!r}], or drop it."
+            )
+        if entry.get("kind", "level") not in KINDS:
+            raise ValueError(
+                f"{path}: claims[{id!r}] needs one of the kinds {', '.join(KINDS)}, got "
+                f"{entry['kind']!r}."
+            )
     return {
         id: Claim(
             **{

@@ -20,6 +20,10 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
     >>> len(av.plot(av.run(run, seeds=range(2)), "risk").axes)
     1
     """
+    if not isinstance(result, (Result, Outcome)):
+        raise ValueError(
+            f"av.plot takes what av.run or av.experiment returns, got {type(result).__name__}."
+        )
     names = (probes,) if isinstance(probes, str) else tuple(probes)
     if isinstance(result, Outcome):
         return _named(result, names[0] if names else result.experiment.figures[0].name)

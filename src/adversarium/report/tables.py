@@ -31,7 +31,10 @@ def with_interval(measured: Summary) -> str:
     return number(mean) if low == high else f"{number(mean)} [{number(low)}, {number(high)}]"
 
 
-_SHARE = re.compile(r"error|accuracy|share|frequency|probability|fraction", re.IGNORECASE)
+_SHARE = re.compile(
+    r"error|accuracy|share|frequency|probability|fraction|by_radius|broken|certified", re.IGNORECASE
+)
+_POSITIVE = re.compile(r"risk|loss|norm|energy|first_time", re.IGNORECASE)
 _NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
 
 
@@ -39,16 +42,17 @@ def clipped(
     name: str, values: np.ndarray, mean: float, low: float, high: float
 ) -> tuple[float, float, float]:
     """A mean with its interval, which stays within [0, 1] where the number is a share by its name
-    and by its values.
+    and by its values, and above 0 where it is a risk, a norm or a time.
 
     >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
     (0.05, 0.0, 0.28)
     """
     known = values[np.isfinite(values)]
-    is_share = _SHARE.search(name) is not None and _NO_SHARE.search(name) is None
-    if not is_share or not known.size or known.min() < 0 or known.max() > 1:
+    if _NO_SHARE.search(name) or not known.size or known.min() < 0:
         return mean, low, high
-    return mean, max(low, 0.0), min(high, 1.0)
+    if _SHARE.search(name) and known.max() <= 1:
+        return mean, max(low, 0.0), min(high, 1.0)
+    return mean, max(low, 0.0) if _POSITIVE.search(name) else low, high
 
 
 def between(low: float | None, high: float | None) -> str:
@@ -61,10 +65,12 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def expected_range(entry: Entry) -> str:
-    """The range that the rule asks for, where it is asked of one quantity alone."""
-    if entry.expected is None or len(entry.measured) > 1:
+    """The range that the rule asks for, where it asks all its numbers for the same."""
+    if entry.expected is None:
         return ""
-    return between(entry.expected.low, entry.expected.high)
+    asked = {(part.low, part.high) for part in entry.parts}
+    asked = asked or {(entry.expected.low, entry.expected.high)}
+    return between(*asked.pop()) if len(asked) == 1 else ""
 
 
 def spanned(entry: Entry) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from adversarium.plans.evidence import Evidence, Rows, interval, places
 from adversarium.plans.run import Task
+from adversarium.plans.verdict import Verdict, Why, undecided
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
 from adversarium.report.swept import boundary_numbers
@@ -48,14 +49,31 @@ def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None)
         print(f"  {file}")
 
 
-def _judged(asked: Plan, id: str, rows: Evidence) -> str:
-    """The verdict of a claim with its first numbers and its reason."""
+def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
+    """The verdict of a claim on the runs of a plan."""
     try:
-        verdict = judged(asked.experiment.checks[id], rows)
+        return judged(asked.experiment.checks[id], rows)
     except KeyError as fault:
         if not asked.changes:
             raise
-        return f"undecided, out of regime: the changed plan lacks {fault}"
+        return undecided(Why.REGIME, f"the changed plan lacks {fault}")
+
+
+def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:
+    """The verdicts of a plan's claims as JSON has them; none where a run failed."""
+    told = []
+    for id in asked.claims if len(rows) == len(asked.jobs) else ():
+        verdict = _verdict(asked, id, rows)
+        numbers = [{"name": m.name, "mean": m.mean, "low": m.low, "high": m.high}
+                   for m in verdict.measured]  # fmt: skip
+        word = {"id": id, "verdict": verdict.verdict, "reason": verdict.reason}
+        told.append({**word, "changed": bool(asked.changes), "measured": numbers})
+    return told
+
+
+def _judged(asked: Plan, id: str, rows: Evidence) -> str:
+    """The verdict of a claim with its first numbers and its reason."""
+    verdict = _verdict(asked, id, rows)
     numbers = [f"{m.name}: {tables.with_interval(m)}" for m in verdict.measured[:3]]
     if len(verdict.measured) > 3:
         numbers.append(f"and {len(verdict.measured) - 3} more")
@@ -162,10 +180,9 @@ def print_sweep(sweep: Sweep) -> None:
         at = ", ".join(
             f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in cell.set.items()
         )
-        told = cell.reason
-        if cell.measured is not None:
-            told = f"{cell.measured.name}: {tables.with_interval(cell.measured)}"
-        print(f"{at:<40} {cell.verdict:<10} {told}")
+        number = cell.measured
+        told = [f"{number.name}: {tables.with_interval(number)}"] if number is not None else []
+        print(f"{at:<40} {cell.verdict:<10} {'; '.join((*told, *filter(None, (cell.reason,))))}")
     boundary = boundary_numbers(sweep)
     if boundary is None:
         return

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m adversarium.runs")
     parser.add_argument("id")
     parser.add_argument("--preset", default="quick", choices=("quick", "paper"))
-    parser.add_argument("--seeds", default="")
+    parser.add_argument("--seeds", default=None)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--on", default="here")
     parser.add_argument("--store", default="adversarium.sqlite")

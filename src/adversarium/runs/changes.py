@@ -26,12 +26,12 @@ _PARTS = {
     "optimiser": "__dataclass_fields__",
 }
 _OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
-LARGEST = 2**63 - 1  # the largest seed that a store can keep
+LARGEST = 2**63 - 1  # the largest seed that a store can keep, and size that a tensor can have
 
 
-def parse_seeds(text: str) -> tuple[int, ...]:
-    """ "10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, "" → none given."""
-    if not text:
+def parse_seeds(text: str | None) -> tuple[int, ...]:
+    """ "10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, None → none given."""
+    if text is None:
         return ()
     try:
         if ":" in text:
@@ -45,7 +45,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         seeds = ()
     if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds) or len(seeds) > 10_000:
         raise ValueError(
-            f"--seeds needs a number (10), a list (3,17) or a range (5:15), got {text!r}."
+            "--seeds needs how many (10; at most 10000), a list of different seeds (3,17) or a "
+            f"range that goes up (5:15), got {text!r}."
         )
     if max(seeds) > LARGEST:
         raise ValueError(f"--seeds takes seeds up to {LARGEST} (2^63 − 1), got {max(seeds)}.")
@@ -75,9 +76,12 @@ def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
         return -math.inf if node.operand.id == "inf" else text
     try:
-        return ast.literal_eval(node)
+        value = ast.literal_eval(node)
     except ValueError:
         return text
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError(f"a whole number is at most {LARGEST} (2^63 − 1), got {text}.")
+    return value
 
 
 def _literals(nodes: Sequence[ast.expr]) -> bool:

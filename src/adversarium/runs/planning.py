@@ -78,6 +78,9 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
     kept = tasks if needs is None else needed(tasks, needs)
     notes = reaching(experiment, ask.preset, changes, kept, partly)
     published = beside(kept, plain if needs is None else needed(plain, needs))
+    if changes and tasks == plain:
+        told = ", ".join(f"{name} = {value}" for name, value in changes.items())
+        changes, notes = {}, [*notes, f"{told} is what is published; nothing is changed"]
     recipe = Recipe(experiment.id, ask.preset, tuple(changes.items()))
     jobs = tuple(resolve(task, recipe) for task in kept)
     return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes))

@@ -107,7 +107,7 @@ def parse_axis(word: str) -> Axis:
         elif len(parts) > 1:
             raise ValueError("a range is a:b:step or log:a:b:n")
         else:
-            return Axis(name, tuple(parse_value(v) for v in _split(text)))
+            return Axis(name, tuple(dict.fromkeys(parse_value(v) for v in _split(text))))
     except (ValueError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault
     whole = all(abs(v - round(v)) < 1e-9 for v in grid)
