@@ -119,7 +119,7 @@ def changed(tmp_path_factory) -> tuple[Path, str]:
 def test_run_prints_one_json_object(changed, call, monkeypatch):
     folder, out = changed
     whole = json.loads(out)
-    assert set(whole) == {"runs"} and len(whole["runs"]) == 2
+    assert set(whole) == {"runs", "verdicts", "figures"} and len(whole["runs"]) == 2
     run = whole["runs"][1]
     assert {"id", "config", "seeds", "engine", "refused", "final", "seconds"} <= set(run)
     assert {"label", "family", "at"} <= set(run)
@@ -238,7 +238,7 @@ def test_other_processes_give_the_same_json_as_this_one(call, tmp_path):
 
 
 def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(call, tmp_path):
-    words = ("sweep", "boat.thm3.1.train_error", "--seeds", "5", "--set", "steps=2", "--set", "m=8")
+    words = ("sweep", "boat.thm3.1.train_error", "--seeds", "5", "--set", "steps=2")
     out = call(*words, "--over", "m=8,16", "--over", "data.beta=0:0.2:0.1", "--json").stdout
     whole = json.loads(out)
     assert len(whole["cells"]) == 6

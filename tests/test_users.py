@@ -577,7 +577,30 @@ def test_seeds_that_are_none_are_told_what_seeds_are(call, seeds):
     one_sentence(call("run", "conv.eq16", "--seeds", seeds, status=2), "--seeds needs how many (10")
 
 
+def test_an_export_is_written_over_an_export_and_nothing_else(call, own, tmp_path):
+    call("run", f"./{own.name}", "--store", "mine.sqlite")
+    for lost in ("mine.sqlite", own.name):
+        before = (tmp_path / lost).read_bytes()
+        words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", lost)
+        one_sentence(call(*words, status=2), "exists and is no .csv file")
+        assert (tmp_path / lost).read_bytes()[:16] == before[:16]
+    words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", "rows.csv")
+    assert call(*words).stdout == call(*words).stdout
+
+
+def test_a_field_of_a_part_that_no_run_has_is_refused_with_the_way_to_it(call, own):
+    said = call("run", f"./{own.name}", "--set", "optimiser.batch=5", status=2)
+    one_sentence(said, "has a part optimiser, so optimiser.batch changes nothing")
+    assert "--set 'optimiser=NAME(batch=…)'" in said.stderr
+
+
+def test_a_range_that_is_none_is_refused_where_it_is_written():
+    with pytest.raises(ValueError, match="low <= high, got 1 and 0"):
+        av.plans.level(av.plans.last("risk"), 1, 0)
+
+
 def test_an_empty_word_is_told_what_is_wanted(call):
+    one_sentence(call("new", "paper", status=2), "new paper needs a folder")
     one_sentence(call("new", "", status=2), "new needs a name such as mine.py")
     one_sentence(call("list", "claims", "--verdict", "", status=2), "a verdict is one of holds")
     one_sentence(call("list", "claims", "--paper", "", status=2), "no paper ''")

@@ -21,7 +21,7 @@ TOY = {
     "cgro.thm4.1": {
         "scaling": (50, 100, 200, 400),
         "counts": (1, 2, 4, 8),
-        "many": ((20, 9, 1.0),),
+        "many": (16, 20),
         "steps": 30,
     },
     "cgro.lemmas": {
@@ -30,10 +30,12 @@ TOY = {
         "etas": (0.3,),
         "large": (50,),
         "many": (160,),
+        "square": (9,),
         "longer": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
     "cgro.dynamics": dict(steps=40, sweeps=False, many=(9,)),
+    "cgro.signal": dict(patience=0.001, swept=("α",)),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=10),
@@ -48,7 +50,7 @@ TOY = {
         long=(4, 6, 8, 12),
         classes=(2, 4),
     ),
-    "rnrf.theorems": dict(places=((2, 8), (3, 10)), n=4, m=3, steps=10),
+    "rnrf.theorems": dict(places=((2, 8), (3, 10)), printed=((2, 8),), n=4, m=3, steps=10),
     "cgro.constructions": dict(
         built=((4, 2),), stages=(1, 2), sizes=(1, 2), shattered=(3,), steps=1, widths=(1, 2)
     ),

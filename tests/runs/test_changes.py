@@ -14,7 +14,7 @@ def test_seeds():
     assert parse_seeds("3") == (0, 1, 2)
     assert parse_seeds("3,17") == (3, 17)
     assert parse_seeds("5:8") == (5, 6, 7)
-    assert parse_seeds("") == ()
+    assert parse_seeds(None) == ()
     for bad in ("0", "x", "3:3", "1,1", "-2", "3:", "1.5"):
         with pytest.raises(ValueError, match="--seeds needs"):
             parse_seeds(bad)

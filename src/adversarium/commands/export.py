@@ -80,10 +80,18 @@ def export(
                 print(file)
             continue
         stem = " ".join(part for part in (experiment.name, asked.folder) if part)
-        target = out or Path(f"{stem}.{'nc' if to == 'netcdf' else to}")
+        suffix = "nc" if to == "netcdf" else to
+        target = out or Path(f"{stem}.{suffix}")
+        _refuse_other(target, suffix)
         writers[to](target, rows)
         print(target)
     return 0
+
+
+def _refuse_other(target: Path, suffix: str) -> None:
+    """Only an earlier export is written over, never a store or a theorem."""
+    if target.exists() and target.suffix != f".{suffix}":
+        raise ValueError(f"{target} exists and is no .{suffix} file; name another (--out FILE).")
 
 
 def _tex(id: str, store: Path, out: Path | None) -> int:
@@ -98,6 +106,7 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
         raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
     file = own_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
+    _refuse_other(target, "tex")
     tables.write_tex(target, entries)
     print(target)
     return 0

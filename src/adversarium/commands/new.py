@@ -25,6 +25,8 @@ def new(what: str, folder: Path | None = None) -> int:
         tag = new_paper(folder)
         print(f"{folder}; try: adversarium verify ./{folder}  (its claims begin with {tag}.)")
         return 0
+    if what == "paper":
+        raise ValueError("new paper needs a folder such as mine: adversarium new paper mine.")
     if folder is not None:
         raise ValueError(f"new takes FILE.py, or paper DIR, got {what} {folder}.")
     path = new_file(Path(what))

@@ -63,6 +63,8 @@ def level(
     >>> [level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
     ['holds', 'fails']
     """
+    if low > high:
+        raise ValueError(f"level needs low <= high, got {low:g} and {high:g}.")
     return Level(quantity, low, high, always=always)
 
 

@@ -49,7 +49,7 @@ from adversarium.probes.open_constants import (
     OpenConstants,
     fresh_shares,
     growth_constant,
-    noise_tail,
+    scaled_tail,
 )
 from adversarium.probes.recursions import (
     FeatureRecursion,
@@ -123,7 +123,7 @@ __all__ = [
     "memory_share",
     "most_memorised",
     "noise_correlations",
-    "noise_tail",
+    "scaled_tail",
     "nonrobust_feature",
     "nonrobust_features",
     "nonrobust_total",

@@ -7,6 +7,7 @@ import numpy as np
 
 from adversarium.report.figures import planes
 from adversarium.report.figures.style import save, write_csv
+from adversarium.report.tables import ends
 from adversarium.runs.sweep import Sweep
 
 _MARKS = {
@@ -37,7 +38,7 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
     lines = []
     for cell in sweep.cells:
         m = cell.measured
-        numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
+        numbers = ("", None, None, None) if m is None else (m.name, *ends(m))
         lines.append((*cell.set.values(), cell.verdict, *numbers, cell.reason))
     names = (a.name for a in sweep.axes)
     write_csv(path, (*names, "verdict", "quantity", *_NUMBERS, "reason"), lines)

@@ -24,15 +24,23 @@ def number(value: float | None) -> str:
 
 def with_interval(measured: Summary) -> str:
     """mean [low, high]; the interval of a share stays within [0, 1]."""
-    if measured.mean is None or measured.low is None or measured.high is None:
-        return number(measured.mean)
+    mean, low, high = ends(measured)
+    if mean is None or low is None or high is None or low == high:
+        return number(mean)
+    return f"{number(mean)} [{number(low)}, {number(high)}]"
+
+
+def ends(measured: Summary) -> tuple[float | None, float | None, float | None]:
+    """The mean and the ends of its interval, which stays where such a number can lie."""
+    mean, low, high = measured.mean, measured.low, measured.high
+    if mean is None or low is None or high is None:
+        return mean, low, high
     values = np.array([np.nan if v is None else v for v in measured.values], dtype=float)
-    mean, low, high = clipped(measured.name, values, measured.mean, measured.low, measured.high)
-    return number(mean) if low == high else f"{number(mean)} [{number(low)}, {number(high)}]"
+    return clipped(measured.name, values, mean, low, high)
 
 
 _SHARE = re.compile(
-    r"error|accuracy|share|frequency|probability|fraction|by_radius|broken|certified", re.IGNORECASE
+    r"err|accuracy|share|frequency|probability|fraction|by_radius|broken|certified", re.IGNORECASE
 )
 _POSITIVE = re.compile(r"risk|loss|norm|energy|first_time", re.IGNORECASE)
 _NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)

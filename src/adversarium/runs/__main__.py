@@ -53,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 status = 1
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
-                asked = {job.key: job.asked for job in jobs}  # whoever wrote them first
+                asked: dict[str, dict[str, tuple[int, ...] | None]] = {}
+                for job in jobs:  # two places of a plan may be one run
+                    asked.setdefault(job.key, {}).update(job.asked)
                 rows = thinned((*store.dump(), *shipped(id)), asked)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
                 write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)

@@ -122,6 +122,8 @@ def fitted(part: Any, name: str, value: Any) -> Any:
     hint = typing.get_type_hints(cls).get(name, Any)
     if not _fits(value, hint):
         shown = getattr(hint, "__name__", None) or str(hint).replace("typing.", "")
+        if typing.get_origin(hint) is typing.Literal:
+            shown = " or ".join(map(str, typing.get_args(hint)))
         raise ValueError(f"{cls.__name__}.{name} needs {shown}, got {value!r}.")
     return float(value) if hint is float and isinstance(value, int) else value
 
@@ -179,6 +181,12 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
             raise ValueError(
                 f"{experiment.id} trains nothing, so {name} changes nothing here; its knobs: "
                 f"{', '.join(_knobs(experiment)) or 'none'}."
+            )
+        head, _, rest = name.partition(".")
+        if rest and all(getattr(t, head) is None for t in tasks if isinstance(t, Run)):
+            raise ValueError(
+                f"no run of {experiment.id} has a part {head}, so {name} changes nothing; "
+                f"--set '{head}=NAME({rest}=…)' gives them one."
             )
         tasks = [_changed(t, name, value) if isinstance(t, Run) else t for t in tasks]
     return merged(tasks)

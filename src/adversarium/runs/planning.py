@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adversarium.plans.catalogue import claims, experiment_ids, load
+from adversarium.plans.catalogue import claims, experiment_ids, load, own_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run, Task
 from adversarium.runs.audit import Ask, needed, recorded
@@ -72,6 +72,7 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
     chosen = (claim,) if claim else tuple(experiment.checks)
     tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
     if experiment.file is not None:
+        own_claims(str(experiment.file))
         recorded(experiment, chosen, tasks)
         _drawn(experiment, tasks)
     needs = experiment.checks[claim].needs if claim else None

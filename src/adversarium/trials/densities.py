@@ -14,8 +14,9 @@ from adversarium.trials.smooth import ball
 
 def density_powers(rng: Generator, D: int, draws: int, repeats: int) -> Numbers:
     """|E p_S − p| = O(δ²) and |p_S − E p_S| = O(N^{−1/2}δ^{−D/2}), proof of Theorem F.1 of CGRO:
-    the power of δ in the bias, and those of N and of δ (less −D/2) in the L1 fluctuation. The
-    kernel is a product of parabolas, p is Gaussian, D = 1 or 2.
+    the power of δ in the bias, and those of N and of δ (less −D/2) in the root mean square of the
+    L1 fluctuation, which over √Δ bounds it with probability 1 − Δ (Chebyshev). The kernel is a
+    product of parabolas, p is Gaussian, D = 1 or 2.
 
     >>> from adversarium.rng import stream
     >>> powers = density_powers(stream(0, "example"), D=1, draws=16, repeats=1)
@@ -54,10 +55,10 @@ def _smoothed(at: Float[Tensor, "n D"], delta: float) -> Float[Tensor, " n"]:
 def _fluctuation(
     rng: Generator, at: Float[Tensor, "n D"], N: int, delta: float, repeats: int
 ) -> float:
-    """E mean_at |p_S − E p_S|, the mean of so many samples S of N points."""
+    """√E (mean_at |p_S − E p_S|)², over so many samples S of N points."""
     total, expected = 0.0, _smoothed(at, delta)
     for _ in range(repeats):
         z = (at[:, None] - normal((N, at.shape[-1]), rng)) / delta
         kernel = (0.75 * (1 - z.square()).clamp_min(0) / delta).prod(-1).mean(-1)
-        total += float((kernel - expected).abs().mean()) / repeats
-    return total
+        total += float((kernel - expected).abs().mean()) ** 2 / repeats
+    return math.sqrt(total)

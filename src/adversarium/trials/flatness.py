@@ -27,6 +27,8 @@ from adversarium.trials.smooth import (
     worst,
 )
 
+FREQUENCIES = (5.0, 25.0, 125.0, 625.0)
+
 
 class _Fresh(NamedTuple):
     """A network on fresh points: L_adv, E max ‖∇L‖₁ (the global flatness), L_adv − L_clean."""
@@ -158,8 +160,9 @@ def first_order(
     radii: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 ) -> Numbers:
     """(L_adv − L_clean)/(δ E‖∇L‖₁) ≥ Ω(1), Proposition E.2 of CGRO, in D = 2: at each radius for a
-    smooth random network, a linear one (its loss is convex in x) and a fast oscillation; and how
-    far it is short of 1 at the smallest radius, or at any radius where the loss is convex.
+    smooth random network, a linear one (its loss is convex in x) and a fast oscillation; how far it
+    is short of 1 at the smallest radius, or at any radius where the loss is convex; and the power
+    of ω in it for f = sin(ω(x_1 + x_2)), δ = 1, with the largest loss that f can have as L_adv.
 
     >>> from adversarium.rng import stream
     >>> numbers = first_order(stream(0, "example"), points=10, radii=(0.01, 1.0))
@@ -178,12 +181,15 @@ def first_order(
     smooth = _first_order_ratios(net.loss, net.slope, x, radii)
     convex = _first_order_ratios(affine, affine_slope, x, radii)
     oscillating = _first_order_ratios(_wave, _wave_slope, x, radii)
+    y = label_of(x)
+    most = [_wave_room(x, y, omega) for omega in FREQUENCIES]
     return {
         "smooth": Along("radius", radii, smooth),
         "convex": Along("radius", radii, convex),
         "oscillating": Along("radius", radii, oscillating),
         "short_at_0": 1 - smooth[0],
         "convex_short": 1 - min(convex),
+        "in_frequency": power(FREQUENCIES, most),
     }
 
 
@@ -199,15 +205,25 @@ def _first_order_ratios(
     return tuple(ratios)
 
 
-def _wave(z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
-    """The logistic loss of f(x) = sin(25(x_1 + x_2))."""
-    return softplus(-y * torch.sin(25 * z.sum(-1)))
+def _wave(
+    z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"], omega: float = 25.0
+) -> Float[Tensor, "*n"]:
+    """The logistic loss of f(x) = sin(ω(x_1 + x_2))."""
+    return softplus(-y * torch.sin(omega * z.sum(-1)))
 
 
-def _wave_slope(z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
+def _wave_slope(
+    z: Float[Tensor, "*n 2"], y: Float[Tensor, "*n"], omega: float = 25.0
+) -> Float[Tensor, "*n"]:
     """‖∇_x loss‖₁ of the wave."""
-    outer = torch.sigmoid(-y * torch.sin(25 * z.sum(-1)))
-    return outer * 50 * torch.cos(25 * z.sum(-1)).abs()
+    outer = torch.sigmoid(-y * torch.sin(omega * z.sum(-1)))
+    return outer * 2 * omega * torch.cos(omega * z.sum(-1)).abs()
+
+
+def _wave_room(x: Float[Tensor, "n 2"], y: Float[Tensor, " n"], omega: float) -> float:
+    """(max loss − L_clean)/E‖∇L‖₁, which no perturbation exceeds at δ = 1: |f| ≤ 1."""
+    room = math.log1p(math.e) - _wave(x, y, omega).mean()
+    return float(room / _wave_slope(x, y, omega).mean())
 
 
 def flatness_factors(rng: Generator) -> Numbers:

@@ -90,8 +90,8 @@ def _wendel(place, told):
 
 
 def _near(less):
-    """The two agree to 0.1."""
-    return lambda run: level(less.on(run), -0.1, 0.1)
+    """The two agree to 0.03."""
+    return lambda run: level(less.on(run), -0.03, 0.03)
 
 
 _SHIFTS = tuple(_wendel(place, told) for place, told in enumerate(("2(d − 1)", "2(d − 1) + √d")))

@@ -40,9 +40,9 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 TRAINED = (3, 4, 5)  # D
 BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # D, N
 STAGES, SIZES = (2, 4, 8, 16), (4, 8, 16, 32, 64)  # of a gate: its error, its size
-SHATTERED = (3, 6, 12)  # D
+SHATTERED = (2, 5, 9)  # D
 
-quick = dict(seeds=5, built=BUILT[:2], shattered=(3, 6), widths=(1, 4, 16, 64), steps=500)
+quick = dict(seeds=5, built=BUILT[:2], shattered=(2, 5), widths=(1, 4, 16, 64), steps=500)
 paper = dict(seeds=10)
 
 
@@ -58,12 +58,14 @@ def plan(built=BUILT, stages=STAGES, sizes=SIZES, shattered=SHATTERED, widths=WI
     yield Trial(family="C(μ)", function=shattering)
     at = {"D": Read("D")}
     for D in shattered:
-        yield Trial(family="points", at=at, function=shattered_cells, parameters=dict(D=D))
+        yield Trial(
+            family="points", at=at, function=shattered_cells, parameters=dict(D=D), version=2
+        )
     at = {"D": Read("D"), "N": Read("memorised")}
     for D, N in built:
         parameters = dict(D=D, memorised=N, looked=2)
         yield Trial(
-            family="classifiers", at=at, function=classifiers, parameters=parameters, version=5
+            family="classifiers", at=at, function=classifiers, parameters=parameters, version=7
         )
     for (norm, gate), swept in itertools.product(KINDS, COUNTED):
         place: dict = {"swept": swept, **COUNTED_AT}

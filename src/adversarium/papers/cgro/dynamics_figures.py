@@ -1,7 +1,7 @@
-"""CGRO's two times in pictures: T₀ and T₁ swept, and what the gaps decide."""
+"""CGRO's T₁ in pictures, and what the gaps decide."""
 
-from adversarium.papers.cgro.dynamics_readings import memory_time, signal_time
-from adversarium.papers.cgro.sweeps import EARLY, LATE, swept
+from adversarium.papers.cgro.dynamics_readings import memory_time
+from adversarium.papers.cgro.sweeps import LATE, SWEPT, swept
 from adversarium.plans import Powers, Table, where
 
 _gaps = {
@@ -10,22 +10,7 @@ _gaps = {
     "median_memorised": "median V",
     "robust_train_error": "robust train error",
 }
-_told = (
-    "Geometric mean over the seeds with some u_r(0) > 0, bar: smallest to largest; fitted power "
-    "with its 99 % interval and claimed power (dashed)."
-)
-
 figures = (
-    Powers(
-        name="T0",
-        title="T₀: when the signal is learnt",
-        number=signal_time,
-        sweeps={name: swept("T₀", name) for name in EARLY},
-        claimed={name: sweep.power for name, sweep in EARLY.items()},
-        along={name: sweep.letter for name, sweep in EARLY.items()},
-        y_label="T₀ (1/u0)/(1/u0 − α)",
-        caption=f"{_told} Lemma C.3.",
-    ),
     Powers(
         name="T1",
         title="T₁: when noise is memorised",
@@ -34,7 +19,7 @@ figures = (
         claimed={name: sweep.power for name, sweep in LATE.items()},
         along={name: sweep.letter for name, sweep in LATE.items()},
         y_label="T₁ of the median point",
-        caption=f"{_told} Lemma C.7; last panel: σ and σ0 as in the paper.",
+        caption=f"{SWEPT} Lemma C.7; last panel: σ and σ0 as in the paper.",
     ),
     Table(
         name="gaps",

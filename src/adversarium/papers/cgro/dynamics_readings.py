@@ -4,10 +4,11 @@ import numpy as np
 
 from adversarium.papers.cgro.patches import largest_start
 from adversarium.plans import Reading, Rows
-from adversarium.probes import FirstTime, largest_signal, median_memorised
+from adversarium.probes import FirstTime, largest_signal, least_memorised, median_memorised
 
 T0 = FirstTime(largest_signal, 1.0).name
 T1 = FirstTime(median_memorised, 1.0).name
+T1_ALL = FirstTime(least_memorised, 1.0).name
 
 
 def _without_offset(run: Rows) -> np.ndarray:

@@ -3,9 +3,9 @@
 Paper: with high probability each bound holds up to Θ, O or Õ, for N = poly(d) and η = O(1).
 Reading: an open constant may not grow (or fall) along N or η, and along d no faster than log²d: at
 fixed d even Õ hides only a constant. N is swept at d = 400, d at N = 10, both with η = 4/α²; η at
-d = 200; "η = 1" sweeps d at η = 1; "many points" sweeps N at d = 100 and 1 − γ = 1/√d, beyond N_c
-at the end. P = 3, m = 8. All on the seeds with some u_r(0) > 0; robust errors under the transfer
-attack.
+d = 200; "η = 1" sweeps d at η = 1; "many points" has N = 160, d = 100 and 1 − γ = 1/√d, beyond
+N_c; "N = d" sweeps d there, P = 2. P = 3, m = 8 elsewhere. All on the seeds with some u_r(0) > 0;
+robust errors under the transfer attack.
 Cost: quick 90 s (2 cores).
 """
 
@@ -27,8 +27,8 @@ from adversarium.probes import (
     largest_signal,
     least_memorised,
     most_memorised,
-    noise_tail,
     predicted_level,
+    scaled_tail,
     true_feature,
 )
 
@@ -37,11 +37,13 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 COUNTS, SIZES = (5, 10, 20, 40, 80), (100, 200, 400, 800, 1600)
 ETAS = (0.0156, 0.0625, 0.25, 1.0)
 LARGE = (100, 1_000, 10_000, 100_000)
-MANY = (5, 10, 20, 40, 80, 160)  # N at d = 100, 1 − γ = 1/√d: beyond N_c at the end
+MANY = (160,)  # N at d = 100, 1 − γ = 1/√d: beyond N_c
+SQUARE = (100, 200, 400, 800)  # N = d, far beyond N_c
 
-quick = dict(seeds=5, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:], many=(10, 160))
+quick = dict(seeds=5, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:], square=SQUARE[:-1])
 paper = dict(seeds=40)
 
+_START: dict = dict(probes=(largest_signal,), record=(0,))
 _PLACES = {"N": "n", "d": "data.d", "η": "eta"}
 _ERRORS = (
     Error(n=2000, name="clean_test_error"),
@@ -55,7 +57,7 @@ _TIMES = (
 )
 
 
-def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, longer=1.0):
+def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=SQUARE, longer=1.0):
     for N in counts:
         yield _run("N", longer, d=400, N=N)
     for d in sizes:
@@ -66,8 +68,10 @@ def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, longer=1
         yield _run("η = 1", longer, d=d, eta=1.0)
     for N in many:
         folds = (OpenConstants(), *_TIMES)
-        start: dict = dict(probes=(largest_signal,), record=(0,))
-        yield many_points("many points", "N", 100, N, longer, final=_ERRORS, folds=folds, **start)
+        yield many_points("many points", "N", 100, N, longer, final=_ERRORS, folds=folds, **_START)
+    for d in square:  # until the attacked signal is learnt, after about 2d steps
+        soon = longer * d / 24_000 / math.sqrt(d / 200) * 18
+        yield many_points("N = d", "d", d, d, soon, P=2, folds=(OpenConstants(),), **_START)
 
 
 def _run(family, longer, d=200, N=10, eta=None):
@@ -87,6 +91,6 @@ def _run(family, longer, d=200, N=10, eta=None):
         **size,
         steps=steps,
         probes=(largest_signal, true_feature, growth_constant, predicted_level),
-        final=(*_ERRORS, fresh_shares, noise_tail),
+        final=(*_ERRORS, fresh_shares, *((scaled_tail,) if family == "N" and N == 10 else ())),
         folds=(OpenConstants(), NoiseResidual(), Decay(), *_TIMES),
     )

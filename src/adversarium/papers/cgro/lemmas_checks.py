@@ -25,12 +25,14 @@ from adversarium.plans import (
     parts,
     power,
     quantity,
+    unless_refuted,
     where,
 )
 from adversarium.probes import FirstTime, largest_signal, least_memorised, most_memorised
 
 COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1")
-MANY = where("many points")
+SQUARE = where("N = d")
+TAIL = where("N", N=10)
 BEYOND = where("many points", N=160)  # the largest, beyond N_c
 ALL, BOTH = where(("N", "d", "η")), where(("N", "d"))
 LOGS = 2.0  # what Õ leaves open along d: log²d
@@ -72,11 +74,10 @@ def _creep(run: Rows) -> np.ndarray:
 
 
 def _tail_power(run: Rows) -> np.ndarray:
-    """The power of x in −log P[|Z| ≥ x·printed parameter], x = 4 … 16."""
-    x = np.array(run["noise_tail"].axes["x"])
-    far = x >= 4
-    y = np.log(-np.log(run.last("noise_tail")[:, far]))
-    return np.array([np.polyfit(np.log(x[far]), line, 1)[0] for line in y])
+    """The power of x in −log P[|Z| ≥ x sd(Z)], x = 2 … 6; a Gaussian has 1.7 there."""
+    x = np.array(run["scaled_tail"].axes["x"])
+    y = np.log(-np.log(run.last("scaled_tail")))
+    return np.array([np.polyfit(np.log(x), line, 1)[0] for line in y])
 
 
 def _over_terms(run: Rows) -> np.ndarray:
@@ -99,7 +100,7 @@ creep = Reading(
     "power of t in α³U/s(t), 5T₀ … first V_i = 0.1", _creep,
     ("true_feature", "predicted_level", T0, NOISE_BEGINS),
 )  # fmt: skip
-tail_power = Reading("power of x in −log P[|Z| ≥ x s]", _tail_power, ("noise_tail",))
+tail_power = Reading("power of x in −log P[|Z| ≥ x sd(Z)]", _tail_power, ("scaled_tail",))
 over_terms = Reading(
     "residual over both printed terms", _over_terms, ("residual", "first_term", "second_term")
 )
@@ -138,7 +139,7 @@ def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Ch
 
 def _slope(rule, number, meant: Where, per) -> Check:
     reading = number if isinstance(number, Reading) else end(number)
-    letter, place = {"η = 1": ("d", ", η = 1"), "many points": ("N", ", 1 − γ = 1/√d")}.get(
+    letter, place = {"η = 1": ("d", ", η = 1"), "N = d": ("d", ", N = d")}.get(
         str(meant.family), (str(meant.family), "")
     )
     told = f"power of {letter} in {reading.name}{place}"
@@ -181,15 +182,25 @@ checks = {
     "cgro.lem4.3.corrected": _all(*bounded("signal_bound")),
     "cgro.lemC.5": every(*bounded(over_terms)),
     "cgro.lemC.5.corrected": _all(*bounded("residual_share", d=math.log)),
-    "cgro.lem4.4": every(*bounded(shortfall)),
+    "cgro.lem4.4": unless_refuted(
+        every(*bounded(shortfall)),
+        "the sum's open constant was taken to be 3λ; a smaller one asks for less",
+    ),
     "cgro.lem4.4.corrected": _all(*bounded("lower_share", d=math.log)),
     "cgro.lemC.8": memorised(BOTH, _all(*bounded_below("least_steepness"))),
     "cgro.lemC.8.corrected": memorised(BOTH, _all(*bounded_below("least_steepness", N=_root))),
     "cgro.lemC.9": memorised(BOTH, _all(*bounded("decay_product"))),
     "cgro.lemC.9.corrected": memorised(BOTH, _all(*bounded("decay_product", N=_linear))),
-    "cgro.lemC.11": _all(
-        *bounded("signal_peak", runs=(COUNTS, SIZES, LARGE, MANY)),
-        *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS)),
+    "cgro.lemC.11": counted_as(
+        "inequality",
+        parts(
+            {
+                "max_r u_r ≤ Õ(1/α), N < N_c, η = O(1/α²)": every(*bounded("signal_peak")),
+                "max_r u_r ≤ Õ(1/α), η = 1": every(*bounded("signal_peak", runs=(LARGE,))),
+                "max_r u_r ≤ Õ(1/α), N = d": every(*bounded("signal_peak", runs=(SQUARE,))),
+                "|v_{i,j,r}| ≤ Õ(1)": every(*bounded("noise_peak", runs=(COUNTS, SIZES, ETAS))),
+            }
+        ),
     ),
     "cgro.lemC.11.corrected": _all(
         *bounded("signal_peak"), *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS), N=math.log)
@@ -200,7 +211,7 @@ checks = {
                 ALL,
                 lambda run: given_a_start(run, level(last("clean_test_error", run, 2000), 0, 0.01)),
             ),
-            "printed tail": each(COUNTS, lambda run: level(tail_power.on(run), 1.5)),
+            "printed tail": level(tail_power.on(TAIL), 1.5),
         }
     ),
     "cgro.thmC.12.robust": counted_as(

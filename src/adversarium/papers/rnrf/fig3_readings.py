@@ -1,4 +1,4 @@
-"""What the checks of Figure 3 of RNRF read off its two runs."""
+"""What the checks of Figure 3 of RNRF read off its runs."""
 
 import math
 
@@ -8,8 +8,8 @@ from adversarium.papers.rnrf.readings import A, B, linear
 from adversarium.plans import Evidence, Reading, Rows, quantity, where
 from adversarium.plans.readings import crossing, first
 
-STANDARD, ADVERSARIAL = "standard", "adversarial"  # families
-STD, ADV = where(STANDARD), where(ADVERSARIAL)
+STANDARD, ADVERSARIAL, LITERALLY = "standard", "adversarial", "literal step"  # families
+STD, ADV, LITERAL = where(STANDARD), where(ADVERSARIAL), where(LITERALLY)
 
 
 def _zeros(rows: Evidence) -> np.ndarray:
@@ -48,6 +48,16 @@ def _stall(rows: Rows) -> np.ndarray:
 
 
 stall = Reading("time at which the slope of B falls below the slope of A", _stall, (A, B))
+
+
+def _later_growth(rows: Rows) -> np.ndarray:
+    t, nonrobust = rows.curve(B)
+    since = nonrobust[:, int(np.abs(t - 200).argmin())]
+    ratio: np.ndarray = (nonrobust[:, -1] / since).max(-1)
+    return ratio
+
+
+later_growth = Reading("max B at the end over that at t = 200, largest class", _later_growth, (B,))
 
 
 def worst_error(name: str, after: int = 50) -> Reading:

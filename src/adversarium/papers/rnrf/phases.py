@@ -4,11 +4,12 @@ over the attack step η̃, over k, and over readings of the attack.
 Paper: Σ_s B_s^q stops at order 1/η̃; when A reaches ϱ/α and later, B is O(1/η̃); then F_y(X̃) grows
 like log t.
 Reading: η̃ is the step a point (Figure 3: 1e3/N = 10) and lies between 1 and d; one point a class is
-the population; "sizes" has η̃ = √d and d = 15 … 120; σ0 = 0.3/√d; strengths, density and radius as
-Assumptions 2.3 and B.3 ask (`small`).
+the population; "sizes" has η̃ = √d and d = 15 … 120; σ0 = 0.3/√d, and 1/√d, as B.3 prints it, in
+"printed start"; strengths, density and radius as Assumptions 2.3 and B.3 ask (`small`).
 Cost: quick 45 s (2 cores).
 """
 
+import itertools
 import math
 from typing import Literal
 
@@ -17,7 +18,15 @@ from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.phases_checks import checks
 from adversarium.papers.rnrf.phases_figures import figures
-from adversarium.papers.rnrf.phases_readings import CLASS, EARLY, PLAIN, READING, SIZE, STEP
+from adversarium.papers.rnrf.phases_readings import (
+    CLASS,
+    EARLY,
+    PLAIN,
+    PRINTED,
+    READING,
+    SIZE,
+    STEP,
+)
 from adversarium.papers.rnrf.readings import geometric
 from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
 from adversarium.plans import Read, Run
@@ -55,10 +64,11 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
         data=small(d=d, sigma_n=0.0), network=SmoothedCNN(m=m, sigma0=start / d**0.5), n=2, eta=eta
     )
     by = {step: MarginStep(radius=eps, step=step) for step in (*_STEPS, 10.0)}
-    for place, attack in ((PLAIN, None), (EARLY, by[10.0])):
+    for step in (None, *_STEPS):
         yield Run(
-            family=str(place.family),
-            attack=attack,
+            family=str((EARLY if step else PLAIN).family),
+            at={"η̃": Read("attack.step_size")} if step else {},
+            attack=by[step] if step else None,
             steps=min(steps, 300),
             record=2,
             probes=features,
@@ -89,12 +99,12 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
             record=20,
             dtype="float32",
         )
-    for size in sizes:
+    for (family, scale), size in itertools.product(((SIZE, start), (PRINTED, 1.0)), sizes):
         yield Run(
-            family=SIZE,
+            family=family,
             at={"d": Read("data.d")},
             data=small(d=size, sigma_n=0.0),
-            network=SmoothedCNN(m=m, sigma0=start / size**0.5),
+            network=SmoothedCNN(m=m, sigma0=scale / size**0.5),
             attack=MarginStep(radius=eps, step=size**0.5),
             n=2,
             steps=math.ceil(patience * size),

@@ -7,6 +7,7 @@ from adversarium.papers.rnrf.phases_readings import (
     LITERAL,
     LOGIT,
     PLAIN,
+    PRINTED,
     SIZES,
     SORTS,
     STEPS,
@@ -19,14 +20,20 @@ from adversarium.papers.rnrf.phases_readings import (
     largest_share,
     least_share,
     linear_time,
-    raised_A,
-    raised_B,
-    turned_linear,
+    raised,
     worst_change,
 )
-from adversarium.papers.rnrf.readings import ATTACKED, A, B, at_threshold, tail_checks
+from adversarium.papers.rnrf.readings import (
+    ATTACKED,
+    A,
+    B,
+    at_threshold,
+    tail_checks,
+    turned_linear,
+)
 from adversarium.papers.rnrf.regime import hypotheses
 from adversarium.plans import (
+    each,
     end,
     every,
     exponent,
@@ -52,6 +59,17 @@ def _polynomial(time):
     return no_growth(f"slope in d of {time.name} over d²", time, "d", SIZES, per=_square)
 
 
+def _as_standard(run):
+    """A and B differ by little while κ_B is small, and by less the smaller it is."""
+    near = level(early_difference(run), 0, 0.05)
+    return every(near, power(difference_power(run), 0.5, 2.0))
+
+
+def _takes_off(run):
+    """max A reaches ϱ/α in every class within 40 d steps."""
+    return level(turned_linear.on(run), 1, 1)
+
+
 def _square(d):
     return d**2
 
@@ -61,14 +79,16 @@ def _placed(named):
     return every(parts(named), hypotheses(STEPS, SIZES))
 
 
+_FROM_PRINTED = "max A reaches ϱ/α from σ0 = 1/√d, as printed"
+
 checks = {
     "rnrf.phase1": every(
         parts(
             {
-                "as standard training while κ_B ≪ 1": every(
-                    level(early_difference, 0, 0.05), power(difference_power, 0.5, 2.0)
+                "as standard training while κ_B ≪ 1": each(EARLY, _as_standard),
+                "mainly B is raised": each(
+                    EARLY, lambda run: ordering(raised(B, run), than=raised(A, run))
                 ),
-                "mainly B is raised": ordering(raised_B, than=raised_A),
             }
         ),
         hypotheses(PLAIN, EARLY),
@@ -84,12 +104,14 @@ checks = {
         {
             "max B = O(1/η̃) then": _bounded("max B, max A = ϱ/α", at_threshold(B, reached=A)),
             "max A reaches ϱ/α in polynomial time": _polynomial(linear_time),
+            _FROM_PRINTED: each(PRINTED, _takes_off),
         }
     ),
     "rnrf.lemD.25": _placed(
         {
             "max B = Õ(1/η̃) then": _bounded("max B, F_y(X̃) = log d", at_log_d),
             "F_y(X̃) reaches log d in polynomial time": _polynomial(fitted_time),
+            _FROM_PRINTED: each(PRINTED, _takes_off),
         }
     ),
     "rnrf.lemD.26": _placed(

@@ -18,19 +18,11 @@ from adversarium.plans import Evidence, Need, Quantity, Reading, Rows, Where, qu
 from adversarium.plans.readings import first, when
 
 # families: over the attack step, over k, and other readings of Figure 3's attack
-STEP, CLASS, READING, SIZE = "", "classes", "reading", "sizes"
+STEP, CLASS, READING, SIZE, PRINTED = "", "classes", "reading", "sizes", "printed start"
 STEPS, SORTS, READINGS, SIZES = where(STEP), where(CLASS), where(READING), where(SIZE)
 PLAIN, EARLY = where("standard, early"), where("attacked, early")  # from a smaller start
 LITERAL = Where(READING, {"η̃": 1e3, "clip": "element"})
 LOGIT = ATTACKED.row("true_logit")
-
-
-def _turned_linear(rows: Rows) -> np.ndarray:
-    """Whether max A reaches ϱ/α in every class within the run: 1 yes, 0 no."""
-    return linear(rows, A).any(1).all(-1).astype(float)
-
-
-turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,))
 
 
 def _linear_time(rows: Rows) -> np.ndarray:
@@ -100,13 +92,19 @@ least_share = _over_steps(
 largest_share = _over_steps("ΣB³ over its law at the end, largest over η̃", _share_of_law, TOTAL)
 
 _SMALL = np.array([0.003, 0.01, 0.03, 0.1])  # κ_B = ΣB³ over its plateau
-_NEEDS = (Need(PLAIN, (A, B)), Need(EARLY, (A, B, TOTAL)))
 
 
-def _differences(rows: Evidence) -> np.ndarray:
+def _beside(name: str, meant: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
+    """A number of the differences between one attacked training and the standard one."""
+    needs = Need(PLAIN, (A, B)), Need(meant, (A, B, TOTAL))
+    told = f"{name} ({meant.told})"
+    return quantity(told, lambda rows: of(_differences(rows, meant)), *needs)
+
+
+def _differences(rows: Evidence, meant: Where) -> np.ndarray:
     """The largest relative difference of A and B between attacked and standard training before
     κ_B reaches each of a few values in some class, (seed, κ); NaN where it never does."""
-    standard, attacked = rows.one(PLAIN), rows.one(EARLY)
+    standard, attacked = rows.one(PLAIN), rows.one(meant)
     gap = np.maximum.reduce(
         [np.abs(attacked[f].values / standard[f].values - 1).max(-1) for f in (A, B)]
     )
@@ -118,34 +116,31 @@ def _differences(rows: Evidence) -> np.ndarray:
     return np.stack(made, axis=1)
 
 
-early_difference = quantity(
-    "largest relative difference of A and B while κ_B < 0.01",
-    lambda rows: _differences(rows)[:, 1],
-    *_NEEDS,
-)
+def early_difference(meant: Where) -> Quantity:
+    """The largest relative difference while κ_B is small."""
+    told = "largest relative difference of A and B while κ_B < 0.01"
+    return _beside(told, meant, lambda gaps: gaps[:, 1])
 
 
-def _difference_power(rows: Evidence) -> np.ndarray:
+def difference_power(meant: Where) -> Quantity:
     """The power of κ_B in that difference: positive, it vanishes with κ_B."""
-    logs = np.log(_differences(rows))
-    return np.array([np.polyfit(np.log(_SMALL), one, 1)[0] for one in logs])
+
+    def power(gaps: np.ndarray) -> np.ndarray:
+        logs = np.log(np.where(gaps > 0, gaps, np.nan))
+        return np.array([np.polyfit(np.log(_SMALL), one, 1)[0] for one in logs])
+
+    return _beside("power of κ_B in that difference", meant, power)
 
 
-difference_power = quantity("power of κ_B in that difference", _difference_power, *_NEEDS)
-
-
-def _raised(feature: str) -> Quantity:
+def raised(feature: str, meant: Where) -> Quantity:
     """By how much a feature has grown under attack, mean over classes, when κ_B is 0.1."""
 
     def value(rows: Evidence) -> np.ndarray:
-        run = rows.one(EARLY)
+        run = rows.one(meant)
         small = run[TOTAL].values.max(-1) < 0.1 * plateau(run)
         end = np.maximum(small.sum(1) - 1, 0)
         values = run[feature].values.mean(-1)
         return np.asarray(np.take_along_axis(values, end[:, None], 1)[:, 0] - values[:, 0])
 
-    told = f"growth of {feature} until κ_B = 0.1"
-    return quantity(told, value, Need(EARLY, (feature, TOTAL)))
-
-
-raised_A, raised_B = _raised(A), _raised(B)
+    told = f"growth of {feature} until κ_B = 0.1 ({meant.told})"
+    return quantity(told, value, Need(meant, (feature, TOTAL)))

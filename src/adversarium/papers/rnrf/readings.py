@@ -52,6 +52,14 @@ def linear(rows: Rows, feature: str) -> np.ndarray:
     return rows[feature].values >= threshold(rows, feature)
 
 
+def _turned_linear(rows: Rows) -> np.ndarray:
+    """Whether max A reaches ϱ/α in every class within the run: 1 yes, 0 no."""
+    return linear(rows, A).any(1).all(-1).astype(float)
+
+
+turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,))
+
+
 def at_threshold(feature: str, reached: str) -> Reading:
     """One feature when the other reaches its threshold, mean over classes."""
 

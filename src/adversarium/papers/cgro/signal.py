@@ -1,0 +1,40 @@
+"""CGRO's time T₀ at which the signal is learnt (Lemma C.3).
+
+Paper: the largest α u_r reaches 1 at T₀ = Θ̃(1/(ηα³σ0)).
+Reading: d = 1000, P = 2, N = 2, as little noise as σ = d^−0.509 polylog(d) allows; one thing is
+swept at a time, seeds fixed; judged on the seeds with some u_r(0) > 0 that arrive within the run.
+Cost: quick 10 s (2 cores).
+"""
+
+from adversarium.papers.cgro.dynamics_readings import signal_time
+from adversarium.papers.cgro.regime import gates
+from adversarium.papers.cgro.sweeps import EARLY, SWEPT, early_runs, powers, swept
+from adversarium.plans import Powers
+from adversarium.probes import largest_signal
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+quick = dict(seeds=5)
+paper = dict(patience=3, seeds=100)  # a seed whose largest u_r(0) is small is slow
+
+
+def plan(patience=1.0, swept=tuple(EARLY)):
+    if unknown := [name for name in swept if name not in EARLY]:
+        raise ValueError(f"swept are some of {', '.join(EARLY)}, got {', '.join(unknown)}.")
+    yield from early_runs(patience, swept, probes=(largest_signal,), record=(0,))
+
+
+checks = {"cgro.lemC.3": powers("T₀", signal_time, EARLY)}
+
+figures = (
+    Powers(
+        name="T0",
+        title="T₀: when the signal is learnt",
+        number=signal_time,
+        sweeps={name: swept("T₀", name) for name in EARLY},
+        claimed={name: sweep.power for name, sweep in EARLY.items()},
+        along={name: sweep.letter for name, sweep in EARLY.items()},
+        y_label="T₀ (1/u0)/(1/u0 − α)",
+        caption=f"{SWEPT} Lemma C.3.",
+    ),
+)
