@@ -45,7 +45,7 @@ def _theorem_gates(run: Run) -> Sequence[Gate]:
         Gate("α/d^0.249", data.alpha / d**0.249, 1 / much, much),
         Gate("σ/d^−0.509", data.sigma / d**-0.509, 1 / much, much),
         Gate("σ0√d", network.sigma0 * math.sqrt(d), 1 / math.sqrt(much), math.sqrt(much)),
-        Gate("√d(1 − γ)", math.sqrt(d) * gap, 1 / much, 1.0),
+        Gate("√d(1 − γ)", math.sqrt(d) * gap, 1 / much, 1.0 + 1e-9),  # γ is rounded
         Gate("P", data.P, high=much),
         Gate("m", network.m, high=much),
         Gate("η", run.eta, high=1.0),

@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from adversarium.papers.rnrf import dimension_readings as read
 from adversarium.papers.rnrf.dimension_readings import (
     ATTACKED,
@@ -19,9 +17,8 @@ from adversarium.papers.rnrf.dimension_readings import (
     D,
 )
 from adversarium.papers.rnrf.readings import A, B, over_classes
-from adversarium.papers.rnrf.regime import hypotheses
+from adversarium.papers.rnrf.regime import hypotheses, long_enough
 from adversarium.plans import (
-    Need,
     counted_as,
     every,
     in_regime,
@@ -29,11 +26,9 @@ from adversarium.plans import (
     no_decay,
     no_growth,
     parts,
-    quantity,
     unless_refuted,
     where,
 )
-from adversarium.plans.evidence import NO_ROWS
 
 
 def _inverse(step):
@@ -92,17 +87,6 @@ def _placed(kind, families, *checks):
     return counted_as(kind, every(*checks, hypotheses(*map(where, families))))
 
 
-def _long_enough(family):
-    """A statement about all polynomial times is judged where the runs have d² steps."""
-    meant = where(family)
-
-    def least(rows):
-        share = min(run.run.steps / run.run.data.d**2 for run in rows.where(meant))
-        return np.full(len(rows.seeds), share)
-
-    return in_regime(quantity(f"least T/d² ({family})", least, Need(meant, NO_ROWS)), 1.0)
-
-
 _SOON = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
 _TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
 
@@ -156,7 +140,7 @@ checks = {
         "level",
         (NOISY,),
         _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), NOISY),
-        _long_enough(NOISY),
+        long_enough(where(NOISY)),
     ),
     "rnrf.lemE.4": _placed(
         "identity", (NOISY,), _up("remainder over η/√d", "noise_remainder", NOISY, 2)
@@ -188,14 +172,14 @@ checks = {
         (QUIET,),
         _up("max C over its start", "foreign_robust_ratio", QUIET),
         _up("max D over its start", "foreign_nonrobust_ratio", QUIET),
-        _long_enough(QUIET),
+        long_enough(where(QUIET)),
     ),
     "rnrf.lemD.23": _placed("level", (QUIET,), _small("A(T)", read.robust_at_plateau, QUIET)),
     "rnrf.lemE.10": _placed(
         "level",
         (ATTACKED,),
         _small("max |⟨w, ξ⟩| over t", read.highest(NOISE), ATTACKED),
-        _long_enough(ATTACKED),
+        long_enough(where(ATTACKED)),
     ),
     "rnrf.lemE.11": _placed(
         "exponent",
@@ -203,7 +187,8 @@ checks = {
         parts(
             {
                 "max A = O(log d)": every(
-                    _up("A/log d", over_classes(A), ATTACKED, per=_log), _long_enough(ATTACKED)
+                    _up("A/log d", over_classes(A), ATTACKED, per=_log),
+                    long_enough(where(ATTACKED)),
                 ),
                 "max A = Ω(log d)": unless_refuted(
                     _down("A/log d", over_classes(A), ATTACKED, per=_log), _SOON
@@ -212,10 +197,10 @@ checks = {
                     "slope in η̃ of η̃·B", over_classes(B), "η̃", where(STEP), per=_inverse
                 ),
                 "max C = O(polylog(d)/√d)": every(
-                    _small("max C", read.highest(C), ATTACKED), _long_enough(ATTACKED)
+                    _small("max C", read.highest(C), ATTACKED), long_enough(where(ATTACKED))
                 ),
                 "max D = O(polylog(d)/√d)": every(
-                    _small("max D", read.highest(D), ATTACKED), _long_enough(ATTACKED)
+                    _small("max D", read.highest(D), ATTACKED), long_enough(where(ATTACKED))
                 ),
             }
         ),

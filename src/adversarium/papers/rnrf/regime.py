@@ -48,6 +48,16 @@ def hypotheses(*runs: Where) -> Check:
     return in_regime(quantity("least factor of α ≫ β, density, α ≫ ε > β", least, *needs), 1.0)
 
 
+def long_enough(meant: Where) -> Check:
+    """A statement about all polynomial times is judged where the runs have d² steps."""
+
+    def least(rows: Evidence) -> np.ndarray:
+        share = min(run.run.steps / run.run.data.d**2 for run in rows.where(meant))
+        return np.full(len(rows.seeds), share)
+
+    return in_regime(quantity(f"least T/d² ({meant.told})", least, Need(meant, NO_ROWS)), 1.0)
+
+
 def gates(run: Run) -> tuple[Gate, ...]:
     """The inequalities of Assumptions 2.3 and B.3 of RNRF, and what the proofs need; none for a run
     of other parts."""

@@ -4,13 +4,24 @@ hold together."""
 from adversarium.papers.rnrf import fig3_readings as read
 from adversarium.papers.rnrf.fig3_readings import ADVERSARIAL, STANDARD
 from adversarium.papers.rnrf.regime import hypotheses
-from adversarium.plans import counted_as, each, every, last, level, ordering, parts, where
+from adversarium.plans import (
+    counted_as,
+    each,
+    every,
+    last,
+    level,
+    ordering,
+    parts,
+    unless_refuted,
+    where,
+)
 
 BROKEN = "broken_train_error"
 POINTS = 200  # fresh ones of every error
 VANISHING = 0.02  # how o(1) is read
 STANDARD_START, PRINTED_START = "standard, σ0 = 1/√d", "adversarial, σ0 = 1/√d"  # as B.3 prints
 STANDARDS = (STANDARD, STANDARD_START)
+_SOON = "d <= 50 and 600 steps; at larger d and later more classes may learn"
 _AS_PRINTED, _SMALLER = "from σ0 = 1/√d, as printed", "from σ0 = 0.3/√d"
 
 
@@ -65,7 +76,9 @@ checks = {
         parts(
             {
                 _SMALLER: _everywhere(ADVERSARIAL, _none("robust_only_error")),
-                _AS_PRINTED: _everywhere(PRINTED_START, _none("robust_only_error")),
+                _AS_PRINTED: unless_refuted(
+                    _everywhere(PRINTED_START, _none("robust_only_error")), _SOON
+                ),
             }
         ),
     ),
@@ -79,7 +92,9 @@ checks = {
     "rnrf.phase2.crossing": _placed(
         {
             f"A exceeds B at the end under attack, {_SMALLER}": each(ADVERSARIAL, _led_by_A),
-            f"A exceeds B at the end under attack, {_AS_PRINTED}": each(PRINTED_START, _led_by_A),
+            f"A exceeds B at the end under attack, {_AS_PRINTED}": unless_refuted(
+                each(PRINTED_START, _led_by_A), _SOON
+            ),
             "never in standard training": each(
                 where(STANDARDS),
                 lambda run: ordering(read.zero, than=read.latest_lead.on(run)),
