@@ -351,7 +351,7 @@ def test_what_a_file_prints_does_not_spoil_the_json(call, tmp_path):
     text = text.replace("    data = PatchData", "    print('planning')\n    data = PatchData")
     (tmp_path / "own.py").write_text(text)
     said = call("run", "./own.py", "--seeds", "2", "--json")
-    assert set(json.loads(said.stdout)) == {"runs"}
+    assert set(json.loads(said.stdout)) == {"runs", "verdicts", "figures"}
     assert "hello" in said.stderr and "planning" in said.stderr
     assert json.loads(call("verify", "./own.py", "--seeds", "2", "--json").stdout)["claims"]
 
@@ -524,7 +524,7 @@ def test_completion_knows_the_commands_and_help_says_how_to_get_it(call):
 def test_an_interval_of_a_share_stays_within_zero_and_one():
     assert clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28) == (0.05, 0.0, 0.28)
     assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.95, 0.7, 1.2) == (0.95, 0.7, 1.0)
-    assert clipped("risk", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)[1] == -0.18  # no share
+    assert clipped("margin", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)[1] == -0.18  # no share
     assert clipped("error ratio", np.array([0.5, 3.0]), 1.0, -1.0, 4.0)[2] == 4.0  # beyond one
 
 

@@ -103,6 +103,6 @@ def test_a_check_that_lacks_its_run_is_undecided_in_a_changed_plan_and_a_fault_e
     capsys, tmp_path
 ):
     out = printed(capsys, tmp_path, rows([0.0] * 5), claims=("mine.other",))
-    assert "mine.other: undecided, out of regime: the changed plan lacks" in out
+    assert "mine.other: undecided; out of regime: the changed plan lacks" in out
     with pytest.raises(KeyError, match="mu = 2"):
         printed(capsys, tmp_path, claims=("mine.other",))
