@@ -16,7 +16,7 @@ from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.recursions_checks import checks
 from adversarium.papers.rnrf.recursions_figures import figures
-from adversarium.papers.rnrf.recursions_readings import ADV, CLOSED, LAW, OURS, PRINTED, STD, VARIED
+from adversarium.papers.rnrf.recursions_readings import ADV, CLOSED, LARGE, LAW, OURS, STD, VARIED
 from adversarium.papers.rnrf.regime import SMALL_EPS, gates, small
 from adversarium.plans import Read, Run
 from adversarium.probes import (
@@ -101,12 +101,12 @@ def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
     large = SmoothedCNN(m=min(m, 10), sigma0=d**-0.5)  # σ0 = 1/√d of Assumption B.3
     for family, network, by, length in (
         (OURS, few, attack, steps),
-        (PRINTED, large, MarginStep(radius=eps, step=1e3), max(1, steps // 8)),
-        (PRINTED, large, MarginStep(radius=eps, step=1e3, clip="patch"), max(1, steps // 8)),
+        (LARGE, large, MarginStep(radius=eps, step=d**0.9), max(1, steps // 8)),
+        (LARGE, large, MarginStep(radius=eps, step=d**0.9, clip="patch"), max(1, steps // 8)),
     ):
         yield Run(
             family=family,
-            at={"clip": Read("attack.clip")} if family == PRINTED else {},
+            at={"clip": Read("attack.clip")} if family == LARGE else {},
             data=_silent(d=d),
             network=network,
             attack=by,
