@@ -582,8 +582,12 @@ def test_an_export_is_written_over_an_export_and_nothing_else(call, own, tmp_pat
     for lost in ("mine.sqlite", own.name):
         before = (tmp_path / lost).read_bytes()
         words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", lost)
-        one_sentence(call(*words, status=2), "exists and is no .csv file")
+        one_sentence(call(*words, status=2), "which is kept; name another")
+        (tmp_path / f"{lost}.csv").symlink_to(tmp_path / lost)
+        one_sentence(call(*words[:-1], f"{lost}.csv", status=2), "which is kept; name another")
         assert (tmp_path / lost).read_bytes()[:16] == before[:16]
+    (tmp_path / "keep.txt").write_text("precious")
+    one_sentence(call(*words[:-1], "keep.txt", status=2), "exists and is no .csv file")
     words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", "rows.csv")
     assert call(*words).stdout == call(*words).stdout
 

@@ -82,15 +82,20 @@ def export(
         stem = " ".join(part for part in (experiment.name, asked.folder) if part)
         suffix = "nc" if to == "netcdf" else to
         target = out or Path(f"{stem}.{suffix}")
-        _refuse_other(target, suffix)
+        _refuse_other(target, suffix, store, experiment.file)
         writers[to](target, rows)
         print(target)
     return 0
 
 
-def _refuse_other(target: Path, suffix: str) -> None:
-    """Only an earlier export is written over, never a store or a theorem."""
-    if target.exists() and target.suffix != f".{suffix}":
+def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
+    """Only an earlier export is written over, never a store or a theorem, by whatever name."""
+    if not target.exists():
+        return
+    for one in kept:
+        if one is not None and one.exists() and target.samefile(one):
+            raise ValueError(f"{target} is {one}, which is kept; name another (--out FILE).")
+    if target.suffix != f".{suffix}":
         raise ValueError(f"{target} exists and is no .{suffix} file; name another (--out FILE).")
 
 
@@ -106,7 +111,7 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
         raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
     file = own_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
-    _refuse_other(target, "tex")
+    _refuse_other(target, "tex", store, file)
     tables.write_tex(target, entries)
     print(target)
     return 0
