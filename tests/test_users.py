@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import adversarium as av
-from adversarium.cli import main
+from adversarium.cli import importing, main
 from adversarium.commands.program import COMMANDS, program
 from adversarium.commands.progress import Progress
 from adversarium.plans.catalogue import experiments, load
@@ -601,6 +601,15 @@ def test_a_field_of_a_part_that_no_run_has_is_refused_with_the_way_to_it(call, o
 def test_a_range_that_is_none_is_refused_where_it_is_written():
     with pytest.raises(ValueError, match="low <= high, got 1 and 0"):
         av.plans.level(av.plans.last("risk"), 1, 0)
+
+
+def test_an_interrupt_knows_whether_something_is_being_imported():
+    frame = "import sys\nframe = sys._getframe()"
+    places = {}
+    for file in ("<frozen importlib._bootstrap>", "mine.py"):
+        exec(compile(frame, file, "exec"), place := {})
+        places[file] = importing(place["frame"])
+    assert places == {"<frozen importlib._bootstrap>": True, "mine.py": False}
 
 
 def test_an_empty_word_is_told_what_is_wanted(call):

@@ -17,13 +17,14 @@ class _Stop:
         self.came = True
         for once in (signal.SIGINT, signal.SIGTERM):  # one is enough
             signal.signal(once, signal.SIG_IGN)
-        if _importing(frame):  # a library in mid-import may swallow what is raised, or die of it
+        if importing(frame):  # a library in mid-import may swallow what is raised, or die of it
             _say(self.words)
             os._exit(130)
         raise KeyboardInterrupt
 
 
-def _importing(frame: FrameType | None) -> bool:
+def importing(frame: FrameType | None) -> bool:
+    """Whether a frame runs within an import."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -181,8 +181,8 @@ def print_sweep(sweep: Sweep) -> None:
             f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in cell.set.items()
         )
         number = cell.measured
-        told = [f"{number.name}: {tables.with_interval(number)}"] if number is not None else []
-        print(f"{at:<40} {cell.verdict:<10} {'; '.join((*told, *filter(None, (cell.reason,))))}")
+        told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
+        print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")
     boundary = boundary_numbers(sweep)
     if boundary is None:
         return

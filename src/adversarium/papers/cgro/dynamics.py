@@ -17,7 +17,7 @@ from adversarium.papers.cgro.dynamics_checks import (
     unlearnt_noise,
 )
 from adversarium.papers.cgro.dynamics_figures import figures
-from adversarium.papers.cgro.patches import many_points, patches
+from adversarium.papers.cgro.patches import many_points, many_steps, patches
 from adversarium.papers.cgro.regime import gates
 from adversarium.papers.cgro.sweeps import LATE, at_most_powers, late_runs
 from adversarium.plans import Read, parts
@@ -51,7 +51,9 @@ def plan(steps=20_000, sweeps=True, gaps=GAPS, many=MANY):
         place = {"1 − γ": Read("attack.gap")}
         yield patches("gap", place, steps=steps, gap=gap, final=final, **_START)
     for d in many:
-        yield many_points("many points", "d", d, d, final=(least_memorised,), **_START)
+        yield many_points(
+            "many points", "d", d, d, many_steps(d), final=(least_memorised,), **_START
+        )
     if sweeps:
         yield from late_runs(**_START)
 

@@ -13,7 +13,7 @@ import math
 
 from adversarium.papers.cgro.lemmas_checks import checks
 from adversarium.papers.cgro.lemmas_figures import figures
-from adversarium.papers.cgro.patches import many_points, patches
+from adversarium.papers.cgro.patches import many_points, many_steps, patches
 from adversarium.papers.cgro.regime import gates
 from adversarium.plans import Read
 from adversarium.probes import (
@@ -67,11 +67,11 @@ def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=S
     for d in large:
         yield _run("η = 1", longer, d=d, eta=1.0)
     for N in many:
-        folds = (OpenConstants(), *_TIMES)
-        yield many_points("many points", "N", 100, N, longer, final=_ERRORS, folds=folds, **_START)
-    for d in square:  # until the attacked signal is learnt, after about 2d steps
-        soon = longer * d / 24_000 / math.sqrt(d / 200) * 18
-        yield many_points("N = d", "d", d, d, soon, P=2, folds=(OpenConstants(),), **_START)
+        steps, folds = many_steps(100, longer), (OpenConstants(), *_TIMES)
+        yield many_points("many points", "N", 100, N, steps, final=_ERRORS, folds=folds, **_START)
+    for d in square:  # the attacked signal is learnt after about 2d steps
+        steps = round(longer * 9 * d)
+        yield many_points("N = d", "d", d, d, steps, P=2, folds=(OpenConstants(),), **_START)
 
 
 def _run(family, longer, d=200, N=10, eta=None):

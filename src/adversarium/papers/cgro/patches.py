@@ -42,12 +42,14 @@ def patches(
     )
 
 
-def many_points(
-    family: str, letter: str, d: int, N: int, longer: float = 1.0, **recorded: Any
-) -> Run:
+def many_steps(d: float, longer: float = 1.0) -> int:
+    """The steps of a run with many points, times a factor."""
+    return round(longer * 12_000 * math.sqrt(d / 200))
+
+
+def many_points(family: str, letter: str, d: int, N: int, steps: int, **recorded: Any) -> Run:
     """1 − γ = 1/√d, inside the printed hypotheses, where N_c is small: N = d is beyond it."""
     place = {letter: Read({"N": "n", "d": "data.d"}[letter])}
-    steps = round(longer * 12_000 * math.sqrt(d / 200))
     return patches(family, place, d=d, N=N, gap=d**-0.5, eta=0.3, steps=steps, **recorded)
 
 

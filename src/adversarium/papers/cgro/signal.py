@@ -8,8 +8,7 @@ Cost: quick 10 s (2 cores).
 
 from adversarium.papers.cgro.dynamics_readings import signal_time
 from adversarium.papers.cgro.regime import gates
-from adversarium.papers.cgro.sweeps import EARLY, SWEPT, early_runs, powers, swept
-from adversarium.plans import Powers
+from adversarium.papers.cgro.sweeps import EARLY, early_runs, powers, swept_powers
 from adversarium.probes import largest_signal
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
@@ -27,14 +26,5 @@ def plan(patience=1.0, swept=tuple(EARLY)):
 checks = {"cgro.lemC.3": powers("T₀", signal_time, EARLY)}
 
 figures = (
-    Powers(
-        name="T0",
-        title="T₀: when the signal is learnt",
-        number=signal_time,
-        sweeps={name: swept("T₀", name) for name in EARLY},
-        claimed={name: sweep.power for name, sweep in EARLY.items()},
-        along={name: sweep.letter for name, sweep in EARLY.items()},
-        y_label="T₀ (1/u0)/(1/u0 − α)",
-        caption=f"{SWEPT} Lemma C.3.",
-    ),
+    swept_powers("T0", "T₀: when the signal is learnt", "T₀", signal_time, EARLY, "Lemma C.3."),
 )

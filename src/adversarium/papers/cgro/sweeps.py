@@ -12,6 +12,7 @@ from adversarium.plans import (
     Check,
     Evidence,
     Need,
+    Powers,
     Quantity,
     Read,
     Reading,
@@ -75,12 +76,6 @@ LATE = {
 _EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 400)}
 # at this value a run for T₁ has 500/η + 200 steps
 _MIDDLE = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
-
-
-SWEPT = (  # what a figure of these powers shows
-    "Geometric mean over the seeds with some u_r(0) > 0, bar: smallest to largest; fitted power "
-    "with its 99 % interval and claimed power (dashed)."
-)
 
 
 def swept(family: str, name: str) -> Where:
@@ -168,3 +163,20 @@ def _reached(number: str | Reading, runs: Where) -> Quantity:
         return reached
 
     return quantity("reached within every run", event, Need(runs, time.names), points=1)
+
+
+def swept_powers(
+    name: str, title: str, family: str, number: Reading, sweeps: Mapping[str, Sweep], about: str
+) -> Powers:
+    """The picture of a time against everything that is swept."""
+    return Powers(
+        name=name,
+        title=title,
+        number=number,
+        sweeps={one: swept(family, one) for one in sweeps},
+        claimed={one: sweep.power for one, sweep in sweeps.items()},
+        along={one: sweep.letter for one, sweep in sweeps.items()},
+        y_label=number.name,
+        caption="Geometric mean over the seeds with some u_r(0) > 0, bar: smallest to largest; "
+        f"fitted power with its 99 % interval and claimed power (dashed). {about}",
+    )

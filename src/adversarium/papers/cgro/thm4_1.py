@@ -11,9 +11,9 @@ Cost: quick 60 s (2 cores).
 import math
 
 from adversarium.attacks import APGD, PatchTransplant
-from adversarium.papers.cgro.patches import patches
+from adversarium.papers.cgro.patches import many_steps, patches
 from adversarium.papers.cgro.regime import gates
-from adversarium.papers.cgro.thm4_1_checks import POINTS, TWO_PATCHES, checks, length, many_steps
+from adversarium.papers.cgro.thm4_1_checks import POINTS, TWO_PATCHES, checks, length
 from adversarium.papers.cgro.thm4_1_figures import figures
 from adversarium.plans import Read
 from adversarium.probes import (

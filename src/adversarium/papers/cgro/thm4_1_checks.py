@@ -2,7 +2,7 @@
 
 import math
 
-from adversarium.papers.cgro.patches import given_a_start
+from adversarium.papers.cgro.patches import given_a_start, many_steps
 from adversarium.plans import (
     counted_as,
     each,
@@ -24,11 +24,6 @@ TWO_PATCHES = "two_patch_test_error"
 def length(d, N):
     """About five times T₁ of Lemma C.7 of CGRO at η = 0.1."""
     return round(2_000 * N * math.sqrt(d / 200))
-
-
-def many_steps(d):
-    """The length of a run with N = d points."""
-    return round(12_000 * math.sqrt(d / 200))
 
 
 def _errors(run, broken="robust_test_error"):

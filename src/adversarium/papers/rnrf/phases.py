@@ -109,7 +109,7 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
             n=2,
             steps=math.ceil(patience * size),
             eta=eta,
-            probes=(robust_features, attacked_outputs),
+            probes=(robust_features, *((attacked_outputs,) if family == SIZE else ())),
             record=geometric(math.ceil(patience * size)),
             dtype="float32",
         )
