@@ -18,7 +18,7 @@ import adversarium as av
 from adversarium.cli import importing, main
 from adversarium.commands.program import COMMANDS, program
 from adversarium.commands.progress import Progress
-from adversarium.plans.catalogue import experiments, load
+from adversarium.plans.catalogue import experiments, load, nearest
 from adversarium.plans.words import word
 from adversarium.report import terminal
 from adversarium.report.shown import known_knobs, shown
@@ -627,3 +627,80 @@ def test_a_value_that_is_published_changes_nothing(call):
 def test_values_that_come_twice_are_one_cell(call):
     words = ("sweep", "conv.eq16", "--over", "m=16,16,32", "--dry-run", "--json")
     assert json.loads(call(*words).stdout)["cells"] == 2
+
+
+OWN_FAULTS = {  # what is written wrongly: (in, out, what is told)
+    "labels 0 and 1": ("y=y)", "y=(y + 1) / 2)", "labels are ±1 (k = 1), and the data have 0, 1"),
+    "data": ("coins((n,), rng)", "coins((n,), rgn)", "own.py, line 45, NameError: name 'rgn'"),
+    "a check": ('rows.last("test', 'rows.lost("test', "own.py, line 107, AttributeError: 'Rows'"),
+}
+
+
+@pytest.mark.parametrize("fault", OWN_FAULTS)
+def test_a_fault_in_an_own_part_is_told_with_its_line(call, fault):
+    right, wrong, told = OWN_FAULTS[fault]
+    call("new", "own.py")
+    template = Path("own.py").read_text().replace("steps=200", "steps=3")
+    Path("own.py").write_text(template.replace(right, wrong))
+    said = call("run", "./own.py", status=2 if fault == "a check" else 1).stderr
+    assert told in said and "Traceback" not in said
+
+
+def test_a_risk_that_no_run_names_is_the_cross_entropy(call, own):
+    out = call("run", f"./{own.name}", "--set", "risk.lam=0.5", "--dry-run").stdout
+    assert "risk: Risk(loss=cross_entropy, lam=0.5, log=False)" in out
+    said = call("run", f"./{own.name}", "--set", "risk.nosuch=1", status=2)
+    one_sentence(said, "Risk has no field 'nosuch'; it has loss, lam, log")
+
+
+def test_a_dry_run_says_what_no_memory_holds(call, own):
+    size = ("--set", "d=100000000", "--set", "n=100000")
+    assert (
+        "MiB of data and weights in a block: too much for"
+        in call("run", f"./{own.name}", *size, "--dry-run").stdout
+    )
+
+
+def test_an_export_into_a_file_as_if_it_were_a_folder_is_refused(call, own):
+    call("run", f"./{own.name}", "--out", "figures")
+    for words in (("--out", f"{own.name}/x"), ("--to", "svg", "--out", own.name)):
+        said = call("export", f"./{own.name}", *words, status=2)
+        one_sentence(said, f"--out needs a folder, and {own.name} is a file")
+
+
+def test_python_is_told_what_does_not_fit_before_anything_runs():
+    given = dict(
+        data=av.data.Clusters(d=3, mu=1.0), network=av.networks.TwoLayer(m=2), n=4, steps=1, eta=0.1
+    )
+    wrong = {
+        "data": (None, "data needs a part"),
+        "network": (None, "network needs a part"),
+        "attack": ("pgd", "attack needs a part"),
+        "probes": (["risk"], "a probe is called with a state and a scene"),
+    }
+    for name, (value, told) in wrong.items():
+        with pytest.raises(ValueError, match=told):
+            av.Run(**{**given, name: value})
+    with pytest.raises(ValueError, match="a device is cpu, cuda or cuda:N, got 'gpu'"):
+        av.run(av.Run(**given), device="gpu")
+    with pytest.raises(ValueError, match="two results or more, got 0"):
+        av.slope({}, "d", "risk")
+
+
+def test_a_stopped_call_with_fresh_begins_again(monkeypatch, capsys):
+    monkeypatch.setattr("adversarium.commands.program.called", lambda words: _interrupted())
+    for words, told in (
+        (["run", "x"], "Go on with"),
+        (["run", "x", "--fresh"], "Begin again with"),
+    ):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert told in capsys.readouterr().err
+
+
+def _interrupted() -> int:
+    raise KeyboardInterrupt
+
+
+def test_a_close_name_is_offered_once():
+    assert nearest("radiu", ["radius", "radius", "n"]) == " Nearest: radius."

@@ -23,6 +23,7 @@ from adversarium.runs.changes import LARGEST, planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Recipe, resolve, units
 from adversarium.runs.knobs import reaching
+from adversarium.runs.machine import at_hand
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.training import train
@@ -205,6 +206,7 @@ def experiment(
     if len(ids) > 1:
         raise ValueError(f"{id} names several experiments: {', '.join(ids)}; take one.")
     home = load(ids[0])
+    at_hand(device)
     if preset not in home.presets:
         raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
@@ -264,6 +266,8 @@ def slope(
     2.0
     """
     if isinstance(result, Mapping):
+        if len(result) < 2:
+            raise ValueError(f"a slope over sizes needs two results or more, got {len(result)}.")
         across = np.array(list(result), dtype=float)
         up = np.stack([_curve(one, y)[1][:, -1] for one in result.values()], axis=1)
         over = np.broadcast_to(across, up.shape)
@@ -342,6 +346,7 @@ def run(
             f"av.run takes an av.Run or av.Trial, got {type(task).__name__}; an id goes to "
             "av.experiment."
         )
+    at_hand(device)
     chosen, job = _distinct(seeds), resolve(task)
     name = task.label or "run"
     with _place(store) as place:

@@ -35,9 +35,10 @@ def importing(frame: FrameType | None) -> bool:
 def _say(words: list[str]) -> None:
     from shlex import join
 
+    how = "Begin again" if "--fresh" in words else "Go on"
     again = join(["adversarium", *words])
     print(
-        f"\nstopped; every finished run is kept. Go on with: {again}", file=sys.stderr, flush=True
+        f"\nstopped; every finished run is kept. {how} with: {again}", file=sys.stderr, flush=True
     )
 
 

@@ -34,7 +34,7 @@ TOY = {
         "longer": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
-    "cgro.dynamics": dict(steps=40, sweeps=False, many=(9,)),
+    "cgro.dynamics": dict(steps=40, swept=(), many=(9,)),
     "cgro.signal": dict(patience=0.001, swept=("α",)),
     "boat.thm3.1.train_error": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},

@@ -2,6 +2,7 @@
 how long, how large, and which of the paper's hypotheses each run meets."""
 
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
             f"{run['id']} {run['label']}: {run['missing']} of {run['seeds']} seeds to run, "
             f"{run['steps']} steps, engine {run['engine']}, {known}, "
             f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
+            f"{_too_large(run['bytes'], ask.device)}"
         )
         for text in configuration_lines(asked.jobs[i].task, run["changed"]):
             print(f"  {text}")
@@ -48,6 +50,12 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
         if id in experiments():
             print(f"{id}, measured: {experiments()[id].cost}")
     return 0
+
+
+def _too_large(size: int, device: str) -> str:
+    """A word where this machine cannot hold so much."""
+    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if device == "cpu" else math.inf
+    return f": too much for this machine's {has / 2**20:.0f} MiB" if size > has else ""
 
 
 def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from adversarium.commands.options import (
     Seeds,
     experiments_named,
     named,
+    writable,
 )
 
 To = Annotated[
@@ -76,6 +77,7 @@ def export(
             )
         if to in ("svg", "pdf", "png"):
             folder = out or Path("export") / experiment.name / asked.folder
+            writable(folder)
             for file in drawn(asked, rows, folder, formats=(to,)):
                 print(file)
             continue
@@ -90,6 +92,7 @@ def export(
 
 def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
     """Only an earlier export is written over, never a store or a theorem, by whatever name."""
+    writable(target.parent)
     if not target.exists():
         return
     for one in kept:

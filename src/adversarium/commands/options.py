@@ -44,11 +44,10 @@ def ready(device: str, data: Path | None = None) -> None:
         if not data.is_dir():
             raise ValueError(f"--data needs a directory, got {data}.")
         os.environ["ADVERSARIUM_DATA"] = str(data.resolve())
-    if device == "cuda":
-        import torch
+    if device != "cpu":
+        from adversarium.runs.machine import at_hand
 
-        if not torch.cuda.is_available():
-            raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
+        at_hand(device)
 
 
 def writable(folder: Path) -> None:

@@ -74,8 +74,10 @@ def called(words: list[str]) -> int:
             return _complain(sentence, getattr(fault, "status", 2))
         if os.environ.get("ADVERSARIUM_TRACEBACK"):
             raise
-        told = f"{type(fault).__name__}: {sentence} (ADVERSARIUM_TRACEBACK=1 shows where)."
-        return _complain(told)
+        from adversarium.runs.faults import told
+
+        whole = " ".join(told(fault).split())
+        return _complain(f"{whole} (ADVERSARIUM_TRACEBACK=1 shows where).")
 
 
 def _answered(words: list[str]) -> int:

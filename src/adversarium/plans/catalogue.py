@@ -55,7 +55,7 @@ __all__ = [
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """' Nearest: …' with close names, or a hint to list them."""
-    close = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=4, cutoff=0.5)
     return f" Nearest: {', '.join(close)}." if close else " `adversarium list claims` has them all."
 
 

@@ -356,14 +356,15 @@ def clopper_pearson(
 
 @dataclass(frozen=True)
 class Summary:
-    """A quantity as the ledger keeps it: mean, 99 % interval, one value a seed; None where there
-    is no number."""
+    """A quantity as the ledger keeps it: mean, 99 % interval, one value a seed, and the range that
+    is wanted of it; None where there is no number."""
 
     name: str
     mean: float | None
     low: float | None
     high: float | None
     values: tuple[float | None, ...]
+    wanted: tuple[float | None, float | None] | None = None  # None: nobody has said yet
 
 
 def summary(asked: Quantity, values: np.ndarray) -> Summary:

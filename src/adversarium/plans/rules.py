@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from adversarium.plans.evidence import (
+    CONFIDENCE,
     SEEDS,
     Evidence,
     Need,
@@ -93,7 +94,7 @@ class AtMost:
         told = f"smallest slack {bound - top:.4g}{at}"
         if self.proof is not None:
             proven = self.proof.of(rows)
-            measured = (*measured, summary(self.proof, proven))
+            measured = (*measured, replace(summary(self.proof, proven), wanted=(None, bound)))
             if not float(proven.max()) <= bound:
                 told = (
                     f"no violation was found, but the certificate leaves {float(proven.max()):.4g} "
@@ -153,7 +154,7 @@ def within(
     if b < low or a > high:
         told = "the interval lies outside the range"
         return Verdict(Word.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
-    return undecided(Why.FEW_SEEDS, more_seeds(values, low, high), measured, *edges)
+    return undecided(Why.FEW_SEEDS, more_seeds(values, low, high, confidence), measured, *edges)
 
 
 def width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
@@ -195,7 +196,7 @@ class Ordering:
         if high < by:
             told = "the difference has the other sign"
             return Verdict(Word.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
-        told = more_seeds(difference, by, math.inf)
+        told = more_seeds(difference, by, math.inf, rows.confidence)
         return undecided(Why.FEW_SEEDS, told, measured, by, None)
 
 
@@ -336,20 +337,26 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
 MOST = 1000  # seeds beyond which more of them are no way out
 
 
-def seeds_needed(values: np.ndarray, low: float, high: float) -> float:
+def seeds_needed(
+    values: np.ndarray, low: float, high: float, confidence: float = CONFIDENCE
+) -> float:
     """About how many seeds would move a straddling interval off the edge; ∞ if the mean is on
     it."""
+    from scipy import stats
+
     mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
     gap = min(abs(mean - edge) for edge in (low, high) if math.isfinite(edge))
     if not gap > 0 or not math.isfinite(sd):
         return math.inf
-    return max(math.ceil((2.6 * sd / gap) ** 2) + 2, len(values) + 1)
+    wide = float(stats.norm.ppf((1 + confidence) / 2))
+    return max(math.ceil((wide * sd / gap) ** 2) + 2, len(values) + 1)
 
 
-def more_seeds(values: np.ndarray, low: float, high: float) -> str:
+def more_seeds(values: np.ndarray, low: float, high: float, confidence: float) -> str:
     """What would decide a straddling interval."""
-    need = seeds_needed(values, low, high)
-    text = "the interval crosses the edge of the range"
+    need = seeds_needed(values, low, high, confidence)
+    whole = "" if confidence == CONFIDENCE else f" of {100 * confidence:.4g} %, its share of 99 %,"
+    text = f"the interval{whole} crosses the edge of the range"
     return (
         f"{text}; about {need:g} seeds would decide it"
         if need <= MOST

@@ -3,6 +3,7 @@ import."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from adversarium.digest import configuration
@@ -10,6 +11,14 @@ from adversarium.digest import configuration
 if TYPE_CHECKING:
     from adversarium.sockets import AnyFold, AnyProbe
 
+# the parts of a run, and what each must have
+PARTS = {
+    "data": "sample",
+    "network": "init",
+    "attack": "__call__",
+    "risk": "lam",
+    "optimiser": "__dataclass_fields__",
+}
 _DYNAMICS = ("data", "network", "attack", "n", "steps", "eta", "risk", "optimiser", "dtype")
 
 
@@ -108,6 +117,15 @@ class Run(_Placed):
     def __post_init__(self) -> None:
         for name in ("probes", "final", "folds"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name, asked in PARTS.items():
+            part, needed = getattr(self, name), name in ("data", "network")
+            if not hasattr(part, asked) and (needed or part is not None):
+                raise ValueError(f"{name} needs a part such as NAME(field=value), got {part!r}.")
+        for probe in (*self.probes, *self.final):
+            if not callable(getattr(probe, "probe", probe)):
+                raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
+        if isinstance(self.eta, bool) or not isinstance(self.eta, Real):
+            raise ValueError(f"eta needs a number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
 

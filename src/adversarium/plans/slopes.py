@@ -117,8 +117,8 @@ class NoGrowth:
             told = f"it {word} with {self.along}, by a power above {most:.2g}"
             return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
         if not self.logs or sign * slopes.mean() < FLAT:
-            told = more_seeds(sign * slopes, -math.inf, FLAT)
-            if seeds_needed(sign * slopes, -math.inf, FLAT) > MOST:
+            told = more_seeds(sign * slopes, -math.inf, FLAT, rows.confidence)
+            if seeds_needed(sign * slopes, -math.inf, FLAT, rows.confidence) > MOST:
                 told = f"the slope lies at the edge, {FLAT:g}; a wider range of sizes is needed"
                 return undecided(Why.SPANS, told, measured, low, high)
             return undecided(Why.FEW_SEEDS, told, measured, low, high)

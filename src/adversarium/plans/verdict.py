@@ -84,6 +84,16 @@ class Verdict:
     within: tuple[Part, ...] = field(default=(), repr=False)
     said: str = ""  # the reasons of several parts, put together
 
+    def __post_init__(self) -> None:
+        """The range is that of the first number; the others tell something beside it."""
+        ranged = tuple(
+            replace(m, wanted=(self.low, self.high) if i == 0 else (None, None))
+            if m.wanted is None
+            else m
+            for i, m in enumerate(self.measured)
+        )
+        object.__setattr__(self, "measured", ranged)
+
     @property
     def verdict(self) -> str:
         """The word as text."""

@@ -37,6 +37,7 @@ from adversarium.probes.margins import (
 from adversarium.probes.measuring import measures
 from adversarium.probes.memorisation import (
     Decay,
+    NoiseFall,
     NoiseResidual,
     attacked_doubt,
     conclusion,
@@ -92,6 +93,7 @@ __all__ = [
     "InnerGap",
     "KeptRecursion",
     "NoiseRemainder",
+    "NoiseFall",
     "NoiseResidual",
     "OffDiagonalGrowth",
     "OpenConstants",

@@ -120,6 +120,37 @@ class NoiseResidual:
 
 
 @dataclass(frozen=True)
+class NoiseFall:
+    """The largest v(0) − v(t) at any step, over Pσ²√d/α: what Lemma 4.4 of CGRO leaves of the noise
+    whatever the constant before its sum, which is not negative.
+
+    >>> NoiseFall().measures[0].name
+    'noise_fall'
+    """
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The fall."""
+        symbol = r"$\max_t (v(0) - v(t))/(P\sigma^2\sqrt{d}/\alpha)$"
+        return described({"noise_fall": symbol}, type(self).__doc__)
+
+    def see(
+        self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: PatchScene
+    ) -> tuple[Tensor, Tensor]:
+        """v(0) and the largest fall after one more state."""
+        own, data = reduced(state), scene.data
+        start, worst = (own.v, torch.zeros_like(own.U)) if memory is None else memory
+        fall = (start - own.v).flatten(1).amax(-1)
+        return start, torch.maximum(
+            worst, fall / (data.P * data.sigma**2 * data.d**0.5 / data.alpha)
+        )
+
+    def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
+        """The largest fall."""
+        return {"noise_fall": memory[1]}
+
+
+@dataclass(frozen=True)
 class Decay:
     """The largest L·η·(t − T₁ + 1) from T₁ on, the first step with every V_i ≥ 1, Lemma C.9 of
     CGRO.

@@ -115,8 +115,9 @@ def _verdict(entry: dict[str, Any] | None) -> list[str]:
     if len(parts) > 1:
         lines += [line for part in parts for line in _part(part)]
     else:
-        lines += [f"    {_measured(m)}" for m in entry["measured"]]
-        lines += [f"    wanted: {told}" for told in [_range(entry["expected"])] if told]
+        numbers, ranged = _numbers(entry["measured"], _range(entry["expected"]))
+        lines += [f"    {number}" for number in numbers]
+        lines += [f"    wanted: {ranged}"] if ranged else []
     if entry["reason"]:
         lines.append(f"    {entry['reason']}")
     return lines + _structure(entry)
@@ -140,14 +141,23 @@ def _range(ends: dict[str, Any] | None) -> str:
 def _part(part: dict[str, Any]) -> list[str]:
     """A part with its word, its numbers, and its own range, or how far these are from its edge."""
     sharp = part.get("sharpness", {})
-    ranged = _range(part.get("expected") or part)
+    numbers, ranged = _numbers(part["measured"], _range(part))
     room = [f"{what} {_number(v)}" for what, v in sharp.items() if what != "half width"]
     told = ", ".join([f"wanted: {ranged}"] if ranged else room)
     more = f" ({told})" if told else ""
-    numbers = [_measured(m) for m in part["measured"]]
     if len(numbers) == 1 and numbers[0].startswith(part["name"]):
         return [f"    {part['verdict']}: {numbers[0]}{more}"]
     return [f"    {part['verdict']}: {part['name']}{more}", *(f"      {n}" for n in numbers)]
+
+
+def _numbers(measured: list[dict[str, Any]], ranged: str) -> tuple[list[str], str]:
+    """Numbers with their ranges: each its own where they differ, else one for all."""
+    pairs = [m.get("wanted") or (None, None) for m in measured]
+    own = [_range({"low": low, "high": high}) for low, high in pairs]
+    if len({one for one in own if one}) < 2:
+        return [_measured(m) for m in measured], ranged
+    told = (f" (wanted: {one})" if one else "" for one in own)
+    return [_measured(m) + more for m, more in zip(measured, told, strict=True)], ""
 
 
 def _number(value: float | None) -> str:
@@ -250,6 +260,6 @@ def _plain(value: Any) -> str:
 
 def _experiment(entry: Entry, verdicts: dict[str, dict[str, Any]]) -> str:
     """What is run, and the claims with their last verdicts."""
-    none = {"verdict": "no verdict yet"}
+    none = {"verdict": f"no verdict yet (`adversarium verify {entry.id}` makes one)"}
     told = (f"  {c}: {verdicts.get(c, none)['verdict']}" for c in entry.claims)
     return "\n".join([_what(entry), "", "claims", *told])

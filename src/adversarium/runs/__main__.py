@@ -15,6 +15,7 @@ import torch
 from adversarium.plans.catalogue import experiment_ids, load
 from adversarium.runs.audit import Ask, confirmed, planned_jobs, run_missing, stored_verdicts
 from adversarium.runs.changes import parse_seeds
+from adversarium.runs.machine import at_hand
 from adversarium.runs.reader import Reader
 from adversarium.runs.results import shipped, thinned, write_rows
 from adversarium.runs.store import Store
@@ -35,8 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     status = 0
     try:
-        if options.device.startswith("cuda") and not torch.cuda.is_available():
-            raise ValueError("--device cuda needs a CUDA device, and torch sees none; use cpu.")
+        at_hand(options.device)
         store = Store(options.store)
         for id in experiment_ids(options.id):
             experiment = load(id)

@@ -14,18 +14,10 @@ from typing import Any
 
 from adversarium.plans.catalogue import nearest, papers
 from adversarium.plans.experiment import Experiment, merged
-from adversarium.plans.run import Run, Task, changed
+from adversarium.plans.run import PARTS, Run, Task, changed
 from adversarium.plans.words import Word, meant, word, word_of
 
-# the parts of a run, and what each must have
-_PARTS = {
-    "data": "sample",
-    "network": "init",
-    "attack": "__call__",
-    "risk": "lam",
-    "optimiser": "__dataclass_fields__",
-}
-_OWN = ("n", "steps", "eta", "dtype", "engine", *_PARTS)
+_OWN = ("n", "steps", "eta", "dtype", "engine", *PARTS)
 LARGEST = 2**63 - 1  # the largest seed that a store can keep, and size that a tensor can have
 
 
@@ -183,7 +175,7 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
                 f"{', '.join(_knobs(experiment)) or 'none'}."
             )
         head, _, rest = name.partition(".")
-        if rest and all(getattr(t, head) is None for t in tasks if isinstance(t, Run)):
+        if rest and all(_part(t, head) is None for t in tasks if isinstance(t, Run)):
             raise ValueError(
                 f"no run of {experiment.id} has a part {head}, so {name} changes nothing; "
                 f"--set '{head}=NAME({rest}=…)' gives them one."
@@ -223,7 +215,7 @@ def own_name(experiment: Experiment, given: str) -> str:
     knob that it means here, or the field where the paper's letter is kept."""
     knobs, name = _knobs(experiment), unicodedata.normalize("NFKC", given)
     head, _, rest = name.partition(".")
-    if name in knobs or (head in _OWN and (not rest or head in _PARTS)):
+    if name in knobs or (head in _OWN and (not rest or head in PARTS)):
         return name
     ours = word_of(name)
     paper = papers().get(experiment.id.split(".")[0]) if experiment.file is None else None
@@ -273,17 +265,22 @@ def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
 def _changed(task: Run, name: str, value: Any) -> Run:
     head, _, rest = name.partition(".")
     if not rest:
-        asked = _PARTS.get(head)
-        if asked and value is not None and not hasattr(value, asked):
-            raise ValueError(f"{head} needs a part such as NAME(field=value), got {value!r}.")
         return changed(task, head, fitted(task, head, value))
-    part = getattr(task, head)
+    part = _part(task, head)
     if part is None:
         return task  # a run without that part (clean training has no attack) stays as it is
     known = [f.name for f in fields(part)]
     if rest not in known:
         raise ValueError(f"{type(part).__name__} has no field {rest!r}; it has {', '.join(known)}.")
-    return changed(task, name, fitted(part, rest, value))
+    return changed(changed(task, head, part), name, fitted(part, rest, value))
+
+
+def _part(task: Run, name: str) -> Any:
+    """A part of a run; the risk of a run that names none is the cross-entropy."""
+    from adversarium.training import Risk
+
+    part = getattr(task, name)
+    return Risk() if part is None and name == "risk" else part
 
 
 def _close(name: str, words: list[str]) -> str:

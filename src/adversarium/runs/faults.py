@@ -13,18 +13,24 @@ class PartFault(Exception):
 
 
 def told(fault: BaseException) -> str:
-    """A fault in words.
+    """A fault in words, with the user's file and line where it came from one.
 
     >>> told(KeyError("lost"))
     "KeyError: 'lost'"
     """
-    return str(fault) if isinstance(fault, PartFault) else f"{type(fault).__name__}: {fault}"
+    if isinstance(fault, PartFault):
+        return str(fault)
+    return _joined(_place(fault), f"{type(fault).__name__}: {fault}")
 
 
 def part_fault(what: str, fault: BaseException) -> PartFault:
     """A fault with the name of the part that was running, and the user's file and line."""
-    place = _place(fault)
-    return PartFault(", ".join(part for part in (place, f"{what}: {told(fault)}") if part))
+    said = f"{what}: {type(fault).__name__}: {fault}"
+    return fault if isinstance(fault, PartFault) else PartFault(_joined(_place(fault), said))
+
+
+def _joined(place: str, said: str) -> str:
+    return f"{place}, {said}" if place else said
 
 
 def _place(fault: BaseException) -> str:

@@ -157,7 +157,12 @@ def _sharpness(plain: object) -> tuple[Sharp, ...]:
 def _summaries(
     plain: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[float | None]]
 ) -> tuple[Summary, ...]:
-    return tuple(Summary(**{**m, "values": tuple(values.get(m["name"], ()))}) for m in plain)
+    made = []
+    for m in plain:
+        low, high = m.get("wanted") or (None, None)
+        told = {"values": tuple(values.get(m["name"], ())), "wanted": (low, high)}
+        made.append(Summary(**{**m, **told}))
+    return tuple(made)
 
 
 def _factor(gate: Mapping[str, Any]) -> float:

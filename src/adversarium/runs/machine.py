@@ -33,6 +33,21 @@ def _revision() -> str:
     return done.stdout.strip()
 
 
+def at_hand(device: str) -> str:
+    """The device, if torch has it; else a sentence."""
+    import torch
+
+    kind, _, number = device.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise ValueError(f"a device is cpu, cuda or cuda:N, got {device!r}.")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"the device {device} needs a GPU that torch sees, and it sees "
+            f"{torch.cuda.device_count() or 'none'}; use cpu."
+        )
+    return device
+
+
 def machine(device: str = "cpu") -> dict[str, Any]:
     """{cpu, cores, device, torch, python} and the laboratory's own version and revision."""
     import torch

@@ -53,7 +53,9 @@ class Setting(Generic[D, L, A, B]):
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
         """n points of every seed, from the stream of that use."""
         batches = [data.sample(n, stream(seed, use)) for seed in self.seeds]
-        return cast(B, moved(stack(batches), self.device, self.dtype))
+        batch = stack(batches)
+        _told_labels(batch.y, data.k)
+        return cast(B, moved(batch, self.device, self.dtype))
 
     @cached_property
     def W0(self) -> Tree:
@@ -83,6 +85,15 @@ class Setting(Generic[D, L, A, B]):
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+
+def _told_labels(y: Tensor, k: int) -> None:
+    """Refuses labels that a loss would take for others: ±1 for one output, 0 … k − 1 for k."""
+    known = [-1, 1] if k == 1 else range(k)
+    if not bool(torch.isin(y, torch.tensor(list(known), dtype=y.dtype, device=y.device)).all()):
+        needed = "±1 (k = 1)" if k == 1 else f"whole numbers 0 … {k - 1} (k = {k})"
+        found = ", ".join(f"{v:g}" for v in sorted(set(y.flatten().tolist()))[:5])
+        raise ValueError(f"labels are {needed}, and the data have {found}.")
 
 
 AnySetting = Setting[Any, Any, Any, Any]

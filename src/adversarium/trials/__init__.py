@@ -1,8 +1,8 @@
 """Trials: functions of a random stream and parameters that return named numbers."""
 
 from adversarium.trials.cells import Classifier, broken, broken_in_l2
-from adversarium.trials.counting import SHATTERING, sauer, shattering, vc_orders
-from adversarium.trials.cubic import cubic_form, cubic_identities
+from adversarium.trials.counting import SHATTERING, law_of_a_sample, sauer, shattering, vc_orders
+from adversarium.trials.cubic import cubic_form, cubic_identities, signal_alone
 from adversarium.trials.densities import density_powers
 from adversarium.trials.explicit import (
     classifiers,
@@ -80,6 +80,7 @@ __all__ = [
     "label_of",
     "masking",
     "max_margin_directions",
+    "law_of_a_sample",
     "memorising",
     "memorising_counts",
     "modified_training",
@@ -98,6 +99,7 @@ __all__ = [
     "square_gate",
     "separation",
     "shattering",
+    "signal_alone",
     "taylor",
     "tensor_power",
     "tilted_errors",

@@ -177,3 +177,43 @@ def cubic_form(
                 low = p - 3 * math.sqrt(p * (1 - p) / draws)
                 share = max(share, low / e ** (1 / 3))
     return {"share": share}
+
+
+def signal_alone(
+    rng: Generator,
+    d: float,
+    m: int,
+    eta: float,
+    lam: float = 0.5,
+    steps: int = 400,
+    draws: int = 200,
+) -> Numbers:
+    """The signal's own recursion at CGRO's exponents while no noise is learnt (V_i = 0), for any d:
+    the peak of α max_r u_r, Lemma C.11 of CGRO, and the largest max_r u_r/(1/α + ηα³(1 − γ)³ Σψ)
+    from T₀ on, Lemma 4.3 of CGRO. Geometric means over the draws with some u_r(0) > 0 that reach
+    T₀, and the share of these.
+
+    >>> from adversarium.rng import stream
+    >>> signal_alone(stream(1, "example"), d=1e6, m=8, eta=1.0)["signal_peak"] > 1
+    True
+    """
+    alpha, remaining = d**0.249, (math.sqrt(d) * math.log(d)) ** -3.0
+    u = normal((draws, m), rng) / math.sqrt(d)
+    learnt = u.amax(-1) > 0
+    peak, bound, total = (torch.zeros(draws, dtype=u.dtype) for _ in range(3))
+    for _ in range(steps):
+        margin = alpha**3 * u.pow(3).sum(-1)
+        clean, attacked = torch.sigmoid(-margin), torch.sigmoid(-remaining * margin)
+        total = total + eta * alpha**3 * remaining * attacked
+        pull = (1 - lam) * clean + lam * remaining * attacked
+        u = u + 3 * eta * alpha**3 * u.square() * pull[:, None]
+        top = u.amax(-1)
+        peak = torch.maximum(peak, alpha * top)
+        late = torch.where(alpha * top >= 1, top / (1 / alpha + total), 0.0)
+        bound = torch.maximum(bound, late)
+    learnt &= bound > 0
+    return {
+        "signal_peak": float(peak[learnt].log().mean().exp()),
+        "signal_bound": float(bound[learnt].log().mean().exp()),
+        "learnt": float(learnt.double().mean()),
+    }

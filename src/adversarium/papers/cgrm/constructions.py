@@ -12,6 +12,7 @@ from adversarium.papers.cgrm.constructions_checks import (
     clean_is_smaller,
     errors,
     no_longer,
+    no_room,
     per_size,
     vacuous,
 )
@@ -35,6 +36,7 @@ from adversarium.trials import (
     closeness,
     complexity_order,
     distances,
+    law_of_a_sample,
     memorising,
     shattered,
     vc_orders,
@@ -62,6 +64,7 @@ def plan(D=8, n=12, grid=151):
     for crowd in CROWDS:
         few_cells = dict(D=3, n=crowd, network=False, looked=100)
         yield Trial(family="covering", at=PLACE, function=memorising, parameters=few_cells)
+        yield Trial(family="law", at=PLACE, function=law_of_a_sample, parameters=dict(D=3, n=crowd))
     yield Trial(
         family="closeness", at=PLACE, function=closeness, parameters=dict(D=6, n=40), version=2
     )
@@ -110,11 +113,7 @@ checks = {
     "cgrm.cor3.4": parts(
         {
             **errors("network"),
-            "robust test error Ω(μ), N → ∞ at fixed d": not_testable(
-                "level",
-                Why.ALL_NETWORKS,
-                "there this network is no witness (cgrm.prop3.2); another is not excluded",
-            ),
+            "robust test error Ω(μ), N → ∞ at fixed d": no_room,
         }
     ),
     "cgrm.complexity-order": not_testable(

@@ -37,6 +37,12 @@ no_longer = no_decay(
 )
 
 
+# nor can any other function be wrong there: its robust test error is at most TV(D, law of S)
+no_room = no_decay(
+    "power of N in TV(D, law of S)/μ", "distance/mu", "N", where("law"), kind="level"
+)
+
+
 def per_size(what, along, meant):
     """The parameters of the balls, for each ball and dimension, neither grow nor fall."""
     name, number = f"power of {what} in the size for each", "per ball and dimension"

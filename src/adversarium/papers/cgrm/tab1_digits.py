@@ -20,7 +20,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 CLEAN, ADVERSARIAL = "clean training", "adversarial training"
 
-quick = dict(n=300, epochs=60, width=16, seeds=5)
+quick = dict(n=200, epochs=40, width=16, n_test=200, seeds=5)
 paper = dict(n=300, epochs=100, width=16, seeds=20)
 
 

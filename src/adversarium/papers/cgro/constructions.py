@@ -42,7 +42,7 @@ BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # D, N
 STAGES, SIZES = (2, 4, 8, 16), (4, 8, 16, 32, 64)  # of a gate: its error, its size
 SHATTERED = (2, 5, 9)  # D
 
-quick = dict(seeds=5, built=BUILT[:2], shattered=(2, 5), widths=(1, 4, 16, 64), steps=500)
+quick = dict(seeds=5, built=BUILT[:2], shattered=(2, 5), widths=(1, 16), steps=200)
 paper = dict(seeds=10)
 
 
@@ -67,6 +67,10 @@ def plan(built=BUILT, stages=STAGES, sizes=SIZES, shattered=SHATTERED, widths=WI
         yield Trial(
             family="classifiers", at=at, function=classifiers, parameters=parameters, version=7
         )
+    parameters = dict(D=4, memorised=7, looked=1)  # of 8 cells
+    yield Trial(
+        family="almost all cells", at=at, function=classifiers, parameters=parameters, version=7
+    )
     for (norm, gate), swept in itertools.product(KINDS, COUNTED):
         place: dict = {"swept": swept, **COUNTED_AT}
         for size in COUNTED[swept]:

@@ -33,15 +33,20 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5)
-paper = dict(seeds=40)
-
 MANY = (25, 50, 100)  # d
 GAPS = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0134)
+
+quick = dict(
+    seeds=5, steps=10_000, swept=("N", "λ"), most=4, gaps=(0.5, 0.3, 0.1, 0.0134), many=(25, 50)
+)
+paper = dict(seeds=40)
+
 _START: dict = dict(probes=(largest_signal,), record=(0,))
 
 
-def plan(steps=20_000, sweeps=True, gaps=GAPS, many=MANY):
+def plan(steps=20_000, swept=tuple(LATE), most=5, gaps=GAPS, many=MANY):
+    if unknown := [name for name in swept if name not in LATE]:
+        raise ValueError(f"swept are some of {', '.join(LATE)}, got {', '.join(unknown)}.")
     robust = Error(n=2000, attacks="training", name="robust_test_error")
     memorised = (true_feature, least_memorised, median_memorised, most_memorised)
     final = (*memorised, robust_train_error, robust, Error(n=2000, name="clean_test_error"))
@@ -54,8 +59,7 @@ def plan(steps=20_000, sweeps=True, gaps=GAPS, many=MANY):
         yield many_points(
             "many points", "d", d, d, many_steps(d), final=(least_memorised,), **_START
         )
-    if sweeps:
-        yield from late_runs(**_START)
+    yield from late_runs(swept, most, **_START)
 
 
 checks = {

@@ -12,10 +12,12 @@ from adversarium.plans import (
     Quantity,
     Run,
     Where,
+    last,
     level,
     present,
     quantity,
 )
+from adversarium.plans.evidence import slope
 
 
 def ladders(rows: Evidence) -> list[Evidence]:
@@ -59,6 +61,35 @@ def switches_near(family: str, low: float, high: float) -> Check:
         return [near(ladder) for ladder in apart] if len(gaps) >= 3 else []
 
     return present("level", all_near, "needs three gaps", Need(Where(family), ("memory_share",)))
+
+
+def ladder_power(family: str, d: int) -> Quantity:
+    """The power of 1 − γ in the N at the switch at one d, one a seed; NaN without four gaps."""
+    meant = Where(family, {"d": d})
+
+    def power(rows: Evidence) -> np.ndarray:
+        apart = ladders(rows.where(meant))
+        if len(apart) < 4:
+            return np.full(len(rows.seeds), np.nan)
+        gaps = np.array([ladder.runs[0].task.coordinates["1 − γ"] for ladder in apart])
+        return slope(gaps, np.stack([switch_point(ladder) for ladder in apart], axis=1))
+
+    name = f"power of 1 − γ in N at the switch (d = {d})"
+    return quantity(name, power, Need(meant, ("memory_share",)))
+
+
+def unbroken_above(family: str, at_most: float) -> Check:
+    """The robust test error at the largest N of every ladder."""
+
+    def tops(rows: Evidence) -> Sequence[Check]:
+        checks: list[Check] = []
+        for ladder in ladders(rows.where(Where(family))):
+            top = list(ladder.by("N").values())[-1].task
+            error = last("robust_test_error", Where(family, top.coordinates), 500)
+            checks.append(level(error, 0, at_most))
+        return checks
+
+    return present("level", tops, "needs a ladder", Need(Where(family), ("robust_test_error",)))
 
 
 def boundary_power(family: str) -> Quantity:

@@ -3,9 +3,9 @@
 Paper: with high probability each bound holds up to Θ, O or Õ, for N = poly(d) and η = O(1).
 Reading: an open constant may not grow (or fall) along N or η, and along d no faster than log²d: at
 fixed d even Õ hides only a constant. N is swept at d = 400, d at N = 10, both with η = 4/α²; η at
-d = 200; "η = 1" sweeps d at η = 1; "many points" has N = 160, d = 100 and 1 − γ = 1/√d, beyond
-N_c; "N = d" sweeps d there, P = 2. P = 3, m = 8 elsewhere. All on the seeds with some u_r(0) > 0;
-robust errors under the transfer attack.
+d = 200; "η = 1" sweeps d at η = 1, "signal alone" up to 10²⁰ by the signal's own recursion; "many
+points" has N = 160, d = 100 and 1 − γ = 1/√d, beyond N_c; "N = d" sweeps d there, P = 2. P = 3,
+m = 8 elsewhere. All on the seeds with some u_r(0) > 0; robust errors under the transfer attack.
 Cost: quick 90 s (2 cores).
 """
 
@@ -15,11 +15,12 @@ from adversarium.papers.cgro.lemmas_checks import checks
 from adversarium.papers.cgro.lemmas_figures import figures
 from adversarium.papers.cgro.patches import many_points, many_steps, patches
 from adversarium.papers.cgro.regime import gates
-from adversarium.plans import Read
+from adversarium.plans import Read, Trial
 from adversarium.probes import (
     Decay,
     Error,
     FirstTime,
+    NoiseFall,
     NoiseResidual,
     OpenConstants,
     fresh_shares,
@@ -31,16 +32,18 @@ from adversarium.probes import (
     scaled_tail,
     true_feature,
 )
+from adversarium.trials import signal_alone
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-COUNTS, SIZES = (5, 10, 20, 40, 80), (100, 200, 400, 800, 1600)
+COUNTS, SIZES = (5, 10, 20, 40, 80, 160), (100, 200, 400, 800, 1600)
 ETAS = (0.0156, 0.0625, 0.25, 1.0)
 LARGE = (100, 1_000, 10_000, 100_000)
+VAST = (1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e18, 1e20)  # d, the signal alone
 MANY = (160,)  # N at d = 100, 1 − γ = 1/√d: beyond N_c
 SQUARE = (100, 200, 400, 800)  # N = d, far beyond N_c
 
-quick = dict(seeds=5, counts=COUNTS[:-1], sizes=SIZES[:-1], etas=ETAS[1:], square=SQUARE[:-1])
+quick = dict(seeds=5, counts=COUNTS[:4], sizes=SIZES[:-1], etas=ETAS[2:], square=SQUARE[:2])
 paper = dict(seeds=40)
 
 _START: dict = dict(probes=(largest_signal,), record=(0,))
@@ -66,6 +69,13 @@ def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=S
         yield _run("η", longer, eta=eta)
     for d in large:
         yield _run("η = 1", longer, d=d, eta=1.0)
+    for d in VAST:
+        yield Trial(
+            family="signal alone",
+            at={"d": Read("d")},
+            function=signal_alone,
+            parameters=dict(d=d, m=8, eta=1.0),
+        )
     for N in many:
         steps, folds = many_steps(100, longer), (OpenConstants(), *_TIMES)
         yield many_points("many points", "N", 100, N, steps, final=_ERRORS, folds=folds, **_START)
@@ -92,5 +102,5 @@ def _run(family, longer, d=200, N=10, eta=None):
         steps=steps,
         probes=(largest_signal, true_feature, growth_constant, predicted_level),
         final=(*_ERRORS, fresh_shares, *((scaled_tail,) if family == "N" and N == 10 else ())),
-        folds=(OpenConstants(), NoiseResidual(), Decay(), *_TIMES),
+        folds=(OpenConstants(), NoiseResidual(), NoiseFall(), Decay(), *_TIMES),
     )

@@ -13,17 +13,22 @@ import math
 
 from adversarium.bounds import critical_n
 from adversarium.papers.cgro.diagrams import DIAGRAMS, ladder_table, phase, switch
-from adversarium.papers.cgro.ladders import boundary_power, switches_near
+from adversarium.papers.cgro.ladders import (
+    boundary_power,
+    ladder_power,
+    switches_near,
+    unbroken_above,
+)
 from adversarium.papers.cgro.patches import patches
 from adversarium.papers.cgro.regime import gates
-from adversarium.plans import Read, parts, power
+from adversarium.plans import Read, parts, setting
 from adversarium.probes import Error, conclusion, median_memorised, memory_share, true_feature
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick", "switch"]
 
 _LADDER = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)  # N over N_c
 
-quick = dict(ratios=(0.25, 0.5, 1.0, 2.0, 4.0), seeds=5)
+quick = dict(gap=(0.15, 0.12, 0.09), ratios=(0.25, 0.5, 1.0, 2.0, 4.0), seeds=5)
 paper = dict(
     d=(200, 400),
     gap=(0.065, 0.05, 0.04, 0.03),
@@ -92,8 +97,12 @@ checks = {
     "cgro.thm4.1.N-critical": parts(
         {
             "place: N at the switch over N_c within a factor 2": switches_near("ladder", 0.5, 2.0),
-            "law: 1 − γ at the switch ∝ N^(−1/3)": power(
-                boundary_power(DIAGRAMS["N, 1 − γ"].family), -1 / 3 - 0.04, -1 / 3 + 0.04
+            "place: at 4 N_c GTA breaks nobody": unbroken_above("ladder", 0.01),
+            "its law, told": setting(
+                "exponent",
+                ladder_power("ladder", 200),
+                ladder_power("ladder", 400),
+                boundary_power(DIAGRAMS["N, 1 − γ"].family),
             ),
         }
     )

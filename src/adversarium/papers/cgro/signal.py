@@ -13,7 +13,7 @@ from adversarium.probes import largest_signal
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5)
+quick = dict(swept=("η", "α"), seeds=5)
 paper = dict(patience=3, seeds=100)  # a seed whose largest u_r(0) is small is slow
 
 

@@ -97,13 +97,15 @@ def early_runs(patience: float, names: Sequence[str], **recorded: Any) -> Iterat
             yield patches("T₀", sweep.place(name), **knobs, folds=folds, **recorded)
 
 
-def late_runs(**recorded: Any) -> Iterator[Run]:
-    """Runs for T₁: about four times as long as Lemma C.7 of CGRO says for the median sample."""
+def late_runs(names: Sequence[str], most: int, **recorded: Any) -> Iterator[Run]:
+    """Runs for T₁, of each sweep so many values at most: about four times as long as Lemma C.7 of
+    CGRO says for the median sample."""
     times = (FirstTime(median_memorised, 1.0), FirstTime(least_memorised, 1.0))
     folds = (*times, Total(attacked_doubt))
-    for name, sweep in LATE.items():
+    for name in names:
+        sweep = LATE[name]
         others: dict[str, Any] = dict(eta=0.1) | dict(sweep.others)
-        for value in sweep.values:
+        for value in sweep.values[:most]:
             length = 500 / others["eta"] * (value / _MIDDLE[name]) ** sweep.power
             knobs = {**others, sweep.knob: value, "steps": math.ceil(length) + 200}
             yield patches("T₁", sweep.place(name), **knobs, folds=folds, **recorded)

@@ -107,8 +107,9 @@ checks = {
     "rnrf.lemD.9.dominance": _placed(
         "level",
         (PLAIN,),
-        _small("A(T)", read.robust_at_turn, PLAIN),
         level(read.over_bound, high=1.05),
+        level(read.most_growth, high=1.05 / (1 - 1 / read.GAP)),
+        _small("A(0)", read.robust_at_start, PLAIN),
     ),
     "rnrf.lemD.10.stage2": _placed(
         "level",
@@ -131,8 +132,13 @@ checks = {
         (PLAIN,),
         parts(
             {
-                "F_y = O(log d)": _up("F_y/log d at the end", over_classes(FIT), PLAIN, per=_log),
-                "max A = O(polylog(d)/√d)": _small("A at the end", read.robust_at_end, PLAIN),
+                "F_y = O(log d)": every(
+                    _up("F_y/log d at the end", over_classes(FIT), PLAIN, per=_log),
+                    long_enough(where(PLAIN)),
+                ),
+                "max A = O(polylog(d)/√d)": every(
+                    _small("A at the end", read.robust_at_end, PLAIN), long_enough(where(PLAIN))
+                ),
             }
         ),
     ),
@@ -156,13 +162,22 @@ checks = {
         (NOISY,),
         parts(
             {
-                "max B = O(log d)": _up("B/log d", over_classes(B), NOISY, per=_log),
+                "max B = O(log d)": every(
+                    _up("B/log d", over_classes(B), NOISY, per=_log), long_enough(where(NOISY))
+                ),
                 "max B = Ω(log d)": unless_refuted(
                     _down("B/log d", over_classes(B), NOISY, per=_log), _TERM
                 ),
-                "max A = O(polylog(d)/√d)": _small("A", over_classes(A), NOISY),
-                "max C = O(polylog(d)/√d)": _small("max C", read.highest(C), NOISY),
-                "max D = O(polylog(d)/√d)": _small("max D", read.highest(D), NOISY),
+                **{
+                    f"max {letter} = O(polylog(d)/√d)": every(
+                        _small(told, number, NOISY), long_enough(where(NOISY))
+                    )
+                    for letter, told, number in (
+                        ("A", "A", over_classes(A)),
+                        ("C", "max C", read.highest(C)),
+                        ("D", "max D", read.highest(D)),
+                    )
+                },
             }
         ),
         in_regime(read.least_stage, 1.0),

@@ -30,7 +30,7 @@ from adversarium.probes import At, InnerGap, nonrobust_features, robust_features
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, steps=1000, when=(0, 150), points=30)
+quick = dict(seeds=5, steps=1000, m=20, when=(0, 150), points=20)
 paper = dict(
     seeds=10,
     steps=1000,

@@ -42,7 +42,7 @@ from adversarium.probes import (
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, sizes=(8, 16, 32, 64))
+quick = dict(seeds=5, classes=(2, 4, 8), sizes=(8, 16, 32, 64))
 paper = dict(seeds=20, m=40, steps=4000)
 
 _STEPS = (2.0, 5.0, 10.0, 25.0)
@@ -57,7 +57,7 @@ _SIZES = (15, 30, 60, 120)  # d, with η̃ = √d
 DIM = 30  # log d is reached within the run
 
 
-def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40):
+def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, classes=_CLASSES, patience=40):
     eps, features = SMALL_EPS, (robust_features, nonrobust_features, nonrobust_total)
     foreign = (foreign_robust, foreign_nonrobust)
     common = dict(
@@ -84,7 +84,7 @@ def plan(steps=1400, m=20, d=DIM, eta=0.1, start=0.3, sizes=_SIZES, patience=40)
             record=40,
             **common,
         )
-    for k in _CLASSES:
+    for k in classes:
         dimension = max(200, d)  # d/(2k) is 5 at k = 20
         yield Run(
             family=CLASS,

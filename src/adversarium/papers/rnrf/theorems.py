@@ -43,7 +43,11 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(seeds=5, places=((2, 25), (2, 50), (5, 50)), printed=((2, 25),))
 paper = dict(
-    seeds=20, places=((2, 50), (2, 100), (2, 200), (2, 400), (5, 100), (20, 100)), n=100, steps=600
+    seeds=20,
+    places=((2, 50), (2, 100), (2, 200), (2, 400), (5, 100), (20, 100)),
+    n=100,
+    steps=600,
+    printed=((2, 25), (2, 50), (2, 400), (5, 50)),
 )
 INNER = (1, 25, 50, 100, 250)  # and the end
 PLACES = ((2, 25), (2, 50), (2, 100), (5, 50), (10, 50))  # k and d

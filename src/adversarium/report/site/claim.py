@@ -101,17 +101,6 @@ def _experiment(home: Stored | None, experiment: str) -> str:
     return f"{escape(experiment)}, no rows in this store" if experiment else "not yet implemented"
 
 
-def wanted(part: Part, entry: Entry) -> str:
-    """The range that is asked of the one quantity of a part: the part's, or the entry's where it
-    has no other part; nothing beside several quantities."""
-    if len(part.measured) != 1:
-        return ""
-    low, high = getattr(part, "low", None), getattr(part, "high", None)
-    if low is None and high is None and len(entry.parts) == 1 and entry.expected is not None:
-        low, high = entry.expected.low, entry.expected.high
-    return between(low, high)
-
-
 def _numbers(entry: Entry) -> str:
     """Every part with its word, numbers, the range asked of each, and how sharp it is."""
     if not any(part.measured for part in entry.parts) and len(entry.parts) < 2:
@@ -145,7 +134,7 @@ def _lines(part: Part, entry: Entry) -> list[list[str]]:
             *(first if i == 0 else [empty, empty]),
             empty if alone else cell(typeset(m.name)),
             cell(with_interval(m), "n"),
-            cell(wanted(part, entry), "n") if wanted(part, entry) else empty,
+            cell(between(*m.wanted), "n") if m.wanted and m.wanted != (None, None) else empty,
             cell(sharp if i == 0 else ""),
         ]
         for i, m in enumerate(part.measured)
