@@ -9,7 +9,7 @@ from adversarium.constructions import parts
 from adversarium.data import PatchData
 from adversarium.probes import OpenConstants
 from adversarium.probes.measuring import Measured
-from adversarium.probes.memorisation import Decay, NoiseResidual, attacked_doubt
+from adversarium.probes.memorisation import Decay, NoiseFall, NoiseResidual, attacked_doubt
 from adversarium.rng import uniform
 from adversarium.training.engines.signal_noise import SignalNoiseState
 from adversarium.trials import cubic, densities
@@ -63,9 +63,13 @@ _HALF_ATTACK = misled("signal_noise", _half_attack)
 def _rooted(original, self, memory):
     """Sums over N(P − 1) cross terms divided by their root."""
     rows = dict(original(self, memory))
-    for name in ("residual", "lower_residual"):
-        rows[name] = rows[name] / memory.start.shape[1] ** 0.5
+    rows["residual"] = rows["residual"] / memory.start.shape[1] ** 0.5
     return rows
+
+
+def _rooted_fall(original, self, memory):
+    """The largest fall of N(P − 1) noise patches divided by the root of their number."""
+    return {name: row / memory[0].shape[1] ** 0.5 for name, row in original(self, memory).items()}
 
 
 def _once_more(original, self, memory, state, scene):
@@ -81,6 +85,7 @@ BUGS = (
         "√N lost from the cross terms, and N from the mean loss",
         together(
             swapped(NoiseResidual, "rows", _rooted),
+            swapped(NoiseFall, "rows", _rooted_fall),
             swapped(Decay, "see", _once_more),
             swapped(OpenConstants, "see", _once_more),
         ),

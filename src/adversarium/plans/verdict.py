@@ -155,5 +155,5 @@ def together(words: Sequence[Word]) -> Word:
 
 def speaking(parts: Sequence[Part]) -> str:
     """What speaks against a statement with these parts: those that do not hold, with reasons."""
-    told = (p for p in parts if p.word != Word.HOLDS)
+    told = (p for p in parts if p.word not in (Word.HOLDS, Word.SETTING))
     return "; ".join(f"{p.name}: {p.word}" + (f", {p.reason}" if p.reason else "") for p in told)

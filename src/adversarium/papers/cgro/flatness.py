@@ -37,7 +37,7 @@ from adversarium.trials import (
 )
 
 quick = dict(dimensions=(1, 2), sets=6, fresh=500, repeats=(20, 4), seeds=5)
-paper = dict(sets=24, seeds=50)
+paper = dict(sets=24, seeds=40)
 
 
 def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8)):
