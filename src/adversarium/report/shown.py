@@ -77,8 +77,8 @@ def _claim(claim: Claim, verdicts: dict[str, dict[str, Any]], bibtex: bool = Tru
     lines = [claim.id, f"  {claim.source} of {paper_of(claim.id).key} ({claim.kind})", ""]
     lines += textwrap.wrap(claim.statement, 96, initial_indent="  ", subsequent_indent="  ")
     for name, text in (
-        ("paper's value", claim.value),
-        ("evidence", claim.rule),
+        ("value" if claim.source.startswith("ours") else "paper's value", claim.value),
+        ("first rule, changed" if "Rule changed" in claim.note else "evidence", claim.rule),
         ("reading", claim.reading),
         ("note", claim.note),
     ):
