@@ -66,6 +66,7 @@ class Part:
     sharpness: tuple[Sharp, ...] = ()
     low: float | None = None  # the range that is wanted
     high: float | None = None
+    chance: bool = True  # other seeds could have said something else
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class Verdict:
         return replace(self, within=(self._part(name, tuple(told.values())),))
 
     def _part(self, name: str, sharpness: tuple[Sharp, ...]) -> Part:
-        return Part(name, self.word, self.measured, self.reason, sharpness, self.low, self.high)
+        ends = self.low, self.high
+        return Part(name, self.word, self.measured, self.reason, sharpness, *ends, self.chance)
 
 
 def undecided(

@@ -260,8 +260,8 @@ def doubtful(verdict: Verdict) -> bool:
 
 
 def _failing(verdict: Verdict) -> set[str]:
-    """The names of the parts that fail."""
-    return {part.name for part in verdict.parts if part.word == Word.FAILS}
+    """The names of the parts that fail by chance: a counterexample needs no second one."""
+    return {part.name for part in verdict.parts if part.word == Word.FAILS and part.chance}
 
 
 def failing_parts(check: Check, verdict: Verdict) -> Check:

@@ -62,7 +62,7 @@ def switch_in_gap() -> Check:
 
 
 def memorised_beyond() -> Check:
-    """Every V_i ≥ 1 at the end where N = d, beyond N_c: inside the printed hypotheses."""
+    """Every V_i ≥ 0.1 at the end where N = d, beyond N_c: inside the printed hypotheses."""
     return given_a_start(MANY, each(MANY, lambda run: level(last("least_memorised", run), MEMORY)))
 
 

@@ -120,6 +120,12 @@ def _linear(N: float) -> float:
     return N
 
 
+# what a number is divided by along a letter, as it is told
+_DIVIDED = {
+    ("N", _root): "·√N", ("N", _linear): "/N", ("N", math.log): "/log N", ("d", math.log): "/log d",
+}  # fmt: skip
+
+
 def bounded(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
     """An upper bound with an open constant: no growth along N, and none but log² along d; the
     number may be divided by a function of N or d."""
@@ -136,7 +142,9 @@ def _slope(rule, number, meant: Where, per) -> Check:
     letter, place = {"η = 1": ("d", ", η = 1"), "N = d": ("d", ", N = d")}.get(
         str(meant.family), (str(meant.family), "")
     )
-    told = f"power of {letter} in {reading.name}{place}"
+    told = (
+        f"power of {letter} in {reading.name}{_DIVIDED.get((letter, per.get(letter)), '')}{place}"
+    )
     logs = LOGS if letter == "d" else 0.0
     return given_a_start(meant, rule(told, reading, letter, meant, logs, per.get(letter, _one)))
 
@@ -186,7 +194,7 @@ checks = {
         "inequality",
         parts(
             {
-                "η = O(1/α²)": every(*bounded("signal_bound")),
+                "N < N_c, η = O(1/α²)": every(*bounded("signal_bound")),
                 "η = 1": every(*bounded("signal_bound", runs=(LARGE,)), _vast("signal_bound")),
             }
         ),
@@ -209,7 +217,10 @@ checks = {
                     *bounded("signal_peak", runs=(LARGE,)), _vast("signal_peak")
                 ),
                 "max_r u_r ≤ Õ(1/α), N = d": every(*bounded("signal_peak", runs=(SQUARE,))),
-                "|v_{i,j,r}| ≤ Õ(1)": every(*bounded("noise_peak", runs=(COUNTS, SIZES, ETAS))),
+                "|v_{i,j,r}| ≤ Õ(1)": every(
+                    no_growth("power of N in noise_peak", "noise_peak", "N", COUNTS, LOGS),
+                    *bounded("noise_peak", runs=(SIZES, ETAS)),
+                ),
             }
         ),
     ),
