@@ -34,7 +34,7 @@ GONE = {"scales", "step_size", "C_eff", "N'", "d"}  # known without running: no 
 
 # plans that are today what they were; the others are compared by their numbers alone
 TOY = (
-    ("cgro.dynamics", dict(steps=12, sweeps=False, gaps=(0.6, 0.1), many=())),
+    ("cgro.dynamics", dict(steps=12, swept=(), gaps=(0.6, 0.1), many=())),
     ("conv.eq16", {"m": (16,), "rules": ("exact", "random"), "steps": 4}),
     ("cgro.phases", dict(ratios=(0.25, 1.0), gap=(0.2,), longest=20)),
     (OWN, dict(kind="run")),

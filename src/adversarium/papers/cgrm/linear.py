@@ -5,7 +5,7 @@ Reading: l2 balls, d = 200, α = 5, δ = 2; the limit is the max-margin directio
 found exactly. The paper names no regime for o(1): N' → ∞ at fixed d and d → ∞ at N'/d = 0.1 are
 looked at. Training with the exponential loss literally (η = 0.01) and divided by its mean
 (η = 0.05), 3,000 steps.
-Cost: quick 30 s (2 cores).
+Cost: quick 25 s (2 cores).
 """
 
 import math

@@ -6,7 +6,7 @@ Reading: l_inf balls of radius δ = N^{−1/(D+2)} (the proof fixes it), l1 grad
 inputs, labels by a smooth boundary, the logistic loss; networks of random smooth features, fixed or
 fitted to S; the maximum over a ball on a grid with its corners, refined twice; C(D, L) = 1,
 Δ = 0.05, 0.1, 0.25.
-Cost: quick 80 s (2 cores).
+Cost: quick 40 s (2 cores).
 """
 
 import math
@@ -36,7 +36,7 @@ from adversarium.trials import (
     taylor,
 )
 
-quick = dict(dimensions=(1, 2), sets=6, fresh=500, repeats=(20, 4), seeds=5)
+quick = dict(dimensions=(1, 2), sets=6, fresh=500, draws=2000, repeats=(20, 4), seeds=5)
 paper = dict(sets=24, seeds=40)
 
 

@@ -194,7 +194,7 @@ checks = {
         "inequality",
         parts(
             {
-                "N < N_c, η = O(1/α²)": every(*bounded("signal_bound")),
+                "N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_bound")),
                 "η = 1": every(*bounded("signal_bound", runs=(LARGE,)), _vast("signal_bound")),
             }
         ),
@@ -212,7 +212,7 @@ checks = {
         "inequality",
         parts(
             {
-                "max_r u_r ≤ Õ(1/α), N < N_c, η = O(1/α²)": every(*bounded("signal_peak")),
+                "max_r u_r ≤ Õ(1/α), N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_peak")),
                 "max_r u_r ≤ Õ(1/α), η = 1": every(
                     *bounded("signal_peak", runs=(LARGE,)), _vast("signal_peak")
                 ),

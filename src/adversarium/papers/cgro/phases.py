@@ -5,7 +5,7 @@ N < N_c = σ²d v*/(qα²(1 − γ)³), v* = σ0σ√d √(2 log((P − 1)m)), q
 Reading: the race is decided by memory_share, V/(V + α³(1 − γ)³U), above or below ½ at the end;
 d = 200, P = 3, m = 8, η = 0.1, λ = ½ unless swept; runs last about eight times as long as the
 faster of the two is predicted to take, at most 80,000 steps.
-Cost: quick 60 s (2 cores); paper minutes on a GPU.
+Cost: quick 20 s (2 cores); paper minutes on a GPU.
 """
 
 import itertools

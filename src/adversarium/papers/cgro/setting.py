@@ -2,7 +2,7 @@
 
 Paper: y f(X) = α³U + V, the transfer attack, the gradient's display, tensor-power and decay lemmas,
 anti-concentration of a cubic form, Sauer's lemma.
-Cost: quick 5 s (2 cores).
+Cost: quick 10 s (2 cores).
 """
 
 from adversarium.data import PatchData

@@ -3,7 +3,7 @@
 Paper: the largest α u_r reaches 1 at T₀ = Θ̃(1/(ηα³σ0)).
 Reading: d = 1000, P = 2, N = 2, as little noise as σ = d^−0.509 polylog(d) allows; one thing is
 swept at a time, seeds fixed; judged on the seeds with some u_r(0) > 0 that arrive within the run.
-Cost: quick 10 s (2 cores).
+Cost: quick 20 s (2 cores).
 """
 
 from adversarium.papers.cgro.dynamics_readings import signal_time
