@@ -61,6 +61,7 @@ def test_an_entry_has_the_keys_of_the_contract():
     plain = made().plain()
     assert set(plain) == KEYS
     assert set(plain["measured"][0]) == {"name", "mean", "low", "high", "values"}
+    assert set(plain["parts"][0]["measured"][0]) == {"name", "mean", "low", "high", "wanted"}
     assert set(plain["expected"]) == {"text", "low", "high"}
     assert set(plain["parts"][0]) == {
         *("name", "verdict", "measured", "reason", "sharpness", "low", "high")

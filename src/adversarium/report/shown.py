@@ -115,7 +115,8 @@ def _verdict(entry: dict[str, Any] | None) -> list[str]:
     if len(parts) > 1:
         lines += [line for part in parts for line in _part(part)]
     else:
-        numbers, ranged = _numbers(entry["measured"], _range(entry["expected"]))
+        measured = parts[0]["measured"] if parts else entry["measured"]
+        numbers, ranged = _numbers(measured, _range(entry["expected"]))
         lines += [f"    {number}" for number in numbers]
         lines += [f"    wanted: {ranged}"] if ranged else []
     if entry["reason"]:

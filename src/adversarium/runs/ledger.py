@@ -113,7 +113,9 @@ class Entry:
 
 
 def _measured(summary: Summary) -> dict[str, Any]:
-    return {**_told(summary), "values": list(summary.values)}
+    """An entry's number: the range that is wanted of it stands with its part."""
+    told = {k: v for k, v in _told(summary).items() if k != "wanted"}
+    return {**told, "values": list(summary.values)}
 
 
 def _told(summary: Summary) -> dict[str, Any]:
@@ -159,8 +161,8 @@ def _summaries(
 ) -> tuple[Summary, ...]:
     made = []
     for m in plain:
-        low, high = m.get("wanted") or (None, None)
-        told = {"values": tuple(values.get(m["name"], ())), "wanted": (low, high)}
+        wanted = tuple(m["wanted"]) if m.get("wanted") else None
+        told = {"values": tuple(values.get(m["name"], ())), "wanted": wanted}
         made.append(Summary(**{**m, **told}))
     return tuple(made)
 
@@ -211,7 +213,7 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
     return replace(
         bare,
         verdict=verdict.verdict,
-        measured=verdict.measured,
+        measured=tuple(replace(m, wanted=None) for m in verdict.measured),
         expected=expected,
         reason=verdict.reason,
         seeds=facts.seeds,
