@@ -28,6 +28,7 @@ from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Unit, resolve, units
 from adversarium.runs.knobs import reaching
+from adversarium.runs.planning import folder_of
 from adversarium.runs.store import Store, StoreFull
 from adversarium.runs.turning import turned
 from tests.program import ENV, OWN, one_sentence
@@ -77,9 +78,9 @@ def test_a_value_that_follows_from_a_knob_is_reached_by_it():
 def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(call):
     out = call("run", "rnrf.fig3", *TOY, "--dry-run").stdout
     assert "network: SmoothedCNN(m=4, " in out and "data: TwoFeaturePatches(k=2, d=10, " in out
-    assert "network.m 100 → 4" in out and "steps 1000 → 12" in out
+    assert "network.m 20 → 4" in out and "steps 1000 → 12" in out
     runs = json.loads(call("run", "rnrf.fig3", *TOY, "--dry-run", "--json").stdout)["runs"]
-    assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [100, 4]
+    assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [20, 4]
 
 
 def test_a_run_tells_its_configuration_and_its_changes(call, own):
@@ -412,7 +413,7 @@ def test_the_file_of_knobs_is_what_turning_them_finds(id):
 def test_show_tells_every_knob(call):
     out = " ".join(call("show", "rnrf.fig3").stdout.split())
     assert "eps (also ε, ϵ, epsilon, radius): number >= 0, 1.2; radius of the perturbations" in out
-    assert "m: whole number >= 1, 100; width" in out
+    assert "m: whole number >= 1, 20; width" in out
 
 
 SYMBOLS = [
@@ -704,3 +705,20 @@ def _interrupted() -> int:
 
 def test_a_close_name_is_offered_once():
     assert nearest("radiu", ["radius", "radius", "n"]) == " Nearest: radius."
+
+
+def test_a_run_whose_weights_are_lost_is_no_counterexample(call, own):
+    text = own.read_text().replace("probes=(risk, train_error)", "probes=(train_error,)")
+    own.write_text(text.replace('y=("risk",)', 'y=("train_error",)'))
+    said = call("run", f"./{own.name}", "--set", "eta=1e200", status=1)
+    assert "the run diverged: its weights are not finite at t = " in said.stderr
+    assert "own.thm: undecided, a run failed" in said.stdout
+
+
+def test_the_folder_of_a_changed_run_names_its_number():
+    assert folder_of({"eta": 1e20}) == "changed eta=1e+20"
+
+
+def test_a_knob_that_quick_leaves_empty_tells_what_it_takes(call):
+    out = " ".join(call("show", "cgro.lemmas").stdout.split())
+    assert "many: whole numbers >= 1, ();" in out and "reaches many points" in out

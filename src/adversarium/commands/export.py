@@ -69,8 +69,11 @@ def export(
         rows = evidence(Reader(opened, home), asked.jobs, chosen)
         if rows is None:
             there = stored_evidence(experiment, opened) if not changes else None
-            other = f", or take --preset {there[0]}, whose rows are there" if there else ""
+            found = there[0] if there and there[0] != preset else ""
+            other = f", or take --preset {found}, whose rows are there" if found else ""
             words = "".join(f" --set {word!r}" for word in set_)
+            words += f" --seeds {seeds}" if seeds else ""
+            words += f" --store {store}" if store != DEFAULT else ""
             raise ValueError(
                 f"{store} lacks rows of {home} at preset {preset} with {len(chosen)} seeds; run "
                 f"`adversarium run {home} --preset {preset}{words}` first{other}."

@@ -248,7 +248,7 @@ def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[Non
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     """A knob's value; a single number for a knob that takes several is one of them."""
     default = inspect.signature(experiment.plan).parameters[name].default
-    present = experiment.knobs(preset).get(name, default)
+    present = experiment.knobs(preset).get(name, default) or default
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
         value = (value,)
     samples = present if isinstance(present, (tuple, list)) else (present,)

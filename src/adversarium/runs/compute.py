@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from adversarium.plans.evidence import Series
 from adversarium.plans.run import Run, Trial
@@ -151,6 +152,8 @@ class Recorder:
                     if not bool(torch.isfinite(row.values).all()):
                         raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
                     by_name.setdefault(name, {})[t] = row
+            if (t in self.times or t == scene.setting.rule.steps) and not _is_finite(state):
+                raise PartFault(f"the run diverged: its weights are not finite at t = {t}")
         except PartFault:
             raise
         except RAISED as fault:
@@ -190,6 +193,12 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
             raise ValueError(f"{told}, and the first axis is the {seeds} seeds")
         rows[name] = row
     return rows
+
+
+def _is_finite(state: State[Any]) -> bool:
+    """Whether every number that a state holds is finite: an error of NaN weights is no error."""
+    held = (leaf for leaf in tree_leaves(vars(state)) if isinstance(leaf, Tensor))
+    return all(bool(leaf.isfinite().all()) for leaf in held if leaf.is_floating_point())
 
 
 def _name(probe: object) -> str:

@@ -48,7 +48,7 @@ def folder_of(changes: Mapping[str, Any]) -> str:
     'changed m=4, lam=0.9'
     """
     words = ", ".join(f"{name}={value}" for name, value in changes.items())
-    plain = "".join(c if c.isalnum() or c in "=.,_- ()" else "-" for c in words)
+    plain = "".join(c if c.isalnum() or c in "=.,_-+ ()" else "-" for c in words)
     if plain != words or len(plain) > 80:
         plain = f"{plain[:80]} {hashlib.sha256(words.encode()).hexdigest()[:8]}"
     return f"changed {plain}"

@@ -24,10 +24,12 @@ def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
     of the runs that change when it is turned."""
     before = _families(experiment.tasks("quick"))
     told = {}
-    for name in inspect.signature(experiment.plan).parameters:
+    for name, parameter in inspect.signature(experiment.plan).parameters.items():
         value = present(experiment, "quick", name)
+        sample = parameter.default if value == () else value  # none of them: the plan's own
         reached: set[str] = set()
         others = [{name: knobs[name]} for knobs in experiment.presets.values() if name in knobs]
+        others += [{name: sample}]
         for turn in (*turns(name, value), *others):
             try:
                 after = _families(experiment.tasks("quick", **turn))
@@ -36,7 +38,7 @@ def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
             both = {**before, **after}
             reached |= {family for family in both if before.get(family) != after.get(family)}
         told[name] = {
-            "takes": kind(value),
+            "takes": kind(sample),
             "quick": configuration(value),
             "reaches": sorted(reached),
             "all": reached >= set(before),

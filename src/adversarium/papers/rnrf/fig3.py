@@ -4,7 +4,7 @@ Paper: correlations of the filters with robust and non-robust features over 1,00
 under adversarial training the growth of the non-robust one stops "near 150"; Theorems 4.3 and 4.4
 on the same two runs, as published (density 15/8 and α/ε = 5/3 are not ≫).
 Reading: the attack's step η̃ = 1e3 acts on the gradient of the batch mean (1e3/N = 10 a point); the
-transition is judged with the literal step, 1e3 a point, too (paper preset).
+transition is judged with the literal step, 1e3 a point, too (paper preset). Quick: m = 20, not 100.
 Cost: quick 55 s (2 cores).
 """
 
