@@ -674,7 +674,7 @@ def test_python_is_told_what_does_not_fit_before_anything_runs():
         data=av.data.Clusters(d=3, mu=1.0), network=av.networks.TwoLayer(m=2), n=4, steps=1, eta=0.1
     )
     wrong = {
-        "data": (None, "data needs a part"),
+        "data": (av.data.Clusters, "data needs a part"),
         "network": (None, "network needs a part"),
         "attack": ("pgd", "attack needs a part"),
         "probes": (["risk"], "a probe is called with a state and a scene"),

@@ -3,7 +3,7 @@ import."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from adversarium.digest import configuration
@@ -116,10 +116,18 @@ class Run(_Placed):
 
     def __post_init__(self) -> None:
         for name in ("probes", "final", "folds"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            given = getattr(self, name)
+            if not isinstance(given, Iterable):
+                raise ValueError(f"{name} is a list such as [av.probes.risk], got {given!r}.")
+            object.__setattr__(self, name, tuple(given))
+        for name in ("n", "steps"):
+            size = getattr(self, name)
+            if isinstance(size, bool) or not isinstance(size, Integral):
+                raise ValueError(f"{name} needs a whole number, got {size!r}.")
         for name, asked in PARTS.items():
             part, needed = getattr(self, name), name in ("data", "network")
-            if not hasattr(part, asked) and (needed or part is not None):
+            lacks = not hasattr(part, asked) or isinstance(part, type)
+            if lacks and (needed or part is not None):
                 raise ValueError(f"{name} needs a part such as NAME(field=value), got {part!r}.")
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
