@@ -183,7 +183,7 @@ def test_figures_of_changed_runs_have_folders_of_their_own_and_marked_titles(
 def test_changed_runs_can_be_exported(call, own, tmp_path):
     words = ("./own.py", "--seeds", "2", "--set", "d=10")
     said = call("export", *words, status=2)
-    one_sentence(said, "adversarium run ./own.py --preset quick --set 'd=10'` first")
+    one_sentence(said, "adversarium run ./own.py --preset quick --set 'd=10' --seeds 2` first")
     call("run", *words)
     call("export", *words)
     lines = (tmp_path / "own changed d=10.csv").read_text().splitlines()
