@@ -71,10 +71,6 @@ _errors = every(
 )
 
 
-def _robust(trial):
-    return last("exact.robust_test", trial)
-
-
 def _stages(*names):
     """Numbers that do not grow with the stages of a gate."""
     told = "power of s in {}"
@@ -89,7 +85,8 @@ checks = {
             {
                 "errors 0, 0 and Ω(1), N up to half of the cells": _errors,
                 "robust test error Ω(1), every N": each(
-                    "almost all cells", lambda trial: level(_robust(trial), SOME, 1)
+                    "almost all cells",
+                    lambda trial: level(last("exact.robust_test", trial), SOME, 1),
                 ),
                 "poly(D) + Õ(ND) parameters": every(*_linear),
             }
