@@ -158,7 +158,7 @@ def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
 
 
 def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
-    boat = "boat.thm3.1.train_error"
+    boat = "boat.published"
     whole = json.loads(call("verify", boat, "conv.eq17", "cgro.hypC.1", "--json").stdout)
     assert set(whole) == {"claims", "machine", "seconds"}
     assert set(whole["machine"]) == {"cpu", "cores", "device", "torch", "python"}
@@ -240,17 +240,17 @@ def test_other_processes_give_the_same_json_as_this_one(call, tmp_path):
 
 
 def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(call, tmp_path):
-    words = ("sweep", "boat.thm3.1.train_error", "--seeds", "5", "--set", "steps=2")
+    words = ("sweep", "boat.published", "--seeds", "5", "--set", "steps=2")
     out = call(*words, "--over", "m=8,16", "--over", "data.beta=0:0.2:0.1", "--json").stdout
     whole = json.loads(out)
     assert len(whole["cells"]) == 6
     assert {c["verdict"] for c in whole["cells"]} <= {"holds", "fails", "undecided"}
-    assert (tmp_path / "sweep" / "boat.thm3.1.train_error-m-data_beta.svg").exists()
+    assert (tmp_path / "sweep" / "boat.published-m-data_beta.svg").exists()
     out = call(*words, "--over", "m=8,16").stdout
     assert out.count("m=") == 2
     call(*words, "--over", "m=8,16")  # the same sweep has the same files,
     call(*words, "--over", "m=8")  # another one its own
-    made = {p.name.removeprefix("boat.thm3.1.train_error-m") for p in tmp_path.glob("sweep/*.csv")}
+    made = {p.name.removeprefix("boat.published-m") for p in tmp_path.glob("sweep/*.csv")}
     assert made == {"-data_beta.csv", ".csv", "-2.csv"}
 
 

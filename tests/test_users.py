@@ -140,7 +140,7 @@ def entry(**more):
 
 def test_every_quantity_of_a_claim_is_shown_with_its_own_range(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    store.keep_verdicts([entry(low=0.0, high=0.01)])
+    store.keep_verdicts({"boat.thm3.1.train_error": entry(low=0.0, high=0.01)})
     text = shown("boat.thm3.1.train_error", tmp_path / "s.sqlite", False)
     assert "holds: a: 0 [0, 0.001] (wanted: 0 to 0.01)" in text
     assert "holds: b: 0.48 [0.47, 0.49] (from the edge 0.02)" in text
@@ -423,9 +423,9 @@ SYMBOLS = [
     ("rnrf.fig3", "N", "n", 50),
     ("rnrf.fig3", "η", "eta", 0.2),
     ("cgrm.linear", "δ", "delta", 1.0),
-    ("boat.thm3.1.train_error", "eps", "attack.radius", 1.0),
-    ("boat.thm3.1.train_error", "δ", "attack.radius", 1.0),
-    ("boat.thm3.1.train_error", "N", "n", 10),
+    ("boat.published", "eps", "attack.radius", 1.0),
+    ("boat.published", "δ", "attack.radius", 1.0),
+    ("boat.published", "N", "n", 10),
 ]
 
 
@@ -567,9 +567,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(call, own):
 
 def test_a_dry_run_takes_no_memory_and_a_number_beyond_a_tensor_is_a_sentence(call):
     d = 10**11
-    out = call("run", "boat.thm3.1.train_error", "--set", f"d={d}", "--dry-run").stdout
+    out = call("run", "boat.published", "--set", f"d={d}", "--dry-run").stdout
     assert f"d={d}" in out and "MiB" in out
-    said = call("run", "boat.thm3.1.train_error", "--set", f"d={10**20}", status=2)
+    said = call("run", "boat.published", "--set", f"d={10**20}", status=2)
     one_sentence(said, "at most 9223372036854775807")
 
 

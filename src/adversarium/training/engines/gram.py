@@ -150,6 +150,12 @@ class GramState:
         """The weights, rebuilt."""
         return self.full.W
 
+    @cached_property
+    def x_adv(self) -> Tensor:
+        """The training points under the training attack, X + E W."""
+        x: Tensor = self.setting.train.x
+        return x + self.at.attacked[0] @ self.W
+
     def f(self, x: Tensor) -> Tensor:
         """The network's output."""
         return self.full.f(x)
@@ -203,7 +209,7 @@ class Gram:
     """Adversarial training in (K, H, G), Algorithm 1 of BOAT."""
 
     name: str = "gram"
-    version: int = 1
+    version: int = 2  # 2: f sums the halves unit by unit
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 
