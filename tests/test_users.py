@@ -284,9 +284,9 @@ def test_an_own_file_that_could_show_nothing_is_refused(fault, call, tmp_path):
 
 
 LIMITS = {
-    "boat --set m=-3": "m (number of hidden units) needs a finite number even and >= 2, got -3.",
-    "boat --set m=0": "even and >= 2, got 0",
-    "boat --set m=3": "even and >= 2, got 3",
+    "boat.published --set m=-3": "m (number of hidden units) needs a finite number even and",
+    "boat.published --set m=0": "even and >= 2, got 0",
+    "boat.published --set m=3": "even and >= 2, got 3",
     "rnrf.fig3 --set eta=1e400": "eta (learning rate η) needs a finite number > 0, got inf.",
     "rnrf.fig3 --set attack.radius=1e400": "radius needs a finite number, got inf.",
     "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
@@ -302,7 +302,7 @@ def test_a_value_outside_its_limits_is_refused_with_them(words, call):
 
 
 def test_a_range_without_a_step_is_refused(call):
-    said = call("sweep", "boat", "--over", "data.beta=0:0.3:0", status=2)
+    said = call("sweep", "boat.published", "--over", "data.beta=0:0.3:0", status=2)
     one_sentence(said, "needs a step other than 0 that leads from 0 to 0.3, got 0")
 
 
@@ -437,7 +437,7 @@ def test_the_papers_symbols_are_understood(id, symbol, ours, value):
 
 
 def test_a_symbol_that_nothing_has_here_is_answered_with_our_word(call):
-    said = call("run", "boat", "--set", "λ=0.5", status=2)
+    said = call("run", "boat.published", "--set", "λ=0.5", status=2)
     one_sentence(said, "nothing is called 'λ' here; λ is lam (weight λ of the adversarial loss")
 
 

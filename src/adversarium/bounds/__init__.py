@@ -1,6 +1,6 @@
 """The numbers that the theorems promise or ask for: plain floats in, plain floats out."""
 
-from adversarium.bounds.boat import least_robust_error, overlap, permitted_constants, robust_floor
+from adversarium.bounds.boat import least_robust_error, permitted_constants, robust_floor
 from adversarium.bounds.cgrm import (
     few_points_error,
     not_exact,
@@ -26,7 +26,6 @@ __all__ = [
     "memory_time",
     "not_exact",
     "least_robust_error",
-    "overlap",
     "permitted_constants",
     "robust_floor",
     "phase_two_level",

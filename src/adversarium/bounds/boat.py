@@ -2,10 +2,6 @@
 
 import math
 
-import torch
-
-from adversarium.data.marginals import Marginal, Mixed
-
 
 def permitted_constants(
     n: int,
@@ -47,21 +43,6 @@ def permitted_constants(
 
 def _phi(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2))
-
-
-def overlap(marginal: Marginal, mu: float, alpha: float, points: int = 400_001) -> float:
-    """∫ min{p(ξ), p(ξ + v)} dξ, v = 2(‖μ‖ − α) along one axis, Theorem 3.2 of BOAT, by
-    quadrature.
-
-    >>> round(overlap(Gauss(), 2.0, 0.2), 6)
-    0.071861
-    """
-    law = marginal.laws[0] if isinstance(marginal, Mixed) else marginal
-    v = 2 * max(mu - alpha, 0.0)
-    reach = math.sqrt(160 / law.lam) + v + 5
-    x = torch.linspace(-reach, reach, points, dtype=torch.float64)
-    least = torch.minimum(law.log_density(x), law.log_density(x + v)).exp()
-    return float(torch.trapezoid(least, x))
 
 
 def robust_floor(beta: float, shared: float, tight: bool = False) -> float:

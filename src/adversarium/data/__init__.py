@@ -10,6 +10,7 @@ from adversarium.data.marginals import (
     Quartic,
     Skew,
     TruncatedGauss,
+    overlap,
 )
 from adversarium.data.margins import MarginBatch, MarginMixture
 from adversarium.data.patches import PatchBatch, PatchData
@@ -37,4 +38,5 @@ __all__ = [
     "SpherePoints",
     "TwoFeatureBatch",
     "TwoFeaturePatches",
+    "overlap",
 ]

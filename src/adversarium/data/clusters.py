@@ -61,6 +61,7 @@ class Clusters:
     seen: int | None = None
 
     k = 1
+    later = ("marginal", "spread", "flip", "balanced", "seen")  # not of the first version
 
     def __post_init__(self) -> None:
         if self.d < 1 or not self.mu >= 0:
@@ -158,7 +159,10 @@ class Clusters:
     def sample(self, n: int, rng: Generator) -> ClusterBatch:
         """n points of D, with their clean labels."""
         clean_y = self.labels(n, rng)
+        placed = self.flip in ("near", "far")  # by the noise, which is drawn after other flips
+        y = clean_y if placed else self.flipped(clean_y, clean_y, rng)
         xi = self.marginal.sample((n, *self.shape), rng)
-        along = clean_y * xi[:, : self.spread].sum(1) / math.sqrt(self.spread)
-        x = xi + clean_y[:, None] * self.mean
-        return ClusterBatch(x=x, y=self.flipped(clean_y, along, rng), clean_y=clean_y)
+        if placed:
+            along = clean_y * xi[:, : self.spread].sum(1) / math.sqrt(self.spread)
+            y = self.flipped(clean_y, along, rng)
+        return ClusterBatch(x=xi + clean_y[:, None] * self.mean, y=y, clean_y=clean_y)

@@ -2,129 +2,24 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import PGD
-from adversarium.data.clusters import ClusterBatch, Clusters
 from adversarium.networks.certificates import increment_bounds
-from adversarium.networks.two_layer import TwoLayer, signs
+from adversarium.probes.cluster_looks import Attacked, ClusterScene, Look
 from adversarium.probes.measuring import described, measures
-from adversarium.probes.scene import Scene
 from adversarium.shapes import Float
 from adversarium.sockets import Measure, Rows
-
-ClusterScene = Scene[Clusters, TwoLayer, PGD, ClusterBatch]
 
 DELTA = 0.1  # δ of the statements
 C7 = 0.05  # of Corollary B.31: one for all sizes
 INCREMENTS = (0, 1, 2, 5, 12, 30, 59)  # the steps whose increment is looked at over whole balls
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
-    """One state of a training as BOAT's proofs see it; rows of x̃ are the attacked points."""
-
-    state: Any
-    scene: ClusterScene
-
-    @cached_property
-    def W(self) -> Float[Tensor, "S m d"]:
-        """The weights."""
-        W: Tensor = self.state.W
-        return W
-
-    @property
-    def y(self) -> Float[Tensor, "S n"]:
-        """Observed labels."""
-        return self.scene.train.y
-
-    @property
-    def a(self) -> Float[Tensor, " m"]:
-        """The top layer, ±1."""
-        return signs(self.scene.network.m, self.W)
-
-    @property
-    def alpha(self) -> float:
-        """The radius α; 0 without an attack."""
-        return self.scene.attack.radius if self.scene.attack is not None else 0.0
-
-    @cached_property
-    def mean(self) -> Float[Tensor, " d"]:
-        """μ."""
-        return self.scene.data.mean.to(self.W)
-
-    @cached_property
-    def x(self) -> Float[Tensor, "S n d"]:
-        """x̃."""
-        x: Tensor = self.state.x_adv
-        return x
-
-    @cached_property
-    def h(self) -> Float[Tensor, "S n m"]:
-        """⟨w_s, x̃_i⟩."""
-        return self.x @ self.W.mT
-
-    @cached_property
-    def slope(self) -> Float[Tensor, "S n m"]:
-        """φ'(⟨w_s, x̃_i⟩)."""
-        return self.scene.network.activation.slope(self.h)
-
-    @cached_property
-    def log_g(self) -> Float[Tensor, "S n"]:
-        """log g̃_i, g̃_i = 1/(1 + exp(y_i f(x̃_i)))."""
-        return torch.nn.functional.logsigmoid(-self.y * self.scene.network.top(self.h))
-
-    @cached_property
-    def G(self) -> Float[Tensor, " S"]:
-        """Ĝ_rob, the mean of g̃."""
-        return self.log_g.exp().mean(-1)
-
-    @cached_property
-    def loss(self) -> Float[Tensor, " S"]:
-        """L̂_rob."""
-        margin = self.y * self.scene.network.top(self.h)
-        return torch.nn.functional.softplus(-margin).mean(-1)
-
-    @cached_property
-    def lengths(self) -> Float[Tensor, "S m"]:
-        """‖w_s‖."""
-        lengths: Tensor = self.W.norm(dim=-1)
-        return lengths
-
-    @cached_property
-    def spectral(self) -> Float[Tensor, " S"]:
-        """‖W‖₂."""
-        largest: Tensor = torch.linalg.matrix_norm(self.W, ord=2)
-        return largest
-
-    @cached_property
-    def own(self) -> Tensor:
-        """T: the pairs (i, s) with y_i = a_s."""
-        return self.y[..., None] == self.a
-
-    def active(self) -> Tensor:
-        """A: the pairs (i, s) with ⟨w_s, x⟩ > 0 over the whole ball of x_i; at t = 0 at x_i."""
-        z = self.scene.train.x @ self.W.mT
-        return z > (0.0 if self.state.t == 0 else self.alpha) * self.lengths[..., None, :]
-
-    def expected_margin(self) -> Float[Tensor, "2 S"]:
-        """E[y f(x; W) | y] for y = 1 and −1, in closed form: ⟨w_s, x⟩ is Gaussian."""
-        data, phi = self.scene.data, self.scene.network.activation
-        sd = self.lengths * math.sqrt(data.marginal.var)
-        along = self.W @ self.mean
-        sides = [
-            y * (self.a * phi.mean(y * along, sd)).sum(-1) / math.sqrt(len(self.a))
-            for y in (1.0, -1.0)
-        ]
-        return torch.stack(sides)
-
-
 @measures(r"$\max_{i,j} \tilde g_i/\tilde g_j$")
-def loss_ratio(state: Any, scene: ClusterScene) -> Float[Tensor, " S"]:
+def loss_ratio(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
     """max g̃_i/g̃_j over the training points, g̃_i = 1/(1 + exp(y_i f(x̃_i))), Lemma 4.4 of BOAT.
 
     >>> loss_ratio.measures[0].name
@@ -138,7 +33,7 @@ def loss_ratio(state: Any, scene: ClusterScene) -> Float[Tensor, " S"]:
     least_cosine=r"$\min_i \cos(y_i(\tilde x_i - x_i), -\sum_k y_k x_k)$",
     median_cosine=r"median $\cos(y_i(\tilde x_i - x_i), -\sum_k y_k x_k)$",
 )
-def attack_angle(state: Any, scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
+def attack_angle(state: Attacked, scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
     """The angle between a training perturbation and the sum of the training points, §4.1 of BOAT.
 
     least_cosine: The least over the points.
@@ -155,7 +50,7 @@ def attack_angle(state: Any, scene: ClusterScene) -> dict[str, Float[Tensor, " S
 
 
 @measures(r"$\|W\|_F$")
-def weight_norm(state: Any, scene: ClusterScene) -> Float[Tensor, " S"]:
+def weight_norm(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
     """‖W‖_F, Lemma B.15 of BOAT.
 
     >>> weight_norm.measures[0].name
@@ -167,7 +62,7 @@ def weight_norm(state: Any, scene: ClusterScene) -> Float[Tensor, " S"]:
 
 
 @measures(r"$\min_{\bar y} E[yf|\bar y]/(\|W\|_2\sqrt{n/d}\,\|\mu\|^2)$")
-def margin_share(state: Any, scene: ClusterScene) -> Float[Tensor, " S"]:
+def margin_share(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
     """min over y of E[y f(x; W) | y]/‖W‖₂ over √(n/d)‖μ‖², Lemmas B.14 and B.33 of BOAT.
 
     >>> margin_share.measures[0].name
@@ -199,7 +94,7 @@ _MAX = {
     "largest_mu": r"$\max_t \max_i y^c_i\langle\mu, \tilde x_i\rangle/\|\mu\|^2$",
     "cross_inner": r"$\max |\langle\tilde x_i, \tilde x_j\rangle|$ over its law",
     "norm_growth": r"$\max_t (\|W\|_F - \|W^0\|_F)/(\eta\sqrt{d/n}\sum\hat G)$",
-    "unit_length": r"$\max_t \max_s \|w_s\|\sqrt m/(\eta(\|\mu\|+\sqrt{d/n}+\alpha)\sum\hat G)$",
+    "unit_length": r"$\max_t \max_s \|w_s\|\sqrt{m}/(\eta(\|\mu\|+\sqrt{d/n}+\alpha)\sum\hat G)$",
     "loss_over_average": r"$\max_T T\hat L(W^T)/(2\sum\hat G)$",
     "gradient_share": r"$\max_t \|\nabla\hat L\|_F/((\sqrt{10d}+\alpha)\hat G)$",
     "lost_pairs": r"$\#(A(t)\cap T) \setminus A(t+1)$",
@@ -268,7 +163,7 @@ class ClusterConstants:
         """All of them."""
         return described({**_MAX, **_MIN, **_ONCE}, type(self).__doc__)
 
-    def see(self, memory: Remembered | None, state: Any, scene: ClusterScene) -> Remembered:
+    def see(self, memory: Remembered | None, state: Attacked, scene: ClusterScene) -> Remembered:
         """The memory after one more state."""
         look = Look(state, scene)
         if memory is None:

@@ -3,7 +3,6 @@ a share β of fresh points by their labels alone, and on far fewer by themselves
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,11 +10,11 @@ from torch import Tensor
 from adversarium.attacks.gradient import PGD
 from adversarium.data.clusters import ClusterBatch
 from adversarium.networks.two_layer import TwoLayer
-from adversarium.probes.cluster_constants import ClusterScene
+from adversarium.probes.cluster_looks import ClusterScene
 from adversarium.probes.measuring import described
 from adversarium.rng import normal, streams
 from adversarium.shapes import Float
-from adversarium.sockets import Measure
+from adversarium.sockets import Measure, State
 
 
 def pushed(
@@ -36,7 +35,8 @@ def pushed(
         value, g = height(xi)
         square = g.square().sum(-1)
         along = (g * xi).sum(-1) - value
-        xi = (along / torch.where(square > 0, square, math.inf))[:, None] * g
+        next_ = (along / torch.where(square > 0, square, 1.0))[:, None] * g
+        xi = torch.where((square > 0)[:, None], next_, xi)  # at a kink no slope leads on
     low, high = torch.zeros_like(xi[:, :1]), 4 + torch.zeros_like(xi[:, :1])
     for _ in range(steps):
         middle = (low + high) / 2
@@ -72,7 +72,7 @@ class RareError:
             }
         return described(symbols, type(self).__doc__)
 
-    def __call__(self, state: Any, scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
+    def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
         W: Tensor = state.W
         kinds = {"log_error": 0.0}
         if self.radius:
@@ -137,7 +137,7 @@ class ClusterErrors:
         }
         return described(symbols, type(self).__doc__)
 
-    def __call__(self, state: Any, scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
+    def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
         fresh = scene.test(self.n)
         right = ClusterBatch(fresh.x, fresh.clean_y, fresh.clean_y)
         wrong = ClusterBatch(fresh.x, -fresh.clean_y, fresh.clean_y)

@@ -29,6 +29,7 @@ from adversarium.plans import (
     parts,
     power,
 )
+from adversarium.plans.evidence import slope
 from adversarium.probes import (
     CertifiedError,
     ClusterConstants,
@@ -77,7 +78,7 @@ def _growth(run):
     """The power of t in the loss ratio over the second half of the record times."""
     t, values = run.curve("loss_ratio")
     late = t >= t[-1] ** 0.5
-    return np.array([np.polyfit(np.log(t[late]), np.log(y[late]), 1)[0] for y in values])
+    return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
 
 
 growth = Reading("power of t in max g̃_i/g̃_j", _growth, ("loss_ratio",))

@@ -22,6 +22,7 @@ from adversarium.plans import (
     power,
     where,
 )
+from adversarium.plans.evidence import slope
 
 BOTH = (SHARP, SMOOTH)
 C1 = 10.0  # 10/κ, κ = 1 in units of N(0, I) noise
@@ -148,12 +149,16 @@ def _unit(run: Rows) -> float:
 rate = _read("−log err_c/(n‖μ‖⁴/d)", lambda r: -_last(r, "log_error") / _unit(r), "log_error")
 
 
+def _power(t: np.ndarray, values: np.ndarray, since: float) -> np.ndarray:
+    """The power of t in a curve from a time on; NaN without three."""
+    late = (t >= since) & (t > 0)
+    return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
+
+
 def _falls(run: Rows) -> np.ndarray:
     """The power of t in the robust loss over the last decade of the run."""
     t, values = run.curve("risk")
-    late = t >= t[-1] / 10
-    x = np.log(t[late])
-    return np.array([np.polyfit(x, np.log(y[late]), 1)[0] for y in values])
+    return _power(t, values, t[-1] / 10)
 
 
 falls = _read("power of t in L̂", _falls, "risk")
@@ -162,8 +167,7 @@ falls = _read("power of t in L̂", _falls, "risk")
 def _late(name: str):
     def slopes(run: Rows) -> np.ndarray:
         t, values = run.curve(name)
-        late = t >= LATE
-        return np.array([np.polyfit(np.log(t[late]), np.log(y[late]), 1)[0] for y in values])
+        return _power(t, values, LATE)
 
     return slopes
 

@@ -28,7 +28,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick", "switch"]
 
 _LADDER = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)  # N over N_c
 
-quick = dict(gap=(0.2, 0.15, 0.12), ratios=(0.25, 0.5, 1.0, 2.0, 4.0), seeds=5)
+quick = dict(gap=(0.15, 0.12, 0.09), ratios=(0.25, 0.5, 1.0, 2.0, 4.0), seeds=5)
 paper = dict(
     d=(200, 400),
     gap=(0.065, 0.05, 0.04, 0.03),

@@ -209,7 +209,7 @@ class Gram:
     """Adversarial training in (K, H, G), Algorithm 1 of BOAT."""
 
     name: str = "gram"
-    version: int = 2  # 2: f sums the halves unit by unit
+    version: int = 1
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 

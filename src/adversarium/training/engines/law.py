@@ -96,6 +96,7 @@ class Law(Gram):
         reason = super().refuses(data, network, attack, rule)
         if reason:
             return reason.replace("gram", "law")
+        assert isinstance(network, TwoLayer)
         need = _coordinates(rule, network)
         if data.d < need:
             return f"law needs d of at least n + m/2 + 1 = {need}"
@@ -110,6 +111,6 @@ class Law(Gram):
         )  # fmt: skip
 
 
-def _coordinates(rule: Rule, network: Any) -> int:
+def _coordinates(rule: Rule, network: TwoLayer) -> int:
     """n + m/2 + 1."""
-    return int(rule.n + network.m // 2 + 1)
+    return rule.n + network.m // 2 + 1
