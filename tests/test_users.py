@@ -722,3 +722,49 @@ def test_the_folder_of_a_changed_run_names_its_number():
 def test_a_knob_that_quick_leaves_empty_tells_what_it_takes(call):
     out = " ".join(call("show", "cgro.lemmas").stdout.split())
     assert "many: whole numbers >= 1, ();" in out and "reaches many points" in out
+
+
+# an own verdict belongs to its file; one value a thing; seeds are numbers; no knob is dead
+
+
+def test_a_verdict_of_an_own_file_belongs_to_that_file_as_it_stands(call, own, tmp_path):
+    call("verify", "./own.py")
+    assert "mine.thm" in call("show", "./own.py").stdout
+    first = call("export", "./own.py", "--to", "tex", "--out", "a.tex")
+    assert (tmp_path / "a.tex").exists() and not first.stderr
+    (tmp_path / "other.py").write_text(own.read_text().replace("eta=", "eta=0.5 * "))
+    said = call("export", "./other.py", "--to", "tex", "--out", "b.tex", status=2)
+    assert "no verdict of ./other.py" in said.stderr
+    own.write_text(own.read_text() + "\n# edited\n")
+    said = call("export", "./own.py", "--to", "tex", "--out", "c.tex", status=2)
+    assert "no verdict of ./own.py" in said.stderr
+
+
+@pytest.mark.parametrize("words", [("m=32", "network.m=64"), ("m=32", "network=TwoLayer(m=8)")])
+def test_a_knob_and_a_field_of_one_thing_are_refused_together(call, words):
+    sets = [part for word in words for part in ("--set", word)]
+    said = call("run", "boat.published", *sets, "--dry-run", status=2)
+    one_sentence(said, "are one thing here; give it one value")
+
+
+@pytest.mark.parametrize("seeds", [[True], [-1], []])
+def test_a_seed_is_a_number_and_true_is_none(seeds):
+    trial = av.Trial(function=av.trials.power, parameters=dict(x=2.0, power=1.0))
+    with pytest.raises(ValueError, match="whole numbers"):
+        av.run(trial, seeds=seeds)
+
+
+def test_a_knob_that_reaches_no_run_is_refused(call, tmp_path):
+    text = SHORT.replace("def plan(steps", "def plan(steps, ghost=3")
+    assert "ghost" in text
+    (tmp_path / "ghost.py").write_text(text)
+    said = call("run", "./ghost.py", "--set", "ghost=4", "--dry-run", status=2)
+    one_sentence(said, "ghost reaches no run of ghost")
+
+
+def test_the_interval_that_is_judged_is_the_one_that_is_shown():
+    from adversarium.plans.evidence import Evidence, Quantity
+    from adversarium.plans.rules import Level
+
+    error = Quantity("train_error", lambda rows: np.array([0.0, 0.5, 0.0, 0.3, 0.2]))
+    assert Level(error, 0, 0.9).judge(Evidence()).verdict == "holds"

@@ -89,7 +89,7 @@ class Remembered:
 
 
 _MAX = {
-    "loss_ratio": r"$\max_t \max \tilde g_i/\tilde g_j$",
+    "largest_ratio": r"$\max_t \max \tilde g_i/\tilde g_j$",
     "span_distance": r"$\max_t \max_i \mathrm{dist}(\tilde x_i, \mathrm{span} X)$",
     "largest_mu": r"$\max_t \max_i y^c_i\langle\mu, \tilde x_i\rangle/\|\mu\|^2$",
     "cross_inner": r"$\max |\langle\tilde x_i, \tilde x_j\rangle|$ over its law",
@@ -124,7 +124,7 @@ _ONCE = {
 class ClusterConstants:
     """The constants of BOAT's lemmas at every step of a run, δ = 0.1.
 
-    loss_ratio: The largest g̃_i/g̃_j, Lemma 4.4 of BOAT.
+    largest_ratio: The largest g̃_i/g̃_j at any step, Lemma 4.4 of BOAT.
     span_distance: The largest distance of an attacked point from the span of the training points,
         Lemma 4.1 of BOAT.
     largest_mu: The largest y_c⟨μ, x̃_i⟩/‖μ‖², Lemmas B.11 and B.28 of BOAT.
@@ -155,7 +155,7 @@ class ClusterConstants:
     active_kept: 1 where every such count at t = 1 is at least that at t = 0.
 
     >>> [measure.name for measure in ClusterConstants().measures][:2]
-    ['loss_ratio', 'span_distance']
+    ['largest_ratio', 'span_distance']
     """
 
     @property
@@ -241,7 +241,7 @@ def _points(look: Look) -> dict[str, Tensor]:
     inner = inner - torch.diag_embed(inner.diagonal(dim1=-2, dim2=-1))
     law = mu**2 + math.sqrt(d * math.log(n / DELTA)) + look.alpha * math.sqrt(d / n)
     return {
-        "loss_ratio": (look.log_g.amax(-1) - look.log_g.amin(-1)).exp(),
+        "largest_ratio": (look.log_g.amax(-1) - look.log_g.amin(-1)).exp(),
         "span_distance": off.norm(dim=-1).amax(-1),
         "largest_mu": along.amax(-1),
         "least_mu": along.amin(-1),

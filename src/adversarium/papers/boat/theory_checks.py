@@ -305,8 +305,10 @@ checks: dict[str, Check] = {
         "inequality",
         parts(
             {
-                "smoothed leaky ReLU, over sizes": every(*flat(no_growth, "loss_ratio", (SMOOTH,))),
-                "ReLU, over sizes": every(*flat(no_growth, "loss_ratio", (SHARP,))),
+                "smoothed leaky ReLU, over sizes": every(
+                    *flat(no_growth, "largest_ratio", (SMOOTH,))
+                ),
+                "ReLU, over sizes": every(*flat(no_growth, "largest_ratio", (SHARP,))),
                 "in t": every(
                     *(_at_most(late_ratio, 0.03, where("long", φ=phi, C=8)) for phi in BOTH)
                 ),

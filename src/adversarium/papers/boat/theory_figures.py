@@ -9,7 +9,7 @@ figures = (
         title="Along the ladder of C",
         y=(
             "worst(certified_error)",
-            "loss_ratio",
+            "largest_ratio",
             "least_mu",
             "least_margin_share",
             "found_increment",
@@ -33,7 +33,7 @@ figures = (
             "largest; fitted power with its 99 % interval, claimed: none (dashed).",
         )
         for number, title, label in (
-            ("loss_ratio", "Lemma 4.4: the loss ratio over sizes", "max g̃_i/g̃_j"),
+            ("largest_ratio", "Lemma 4.4: the loss ratio over sizes", "max g̃_i/g̃_j"),
             (
                 "least_margin_share",
                 "Lemma B.33: the margin over sizes",
