@@ -15,7 +15,7 @@ from adversarium.runs.jobs import Unit, fitting_threads, largest_tensor, resolve
 
 CASES = {  # experiment, changes
     "conv.eq16": dict(rules=("exact",)),
-    "boat.thm3.1.train_error": dict(steps=40),
+    "boat.published": dict(steps=40),
     "cgro.thm4.1": dict(steps=400, scaling=(), counts=(), many=()),
     "rnrf.fig3": dict(steps=12, n=20, d=20, P=8, m=16),
     "rnrf.theorems": dict(steps=60, places=((5, 50),)),

@@ -149,16 +149,16 @@ def test_a_changed_run_is_marked_and_never_enters_the_ledger(changed, call, tmp_
 
 
 def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
-    out = call("run", "boat", "--dry-run").stdout
+    out = call("run", "boat.published", "--dry-run").stdout
     assert "engine gram" in out and "10 of 10 seeds" in out
     assert "MiB" in out and "time unknown" in out and "measured: quick" in out
-    out = call("run", "boat", "--dry-run", "--set", "attack.start=uniform").stdout
+    out = call("run", "boat.published", "--dry-run", "--set", "attack.start=uniform").stdout
     assert "not gram: gram needs normalised steps from a zero start" in out
     assert not (tmp_path / "adversarium.sqlite").exists()
 
 
 def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
-    boat = "boat.thm3.1.train_error"
+    boat, one = "boat.published", "boat.thm3.1.train_error.published"
     whole = json.loads(call("verify", boat, "conv.eq17", "cgro.hypC.1", "--json").stdout)
     assert set(whole) == {"claims", "machine", "seconds"}
     assert set(whole["machine"]) == {"cpu", "cores", "device", "torch", "python"}
@@ -168,11 +168,11 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
-    assert set(by_id) >= {boat, "conv.eq17", "cgro.hypC.1"}
+    assert set(by_id) >= {one, "conv.eq17", "cgro.hypC.1"}
     for claim in by_id.values():
         assert set(claim) == keys
-    judged = by_id[boat]
-    assert judged["verdict"] == "holds" and judged["seeds"] == 10
+    judged = by_id[one]
+    assert judged["verdict"] == "fails" and judged["seeds"] == 10
     for m in judged["measured"][:2]:
         assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 10
     assert set(judged["expected"]) == {"text", "low", "high"}
@@ -184,7 +184,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
     assert by_id["conv.eq17"]["verdict"] == "not yet implemented"
     # the other commands on the same store
-    assert "last verdict: holds" in call("show", boat).stdout
+    assert "last verdict: fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout
     for kind, start in (("csv", "run,seed,t,probe,at,value"), ("tex", "% needs"), ("npz", "PK")):
         call("export", boat, "--to", kind)
@@ -192,11 +192,11 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     call("verify", boat, "--write", "ledger.json")
     call("verify", "conv.eq17", "--write", "ledger.json")
     kept = json.loads((tmp_path / "ledger.json").read_text())["claims"]
-    assert [c["id"] for c in kept if c["verdict"] == "holds"] == [boat]
+    assert one in [c["id"] for c in kept if c["verdict"] == "fails"]
     assert kept[-1]["id"] == "conv.eq17"
     drawn.append(boat)
     call("report", "--out", "site")
-    assert boat in (tmp_path / "site" / "index.html").read_text()
+    assert one in (tmp_path / "site" / "index.html").read_text()
     (tmp_path / "other.json").write_text("[1, 2]")
     call("verify", "conv.eq17", "--write", "other.json", status=2)
     assert (tmp_path / "other.json").read_text() == "[1, 2]"
@@ -240,17 +240,17 @@ def test_other_processes_give_the_same_json_as_this_one(call, tmp_path):
 
 
 def test_a_sweep_is_a_grid_of_verdicts_with_a_picture(call, tmp_path):
-    words = ("sweep", "boat.thm3.1.train_error", "--seeds", "5", "--set", "steps=2")
+    words = ("sweep", "boat.published", "--seeds", "5", "--set", "steps=2")
     out = call(*words, "--over", "m=8,16", "--over", "data.beta=0:0.2:0.1", "--json").stdout
     whole = json.loads(out)
     assert len(whole["cells"]) == 6
     assert {c["verdict"] for c in whole["cells"]} <= {"holds", "fails", "undecided"}
-    assert (tmp_path / "sweep" / "boat.thm3.1.train_error-m-data_beta.svg").exists()
+    assert (tmp_path / "sweep" / "boat.published-m-data_beta.svg").exists()
     out = call(*words, "--over", "m=8,16").stdout
     assert out.count("m=") == 2
     call(*words, "--over", "m=8,16")  # the same sweep has the same files,
     call(*words, "--over", "m=8")  # another one its own
-    made = {p.name.removeprefix("boat.thm3.1.train_error-m") for p in tmp_path.glob("sweep/*.csv")}
+    made = {p.name.removeprefix("boat.published-m") for p in tmp_path.glob("sweep/*.csv")}
     assert made == {"-data_beta.csv", ".csv", "-2.csv"}
 
 
@@ -502,7 +502,7 @@ def test_the_bare_command_needs_only_the_core_packages(tmp_path):
         "for name in ('cyclopts', 'rich', 'matplotlib', 'jaxtyping', 'beartype', 'distributed'):\n"
         "    sys.modules[name] = None\n"
         "from adversarium.runs.__main__ import main\n"
-        "raise SystemExit(main(['boat', '--seeds', '1', '--store', 's.sqlite']))\n"
+        "raise SystemExit(main(['boat.published', '--seeds', '1', '--store', 's.sqlite']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -140,7 +140,7 @@ def entry(**more):
 
 def test_every_quantity_of_a_claim_is_shown_with_its_own_range(tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    store.keep_verdicts([entry(low=0.0, high=0.01)])
+    store.keep_verdicts({"boat.thm3.1.train_error": entry(low=0.0, high=0.01)})
     text = shown("boat.thm3.1.train_error", tmp_path / "s.sqlite", False)
     assert "holds: a: 0 [0, 0.001] (wanted: 0 to 0.01)" in text
     assert "holds: b: 0.48 [0.47, 0.49] (from the edge 0.02)" in text
@@ -284,9 +284,9 @@ def test_an_own_file_that_could_show_nothing_is_refused(fault, call, tmp_path):
 
 
 LIMITS = {
-    "boat --set m=-3": "m (number of hidden units) needs a finite number even and >= 2, got -3.",
-    "boat --set m=0": "even and >= 2, got 0",
-    "boat --set m=3": "even and >= 2, got 3",
+    "boat.published --set m=-3": "m (number of hidden units) needs a finite number even and",
+    "boat.published --set m=0": "even and >= 2, got 0",
+    "boat.published --set m=3": "even and >= 2, got 3",
     "rnrf.fig3 --set eta=1e400": "eta (learning rate η) needs a finite number > 0, got inf.",
     "rnrf.fig3 --set attack.radius=1e400": "radius needs a finite number, got inf.",
     "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
@@ -302,7 +302,7 @@ def test_a_value_outside_its_limits_is_refused_with_them(words, call):
 
 
 def test_a_range_without_a_step_is_refused(call):
-    said = call("sweep", "boat", "--over", "data.beta=0:0.3:0", status=2)
+    said = call("sweep", "boat.published", "--over", "data.beta=0:0.3:0", status=2)
     one_sentence(said, "needs a step other than 0 that leads from 0 to 0.3, got 0")
 
 
@@ -423,9 +423,9 @@ SYMBOLS = [
     ("rnrf.fig3", "N", "n", 50),
     ("rnrf.fig3", "η", "eta", 0.2),
     ("cgrm.linear", "δ", "delta", 1.0),
-    ("boat.thm3.1.train_error", "eps", "attack.radius", 1.0),
-    ("boat.thm3.1.train_error", "δ", "attack.radius", 1.0),
-    ("boat.thm3.1.train_error", "N", "n", 10),
+    ("boat.published", "eps", "attack.radius", 1.0),
+    ("boat.published", "δ", "attack.radius", 1.0),
+    ("boat.published", "N", "n", 10),
 ]
 
 
@@ -437,7 +437,7 @@ def test_the_papers_symbols_are_understood(id, symbol, ours, value):
 
 
 def test_a_symbol_that_nothing_has_here_is_answered_with_our_word(call):
-    said = call("run", "boat", "--set", "λ=0.5", status=2)
+    said = call("run", "boat.published", "--set", "λ=0.5", status=2)
     one_sentence(said, "nothing is called 'λ' here; λ is lam (weight λ of the adversarial loss")
 
 
@@ -567,9 +567,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(call, own):
 
 def test_a_dry_run_takes_no_memory_and_a_number_beyond_a_tensor_is_a_sentence(call):
     d = 10**11
-    out = call("run", "boat.thm3.1.train_error", "--set", f"d={d}", "--dry-run").stdout
+    out = call("run", "boat.published", "--set", f"d={d}", "--dry-run").stdout
     assert f"d={d}" in out and "MiB" in out
-    said = call("run", "boat.thm3.1.train_error", "--set", f"d={10**20}", status=2)
+    said = call("run", "boat.published", "--set", f"d={10**20}", status=2)
     one_sentence(said, "at most 9223372036854775807")
 
 
@@ -722,3 +722,49 @@ def test_the_folder_of_a_changed_run_names_its_number():
 def test_a_knob_that_quick_leaves_empty_tells_what_it_takes(call):
     out = " ".join(call("show", "cgro.lemmas").stdout.split())
     assert "many: whole numbers >= 1, ();" in out and "reaches many points" in out
+
+
+# an own verdict belongs to its file; one value a thing; seeds are numbers; no knob is dead
+
+
+def test_a_verdict_of_an_own_file_belongs_to_that_file_as_it_stands(call, own, tmp_path):
+    call("verify", "./own.py")
+    assert "mine.thm" in call("show", "./own.py").stdout
+    first = call("export", "./own.py", "--to", "tex", "--out", "a.tex")
+    assert (tmp_path / "a.tex").exists() and not first.stderr
+    (tmp_path / "other.py").write_text(own.read_text().replace("eta=", "eta=0.5 * "))
+    said = call("export", "./other.py", "--to", "tex", "--out", "b.tex", status=2)
+    assert "no verdict of ./other.py" in said.stderr
+    own.write_text(own.read_text() + "\n# edited\n")
+    said = call("export", "./own.py", "--to", "tex", "--out", "c.tex", status=2)
+    assert "no verdict of ./own.py" in said.stderr
+
+
+@pytest.mark.parametrize("words", [("m=32", "network.m=64"), ("m=32", "network=TwoLayer(m=8)")])
+def test_a_knob_and_a_field_of_one_thing_are_refused_together(call, words):
+    sets = [part for word in words for part in ("--set", word)]
+    said = call("run", "boat.published", *sets, "--dry-run", status=2)
+    one_sentence(said, "are one thing here; give it one value")
+
+
+@pytest.mark.parametrize("seeds", [[True], [-1], []])
+def test_a_seed_is_a_number_and_true_is_none(seeds):
+    trial = av.Trial(function=av.trials.power, parameters=dict(x=2.0, power=1.0))
+    with pytest.raises(ValueError, match="whole numbers"):
+        av.run(trial, seeds=seeds)
+
+
+def test_a_knob_that_reaches_no_run_is_refused(call, tmp_path):
+    text = SHORT.replace("def plan(steps", "def plan(steps, ghost=3")
+    assert "ghost" in text
+    (tmp_path / "ghost.py").write_text(text)
+    said = call("run", "./ghost.py", "--set", "ghost=4", "--dry-run", status=2)
+    one_sentence(said, "ghost reaches no run of ghost")
+
+
+def test_the_interval_that_is_judged_is_the_one_that_is_shown():
+    from adversarium.plans.evidence import Evidence, Quantity
+    from adversarium.plans.rules import Level
+
+    error = Quantity("train_error", lambda rows: np.array([0.0, 0.5, 0.0, 0.3, 0.2]))
+    assert Level(error, 0, 0.9).judge(Evidence()).verdict == "holds"

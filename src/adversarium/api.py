@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,11 @@ class Result:
 
 def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
     """Seeds at the door: whole numbers ≥ 0, each once, at least one."""
-    given = tuple(seeds) if isinstance(seeds, Iterable) else ()
-    whole = all(isinstance(s, int) and 0 <= s <= LARGEST for s in given)
-    if not given or not whole or len(set(given)) < len(given):
+    listed = tuple(seeds) if isinstance(seeds, Iterable) else ()
+    whole = all(isinstance(s, Integral) and not isinstance(s, bool) for s in listed)
+    given = tuple(int(s) for s in listed) if whole else ()
+    good = all(0 <= s <= LARGEST for s in given)
+    if not given or not good or len(set(given)) < len(given):
         raise ValueError(
             f"seeds are different whole numbers >= 0 and < 2^63 such as range(5), got {seeds!r}."
         )

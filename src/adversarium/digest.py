@@ -5,7 +5,7 @@ import inspect
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -39,10 +39,20 @@ def configuration(value: Any) -> Any:
         return _name(value.function)
     if is_dataclass(value):
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        named = {k: v for k, v in named.items() if k not in _unused(value)}
     else:
         named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
     kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD}
     return {"is": _name(type(value)), **kept, **_revised(value)}
+
+
+def _unused(part: Any) -> set[str]:
+    """The fields that a part got later (`later = ("flip",)`) and that are as they always were: rows
+    of before are found."""
+    later = [f for f in fields(part) if f.name in getattr(part, "later", ())]
+    known = {f.name: f.default if f.default_factory is MISSING else f.default_factory()
+             for f in later}  # fmt: skip
+    return {name for name, default in known.items() if getattr(part, name) == default}
 
 
 def _revised(part: object) -> dict[str, int]:

@@ -93,6 +93,8 @@ MADE = {
     "WorstRegret": WorstRegret(0.3),
 }
 HOMES = {
+    "cluster_constants": "clusters",
+    "cluster_errors": "clusters",
     "margins": "margins",
     "memorisation": "patches",
     "open_constants": "patches",

@@ -77,7 +77,7 @@ def test_a_small_grid_has_a_whole_title_a_labelled_bar_and_cells_without_a_value
     grid = np.array([[0.0, np.nan], [0.1, 0.2], [0.3, 0.1]])
     words = np.array([["holds", "failed"], ["fails", "holds"], ["undecided", "mixed"]])
     what = "robust training error at the last step (adversarial, n = 100)"
-    title = f"boat.thm3.1.train_error: {what}"
+    title = f"boat.published: {what}"
     names = ("m", "data.beta")
     planes.heatmap(tmp_path, (16, 64), (0, 0.15, 0.3), grid, words, names, title, what)
     (picture,) = made

@@ -242,7 +242,7 @@ def test_reading_changes_no_byte(tmp_path):
     view = Store(path, readonly=True)
     assert view.seeds(KEY) == {0} and rows(view, small(), (0,)) is not None
     with pytest.raises(StoreError):
-        view.keep_verdicts([{"id": "x"}])
+        view.keep_verdicts({"x": {"id": "x"}})
     view.close()
     assert path.read_bytes() == content
 

@@ -1,6 +1,6 @@
 """The numbers that the theorems promise or ask for: plain floats in, plain floats out."""
 
-from adversarium.bounds.boat import permitted_constants
+from adversarium.bounds.boat import least_robust_error, permitted_constants, robust_floor
 from adversarium.bounds.cgrm import (
     few_points_error,
     not_exact,
@@ -25,7 +25,9 @@ __all__ = [
     "flatness_factor",
     "memory_time",
     "not_exact",
+    "least_robust_error",
     "permitted_constants",
+    "robust_floor",
     "phase_two_level",
     "shattering_constant",
     "signal_time",

@@ -1,27 +1,68 @@
-"""BOAT's assumptions as numbers."""
+"""BOAT's assumptions as numbers, and the bounds of its two theorems."""
 
 import math
 
 
 def permitted_constants(
-    n: int, d: int, mu: float, alpha: float, m: int, beta: float, delta: float = 0.1
+    n: int,
+    d: int,
+    mu: float,
+    alpha: float,
+    m: int,
+    beta: float,
+    eta: float | None = None,
+    smooth: bool = False,
+    delta: float = 0.1,
 ) -> dict[str, float]:
-    """The largest C that each inequality of Assumptions 1 and B (non-smooth) of BOAT permits.
+    """The largest C that each inequality of Assumption 1 of BOAT permits, with those of (A) for
+    smooth activations or (B) for others; without η the condition on it is left out.
 
-    Units of N(0, I) noise. Left out: η ≤ 1/(C d²), an artefact of the proof that would take an
-    astronomical number of steps, and the inequalities without a C (ω√(md) ≤ η, α ≤ ‖μ‖).
+    Units of N(0, I) noise. The inequalities without a C (ω√(md) ≤ η, α ≤ ‖μ‖) are no part of it.
 
     >>> allowed = permitted_constants(n=10, d=4000, mu=2.0, alpha=1.0, m=64, beta=0.25)
     >>> allowed["d ≥ C‖μ‖²n"], allowed["β ≤ 1/C"]
     (100.0, 4.0)
     """
     log_n = math.log(n / delta)
-    return {
+    told = {
         "d ≥ C‖μ‖²n": d / (mu**2 * n),
         "d ≥ Cn²(log(n/δ) + α²)": d / (n**2 * (log_n + alpha**2)),
         "β ≤ 1/C": 1 / beta if beta > 0 else math.inf,
         "n ≥ C log(m/δ)": n / math.log(m / delta),
-        "m ≥ C log(n/δ)": m / log_n,
-        "‖μ‖² ≥ C max(√(d/n log(md/nδ)), log(n/δ))": mu**2
-        / max(math.sqrt(d / n * math.log(m * d / (n * delta))), log_n),
     }
+    if eta is not None:
+        told["η ≤ 1/(Cd²)"] = 1 / (eta * float(d) ** 2)
+    if smooth:
+        return told | {"‖μ‖⁴ ≥ Cd": mu**4 / d, "‖μ‖² ≥ C log(n/δ)": mu**2 / log_n}
+    noise = max(math.sqrt(d / n * math.log(m * d / (n * delta))), log_n)
+    return told | {
+        "m ≥ C log(n/δ)": m / log_n,
+        "‖μ‖² ≥ C max(√(d/n log(md/nδ)), log(n/δ))": mu**2 / noise,
+    }
+
+
+def _phi(z: float) -> float:
+    return 0.5 * math.erfc(-z / math.sqrt(2))
+
+
+def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
+    """β + (1 − 2β)·shared/4, the lower bound of Theorem 3.2 of BOAT on the robust error of any
+    classifier, `shared` being the overlap of the shifted densities; `tight`: with ½ for ¼ (ours).
+
+    >>> robust_floor(0.1, 0.071861), robust_floor(0.1, 0.071861, tight=True)
+    (0.1143722, 0.1287444)
+    """
+    return beta + (1 - 2 * beta) * shared / (2 if tight else 4)
+
+
+def least_robust_error(mu: float, alpha: float, beta: float, sigma: float = 1.0) -> float:
+    """The least robust error of any classifier on Gaussian clusters with independent flips (ours):
+    min(½, (1 − β)Φ(−(‖μ‖ − α)/σ) + βΦ((‖μ‖ + α)/σ)), the oracle sign⟨μ, x⟩'s.
+
+    >>> round(least_robust_error(2.0, 0.2, 0.1), 6), least_robust_error(1.0, 0.6, 0.3)
+    (0.130947, 0.5)
+    """
+    if alpha >= mu:
+        return 0.5
+    missed, met = _phi(-(mu - alpha) / sigma), _phi((mu + alpha) / sigma)
+    return min(0.5, (1 - beta) * missed + beta * met)

@@ -106,13 +106,14 @@ def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
 
 
 def _tex(id: str, store: Path, out: Path | None) -> int:
-    from adversarium.plans.catalogue import own_file, selected_claims
+    from adversarium.plans.catalogue import own_file, selected_claims, verdict_key
     from adversarium.report import tables
     from adversarium.runs.ledger import read
     from adversarium.runs.store import Store
 
     stored = Store(store, readonly=True).verdicts()
-    entries = [read(stored[c.id]) for c in selected_claims((id,)) if c.id in stored]
+    keys = [verdict_key(claim) for claim in selected_claims((id,))]
+    entries = [read(stored[key]) for key in keys if key in stored]
     if not entries:
         raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
     file = own_file(id)

@@ -43,7 +43,12 @@ def verify(
     """
     ready(device, data)
     from adversarium.commands.progress import Progress
-    from adversarium.plans.catalogue import claims, experiments, selected_claims
+    from adversarium.plans.catalogue import (
+        claims,
+        experiments,
+        selected_claims,
+        verdict_key,
+    )
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_ledger
     from adversarium.runs.audit import Ask, audit
@@ -58,7 +63,9 @@ def verify(
     opened = Store(store)
     with Progress(quiet=json) as progress:
         ledger, failures = audit(chosen, opened, ask, progress)
-    opened.keep_verdicts([e.plain() for e in ledger.claims if e.verdict != NOT_YET])
+    keys = {claim.id: verdict_key(claim) for claim in chosen}
+    judged = [entry for entry in ledger.claims if entry.verdict != NOT_YET]
+    opened.keep_verdicts({keys[entry.id]: entry.plain() for entry in judged})
     if write is not None:
         write_ledger(write, ledger)
     if json:

@@ -3,12 +3,27 @@
 from adversarium.data.clusters import ClusterBatch, Clusters
 from adversarium.data.hyperplane import CellBatch, HyperplaneCells
 from adversarium.data.images import Digits, ImageBatch
+from adversarium.data.marginals import (
+    Gauss,
+    GaussLaplace,
+    Mixed,
+    Quartic,
+    Skew,
+    TruncatedGauss,
+    overlap,
+)
 from adversarium.data.margins import MarginBatch, MarginMixture
 from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
 
 __all__ = [
+    "TruncatedGauss",
+    "Skew",
+    "Quartic",
+    "Mixed",
+    "GaussLaplace",
+    "Gauss",
     "CellBatch",
     "ClusterBatch",
     "Clusters",
@@ -23,4 +38,5 @@ __all__ = [
     "SpherePoints",
     "TwoFeatureBatch",
     "TwoFeaturePatches",
+    "overlap",
 ]

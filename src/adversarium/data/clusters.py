@@ -1,14 +1,20 @@
 """Two noisy clusters: the data of BOAT."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from torch import Generator, Tensor
 
-from adversarium.rng import coins, normal, uniform
+from adversarium.data.marginals import Gauss, Marginal, Mixed
+from adversarium.rng import coins, uniform
 from adversarium.shapes import Float
 from adversarium.sockets import Batch, Named
+
+BLOCK = 10  # so many neighbours are flipped together where flips are correlated
+Flip = Literal["independent", "near", "far", "correlated", "exact"]
 
 
 @dataclass(frozen=True)
@@ -28,10 +34,17 @@ class ClusterBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """x = y_c μ + ξ with ξ ~ N(0, I_d), labels flipped with probability β, §2 of BOAT.
+    """x = y_c μ + ξ, ξ with independent coordinates, labels flipped at rate β, §2 of BOAT.
 
-    μ = ‖μ‖ e₁: only the norm matters for Gaussian clusters. Units: ξ has variance one per
-    coordinate, as in the paper's experiments (Definition 2.1 read literally asks for 3/8).
+    μ has the length `mu`, on the first axis or spread evenly over the first `spread`. Units: ξ is
+    N(0, I) unless `marginal` says otherwise, as in the paper's experiments (Definition 2.1 read
+    literally asks for variance 3/8).
+
+    `flip` says which labels: each with probability β ("independent"), those whose point lies
+    nearest to the other cluster ("near") or farthest from it ("far"), neighbours together
+    ("correlated": not independent across the sample), or ⌊βn⌋ at random ("exact"). `balanced`:
+    as many points of each class, and as many flips. `seen`: only so many coordinates are drawn,
+    those of a subspace that holds μ (a projection of x).
 
     >>> from adversarium.rng import stream
     >>> Clusters(d=5, mu=2.0).sample(4, stream(0, "train")).x.shape
@@ -41,24 +54,59 @@ class Clusters:
     d: int
     mu: float  # ‖μ‖
     beta: float = 0.1  # label noise
+    marginal: Marginal = field(default_factory=Gauss)
+    spread: int = 1
+    flip: Flip = "independent"
+    balanced: bool = False
+    seen: int | None = None
 
     k = 1
+    later = ("marginal", "spread", "flip", "balanced", "seen")  # not of the first version
 
     def __post_init__(self) -> None:
-        if self.d < 1 or self.mu < 0:
+        if self.d < 1 or not self.mu >= 0:
             raise ValueError(f"Clusters needs d >= 1 and mu >= 0, got d={self.d}, mu={self.mu}.")
         if not 0 <= self.beta < 0.5:
             raise ValueError(f"Clusters needs label noise 0 <= beta < 1/2, got {self.beta}.")
+        if not 1 <= self.spread <= self.d:
+            raise ValueError(f"Clusters needs spread from 1 to d = {self.d}, got {self.spread}.")
+        if not isinstance(self.marginal, Marginal):
+            raise ValueError(f"Clusters needs a marginal such as Gauss(), got {self.marginal!r}.")
+        if self.flip not in ("independent", "near", "far", "correlated", "exact"):
+            raise ValueError(
+                "Clusters needs flip independent, near, far, correlated or exact, got "
+                f"{self.flip!r}."
+            )
+        along = self.spread == 1 and not isinstance(self.marginal, Mixed)
+        if self.flip in ("near", "far") and not along and type(self.marginal) is not Gauss:
+            raise ValueError(
+                f"flip={self.flip!r} needs Gauss() or one law with μ on an axis (spread=1): else "
+                "the quantile of ⟨μ, ξ⟩ is not known."
+            )
+        if self.balanced and self.flip not in ("independent", "exact"):
+            raise ValueError(f"balanced labels need flip exact or independent, got {self.flip!r}.")
+        few = self.seen is not None and not self.spread <= self.seen <= self.d
+        if self.seen is not None and (few or type(self.marginal) is not Gauss):
+            raise ValueError(
+                f"seen needs Gauss() and between spread and d coordinates, got {self.seen}."
+            )
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
-        return (self.d,)
+        return (self.d if self.seen is None else self.seen,)
 
     @property
     def budget(self) -> tuple[float, float]:
         """In l2 the clusters meet at radius ‖μ‖."""
         return 2, float(self.mu)
+
+    @property
+    def mean(self) -> Float[Tensor, " d"]:
+        """μ."""
+        mean = torch.zeros(self.shape, dtype=torch.float64)
+        mean[: self.spread] = self.mu / math.sqrt(self.spread)
+        return mean
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
         """No attack that needs no network is known."""
@@ -68,10 +116,53 @@ class Clusters:
         """No bound on the robust accuracy is known."""
         return 1.0
 
+    def labels(self, n: int, rng: Generator) -> Float[Tensor, " n"]:
+        """n clean labels."""
+        if not self.balanced:
+            return coins((n,), rng)
+        first = int(coins((1,), rng)) if n % 2 else 0  # the odd one
+        y = torch.ones(n, dtype=torch.float64)
+        y[: (n - first) // 2] = -1
+        return y[torch.randperm(n, generator=rng)]
+
+    def flipped(
+        self, clean_y: Float[Tensor, " n"], along: Float[Tensor, " n"], rng: Generator
+    ) -> Float[Tensor, " n"]:
+        """The observed labels; `along` is y_c⟨μ, ξ⟩/‖μ‖ of every point."""
+        n = len(clean_y)
+        if self.flip in ("near", "far"):
+            low, high = (self.marginal.quantile(p) for p in (self.beta, 1 - self.beta))
+            least, most = (torch.where(clean_y > 0, a, -b) for a, b in ((low, high), (high, low)))
+            chosen = along < least if self.flip == "near" else along > most
+        elif self.flip == "correlated":
+            blocks = uniform((math.ceil(n / BLOCK),), rng) < self.beta
+            chosen = blocks.repeat_interleave(BLOCK)[:n]
+        elif self.balanced or self.flip == "exact":
+            chosen = self._exactly(clean_y, rng)
+        else:
+            chosen = uniform((n,), rng) < self.beta
+        return torch.where(chosen, -clean_y, clean_y)
+
+    def _exactly(self, clean_y: Tensor, rng: Generator) -> Tensor:
+        """⌊βn⌋ flips; half of them in each class where labels are balanced."""
+        n = len(clean_y)
+        order = torch.randperm(n, generator=rng)
+        if self.balanced:  # the classes in turn
+            a, b = (order[clean_y[order] == y] for y in (1.0, -1.0))
+            short = min(len(a), len(b))
+            order = torch.cat([torch.stack([a[:short], b[:short]], 1).flatten(), a[short:],
+                               b[short:]])  # fmt: skip
+        chosen = torch.zeros(n, dtype=torch.bool)
+        chosen[order[: math.floor(self.beta * n + 1e-9)]] = True
+        return chosen
+
     def sample(self, n: int, rng: Generator) -> ClusterBatch:
         """n points of D, with their clean labels."""
-        clean_y = coins((n,), rng)
-        flipped = uniform((n,), rng) < self.beta
-        x = normal((n, self.d), rng)
-        x[:, 0] += self.mu * clean_y
-        return ClusterBatch(x=x, y=torch.where(flipped, -clean_y, clean_y), clean_y=clean_y)
+        clean_y = self.labels(n, rng)
+        placed = self.flip in ("near", "far")  # by the noise, which is drawn after other flips
+        y = clean_y if placed else self.flipped(clean_y, clean_y, rng)
+        xi = self.marginal.sample((n, *self.shape), rng)
+        if placed:
+            along = clean_y * xi[:, : self.spread].sum(1) / math.sqrt(self.spread)
+            y = self.flipped(clean_y, along, rng)
+        return ClusterBatch(x=xi + clean_y[:, None] * self.mean, y=y, clean_y=clean_y)

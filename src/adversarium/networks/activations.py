@@ -18,7 +18,11 @@ class ReLU:
 
     C1 = 1.0  # sup |s'|
     C2 = math.inf  # Lipschitz constant of s'
-    width = 0.0  # |z| below which it is curved: it is rounded by a few u(|z| + width)
+
+    def offset(self, z: Tensor) -> Tensor:
+        """The size of the constants that s adds up beside z: it is rounded by a few
+        u(|z| + offset)."""
+        return torch.zeros_like(z)
 
     def __call__(self, z: Tensor) -> Tensor:
         return torch.relu(z)
@@ -26,6 +30,43 @@ class ReLU:
     def slope(self, z: Tensor) -> Tensor:
         """s'(z)."""
         return (z > 0).to(z.dtype)
+
+    def mean(self, a: Tensor, sd: Tensor) -> Tensor:
+        """E s(N(a, sd²))."""
+        return _tail(a, sd, torch.zeros_like(a))
+
+
+@dataclass(frozen=True)
+class LeakyReLU:
+    """s(z) = max(z, γz), 0 ≤ γ ≤ 1, with s'(0) = γ.
+
+    >>> LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
+
+    gamma: float = 0.1
+
+    C1: ClassVar[float] = 1.0  # sup |s'|
+    C2: ClassVar[float] = math.inf  # Lipschitz constant of s'
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma <= 1:
+            raise ValueError(f"LeakyReLU needs 0 <= gamma <= 1, got {self.gamma}.")
+
+    def __call__(self, z: Tensor) -> Tensor:
+        return torch.where(z > 0, z, self.gamma * z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        """s'(z)."""
+        return torch.where(z > 0, 1.0, self.gamma).to(z.dtype)
+
+    def offset(self, z: Tensor) -> Tensor:
+        """The size of the constants that s adds up beside z."""
+        return torch.zeros_like(z)
+
+    def mean(self, a: Tensor, sd: Tensor) -> Tensor:
+        """E s(N(a, sd²))."""
+        return self.gamma * a + (1 - self.gamma) * ReLU().mean(a, sd)
 
 
 @dataclass(frozen=True)
@@ -56,10 +97,9 @@ class SmoothedLeakyReLU:
         """Lipschitz constant of s'."""
         return (1 - self.gamma) * self.H / 2
 
-    @property
-    def width(self) -> float:
-        """|z| below which it is curved."""
-        return 1 / self.H
+    def offset(self, z: Tensor) -> Tensor:
+        """The size of the constants that s adds up beside z: none where it is curved."""
+        return torch.where(z.abs() <= 1 / self.H, 0.0, 1 / self.H)
 
     def __call__(self, z: Tensor) -> Tensor:
         gamma, H = self.gamma, self.H
@@ -71,6 +111,13 @@ class SmoothedLeakyReLU:
         """s'(z)."""
         inside = (1 - self.gamma) * self.H * z / 2 + (1 + self.gamma) / 2
         return inside.clamp(self.gamma, 1)
+
+    def mean(self, a: Tensor, sd: Tensor) -> Tensor:
+        """E s(N(a, sd²)): s(z) − γz is 1 − γ times the mean of (z − u)₊ over u in [−1/H, 1/H],
+        less a constant."""
+        b = 1 / self.H
+        bent = sd.square() * (_twice((a + b) / sd) - _twice((a - b) / sd)) * self.H / 4
+        return self.gamma * a + (1 - self.gamma) * (bent - 1 / (4 * self.H))
 
 
 @dataclass(frozen=True)
@@ -97,14 +144,17 @@ class SmoothedReLU:
         """Lipschitz constant of s'."""
         return self.b / math.sqrt(2 * math.pi)
 
-    @property
-    def width(self) -> float:
-        """|z| below which it is curved."""
-        return 1 / self.b
+    def offset(self, z: Tensor) -> Tensor:
+        """The size of the constants that s adds up beside z."""
+        return torch.full_like(z, 1 / self.b)
 
     def __call__(self, z: Tensor) -> Tensor:
         density = torch.exp(-(self.b * z).square() / 2) / math.sqrt(2 * math.pi)
         return z * self.slope(z) + density / self.b
+
+    def mean(self, a: Tensor, sd: Tensor) -> Tensor:
+        """E s(N(a, sd²)): s is itself the mean of (z + N(0, 1)/b)₊."""
+        return _tail(a, (sd.square() + self.b**-2).sqrt(), torch.zeros_like(a))
 
     def slope(self, z: Tensor) -> Tensor:
         """s'(z) = Φ(bz)."""
@@ -122,8 +172,6 @@ class Power:
 
     q: int = 3
 
-    width: ClassVar[float] = 0.0  # its rounding is relative: a few u|s|
-
     def __post_init__(self) -> None:
         if self.q < 1:
             raise ValueError(f"Power needs q >= 1, got {self.q}.")
@@ -131,9 +179,28 @@ class Power:
     def __call__(self, z: Tensor) -> Tensor:
         return z * z.abs().pow(self.q - 1)
 
+    def offset(self, z: Tensor) -> Tensor:
+        """None: its rounding is relative, a few u|s|."""
+        return torch.zeros_like(z)
+
     def slope(self, z: Tensor) -> Tensor:
         """s'(z)."""
         return self.q * z.abs().pow(self.q - 1)
 
 
-Activation = ReLU | SmoothedLeakyReLU | SmoothedReLU
+def _tail(a: Tensor, sd: Tensor, u: Tensor) -> Tensor:
+    """E(N(a, sd²) − u)₊."""
+    z = (a - u) / sd
+    density = torch.exp(-z.square() / 2) / math.sqrt(2 * math.pi)
+    mean: Tensor = (a - u) * torch.special.ndtr(z) + sd * density
+    return mean
+
+
+def _twice(z: Tensor) -> Tensor:
+    """Twice the integral of E(N(v, 1))₊ over v < z: (z² + 1)Φ(z) + zφ(z)."""
+    density = torch.exp(-z.square() / 2) / math.sqrt(2 * math.pi)
+    twice: Tensor = (z.square() + 1) * torch.special.ndtr(z) + z * density
+    return twice
+
+
+Activation = ReLU | LeakyReLU | SmoothedLeakyReLU | SmoothedReLU

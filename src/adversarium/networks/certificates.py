@@ -72,13 +72,10 @@ def unit_bounds(
     the first part by at most spread(e) = radius·‖Σ_s e_s w_s‖_q (with the linear part of `base`).
     """
     low, high = z - reach, z + reach
-    at_low, at_high, middle = activation(low), activation(high), (low + high) / 2
-    tangent, wide = activation.slope(middle), high > low
-    rise = (at_high - at_low) / torch.where(wide, high - low, 1.0)
-    chord = torch.where(wide, rise, activation.slope(low))
-    below, above = activation(middle) - tangent * middle, at_low - chord * low
+    at_low, at_high = activation(low), activation(high)
+    tangent, below, chord, above = _lines(activation, low, high)
     parts = (size, reach, low, high, at_low, at_high, below, above)
-    terms = sum((part.abs() for part in parts), torch.full_like(z, activation.width))
+    terms = sum((part.abs() for part in parts), activation.offset(low) + activation.offset(high))
     still = spread(torch.zeros_like(z))
     weighed = (c.abs() * terms).sum(-1) + torch.as_tensor(base).abs() + still
     give = slack(z.shape[-1] + d, weighed)
@@ -93,6 +90,18 @@ def unit_bounds(
         return side * base + torch.maximum(relaxed, ends) - give
 
     return least(1), -least(-1)
+
+
+def _lines(
+    activation: Activation, low: Tensor, high: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The slopes and heights at 0 of a tangent below the convex φ on [low, high] and of the chord
+    above it."""
+    at_low, at_high, middle = activation(low), activation(high), (low + high) / 2
+    tangent, wide = activation.slope(middle), high > low
+    rise = (at_high - at_low) / torch.where(wide, high - low, 1.0)
+    chord = torch.where(wide, rise, activation.slope(low))
+    return tangent, activation(middle) - tangent * middle, chord, at_low - chord * low
 
 
 def spreading(w: Tensor, p: float, radius: float, linear: Tensor | float = 0.0) -> Spread:
@@ -111,3 +120,53 @@ def largest_singular(W: Tensor) -> Tensor:
     error = 16 * max(W.shape[-2:]) * 2.0**-53 * torch.linalg.matrix_norm(W)
     bound: Tensor = torch.linalg.matrix_norm(W, ord=2) + error
     return bound
+
+
+def increment_bounds(
+    c: Tensor, activation: Activation, W: Tensor, V: Tensor, x: Tensor, radius: float
+) -> tuple[Tensor, Tensor]:
+    """Bounds of Σ_s c_s [φ(⟨v_s, x'⟩) − φ(⟨w_s, x'⟩)] over B_2(x, radius), (*S, n) each.
+
+    Each unit gets the better of two linear bounds, and the ball moves the sum of all of them at
+    once. One puts tangents and chords at φ(⟨v, ·⟩) and φ(⟨w, ·⟩) apart. The other knows that the
+    difference is λ⟨v − w, x'⟩ with λ between the least and the largest slope that φ has there: the
+    worse of the two where c⟨v − w, ·⟩ keeps its sign, else the unit stands at its own worst.
+    """
+    W, V, x = W.double(), V.double(), x.double()
+    step = V - W
+    (z, reach, size), (z_v, reach_v, size_v) = (reached(w, x, 2, radius) for w in (W, V))
+    moved, away, moved_size = reached(step, x, 2, radius)
+    lines = _lines(activation, z - reach, z + reach)
+    lines_v = _lines(activation, z_v - reach_v, z_v + reach_v)
+    least = activation.slope(torch.minimum(z - reach, z_v - reach_v))
+    most = activation.slope(torch.maximum(z + reach, z_v + reach_v))
+    squares = [(a * b).sum(-1)[..., None, :] for a, b in ((V, V), (V, W), (W, W))]
+    heights = sum(line.abs() for line in (lines[1], lines[3], lines_v[1], lines_v[3]))
+    ends = (z - reach, z + reach, z_v - reach_v, z_v + reach_v)
+    total = 4 * (size + size_v + moved_size + away) + heights
+    total = total + 4 * sum(activation.offset(end) for end in ends)
+    give = slack(2 * z.shape[-1] + W.shape[-1], (c.abs() * total).sum(-1))
+
+    def low(side: int) -> Tensor:
+        up, at, far = side * c > 0, side * c * moved, c.abs() * away
+        # tangents and chords
+        e_v = side * c * torch.where(up, lines_v[0], lines_v[2])
+        e_w = -side * c * torch.where(up, lines[2], lines[0])
+        height = side * c * (torch.where(up, lines_v[1], lines_v[3])
+                             - torch.where(up, lines[3], lines[1]))  # fmt: skip
+        length = e_v.square() * squares[0] + 2 * e_v * e_w * squares[1] + e_w.square() * squares[2]
+        apart = e_v * z_v + e_w * z + height - radius * length.clamp_min(0).sqrt()
+        # the mean slope
+        rises, falls = at >= far, at <= -far
+        e = side * c * torch.where(rises, least, torch.where(falls, most, 0.0))
+        alone = torch.where(rises | falls, 0.0, most * (at - far))
+        joined = e * moved - e.abs() * away + alone
+        # the better of them, unit by unit
+        first = apart > joined
+        e_v, e_w = torch.where(first, e_v, e), torch.where(first, e_w, -e)
+        still = torch.where(first, height, alone)
+        linear = (e_v * z_v + e_w * z).sum(-1) - radius * (e_v @ V + e_w @ W).norm(dim=-1)
+        bound: Tensor = linear + still.sum(-1) - give
+        return bound
+
+    return low(1), -low(-1)

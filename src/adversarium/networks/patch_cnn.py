@@ -62,7 +62,8 @@ class PatchCNN:
         z, reach, size = patches_reached(W, x, p, radius)
         low, high = self.activation(z - reach), self.activation(z + reach)
         a = torch.ones(self.m).to(z) if isinstance(self.activation, Power) else signs(self.m, z)
-        terms = (low.abs() + high.abs() + size + self.activation.width).sum((-1, -2))
+        beside = self.activation.offset(low) + self.activation.offset(high)
+        terms = (low.abs() + high.abs() + size + beside).sum((-1, -2))
         give = slack(self.m * x.shape[-2], terms)
         least, most = torch.where(a > 0, low, -high), torch.where(a > 0, high, -low)
         return least.sum((-1, -2)) - give, most.sum((-1, -2)) + give

@@ -54,13 +54,13 @@ class TwoLayer:
         return torch.cat([half, half])
 
     def f(self, W: Tensor, x: Tensor) -> Tensor:
-        """One number per point, exactly 0 at W⁽⁰⁾ (the halves are summed apart)."""
+        """One number per point, exactly 0 at W⁽⁰⁾ (the halves are compared unit by unit)."""
         return self.top(x @ W.mT)
 
     def top(self, h: Tensor) -> Tensor:
         """m^{−1/2} Σ_s a_s φ(h_s) from the pre-activations."""
         plus, minus = self.activation(h).chunk(2, dim=-1)
-        return (plus.sum(-1) - minus.sum(-1)) / math.sqrt(self.m)
+        return (plus - minus).sum(-1) / math.sqrt(self.m)
 
     def directions(self, W: Tensor) -> Tensor:
         """The units."""

@@ -48,6 +48,7 @@ from adversarium.plans.figures import (
     Switch,
     Table,
 )
+from adversarium.plans.ladder import ladder
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Trial
 from adversarium.plans.verdict import Why
@@ -87,6 +88,7 @@ __all__ = [
     "given",
     "identity",
     "in_regime",
+    "ladder",
     "last",
     "level",
     "no_decay",

@@ -50,6 +50,7 @@ __all__ = [
     "readings",
     "resolved",
     "selected_claims",
+    "verdict_key",
 ]
 
 
@@ -69,6 +70,13 @@ def resolved(word: str) -> str:
     path = Path(word)
     is_path = os.sep in word or word.startswith(".")
     return name_directory(path) if is_path and own_file(word) is None and path.is_dir() else word
+
+
+def verdict_key(claim: Claim) -> str:
+    """Under which key a claim's verdict is remembered: its id, and for a user's own file also what
+    the file says and where it stands (an edited one has not been judged)."""
+    path = own_file(claim.experiment)
+    return claim.id if path is None else f"{claim.id} of {_digest(path.resolve(), path)}"
 
 
 def selected_claims(words: Sequence[str]) -> list[Claim]:

@@ -19,6 +19,7 @@ from adversarium.plans.evidence import (
     interval,
     summary,
 )
+from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 
@@ -147,6 +148,7 @@ def within(
     if lacking := unseen(values):
         return undecided(*lacking, measured, *edges)
     a, b = interval(values, asked.points, confidence)
+    _, a, b = clipped(asked.name, values, float(values.mean()), a, b)
     sharp = width(a, b, low, high)
     chance = bool(asked.points or values.std() > 0)
     if low <= a and b <= high:

@@ -1,6 +1,14 @@
 """Measurements of a state: `probe(state, scene)`; folds see every step."""
 
 from adversarium.probes.bracket import CertifiedError
+from adversarium.probes.cluster_constants import (
+    ClusterConstants,
+    attack_angle,
+    loss_ratio,
+    margin_share,
+    weight_norm,
+)
+from adversarium.probes.cluster_errors import ClusterErrors, RareError
 from adversarium.probes.doubts import attacked_softmax_tails, softmax_tails
 from adversarium.probes.errors import (
     Error,
@@ -79,6 +87,13 @@ from adversarium.probes.two_features import (
 )
 
 __all__ = [
+    "RareError",
+    "ClusterErrors",
+    "weight_norm",
+    "margin_share",
+    "loss_ratio",
+    "attack_angle",
+    "ClusterConstants",
     "At",
     "CertifiedError",
     "Decay",

@@ -16,6 +16,7 @@ from adversarium.plans.catalogue import (
     own_file,
     paper_of,
     selected_claims,
+    verdict_key,
 )
 from adversarium.plans.verdict import Word
 from adversarium.plans.words import word
@@ -56,6 +57,7 @@ def shown(id: str, store: Path, as_json: bool) -> str:
         return _experiment(entry, verdicts)
     chosen = selected_claims((id,))
     own = own_file(id)
+    verdicts |= {c.id: verdicts[verdict_key(c)] for c in chosen if verdict_key(c) in verdicts}
     if own is not None and not as_json:
         title = load(id).title
         return _experiment(

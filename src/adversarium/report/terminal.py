@@ -8,6 +8,7 @@ from typing import Any
 
 from adversarium.plans.evidence import Evidence, Rows, interval, places
 from adversarium.plans.run import Task
+from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Verdict, Why, undecided
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
@@ -115,7 +116,7 @@ def _print_rows(run: Rows, changed: Mapping[str, tuple[Any, Any]], published: Ro
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, low, high = mean_and_interval(values)
-            mean, low, high = tables.clipped(name, values, mean, low, high)
+            mean, low, high = clipped(name, values, mean, low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
             if place in beside:  # changed minus published, paired by seed

@@ -203,7 +203,19 @@ def apart(
             raise ValueError(why)
         named[name] = value
     turned = {k: v for k, v in named.items() if k in knobs}
-    return turned, {k: v for k, v in named.items() if k not in knobs}
+    rest = {k: v for k, v in named.items() if k not in knobs}
+    for knob in turned:
+        for path in rest:
+            if _meet(word(knob, experiment.id).fields, path, rest[path]):
+                raise ValueError(f"{knob} and {path} are one thing here; give it one value.")
+    return turned, rest
+
+
+def _meet(names: Sequence[str], path: str, value: Any) -> bool:
+    """Whether a change of a field, or of a part as a whole, says what these fields are."""
+    if "." in path or not is_dataclass(value):
+        return path.rpartition(".")[2] in names
+    return any(field.name in names for field in fields(value))
 
 
 def _knobs(experiment: Experiment) -> list[str]:

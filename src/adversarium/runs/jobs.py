@@ -10,6 +10,7 @@ import torch
 from adversarium.digest import configuration, digest
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
+from adversarium.sockets import Placing
 from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.setting import AnySetting
 
@@ -57,7 +58,10 @@ class Job:
         """The setting of a run with seeds on a device."""
         assert isinstance(self.task, Run)
         run, dtype = self.task, getattr(torch, self.task.dtype)
-        return Setting(run.data, run.network, run.attack, rule_of(run), seeds, device, dtype)
+        setting: AnySetting = Setting(
+            run.data, run.network, run.attack, rule_of(run), seeds, device, dtype
+        )
+        return self.engine.placed(setting) if isinstance(self.engine, Placing) else setting
 
     def only(self, ids: frozenset[str]) -> "Job":
         """The same with some of its recordings."""

@@ -111,6 +111,10 @@ def reaching(
     knobs, fields = apart(experiment, preset, changes)
     told = []
     for name, value in {**knobs, **fields}.items():
+        if name in knobs and _dead(experiment, preset, name, knobs):
+            raise ValueError(
+                f"{name} reaches no run of {experiment.name}: it would change nothing."
+            )
         if isinstance(value, (tuple, list)):
             continue
         if name in knobs:
@@ -128,6 +132,14 @@ def reaching(
                 out = " or ".join((*ways, "--partly leaves them as they are"))
                 raise ValueError(f"{told[-1]}: {out}.")
     return told
+
+
+def _dead(experiment: Experiment, preset: str, name: str, turned: Mapping[str, Any]) -> bool:
+    """Whether a knob that was turned away from its published value leaves the plan as it is."""
+    if turned[name] == present(experiment, preset, name):
+        return False
+    rest = {k: v for k, v in turned.items() if k != name}
+    return experiment.tasks(preset, **turned) == experiment.tasks(preset, **rest)
 
 
 def _stays(tasks: Sequence[Task], fields: Sequence[str], value: Any) -> list[_Missed]:

@@ -295,16 +295,16 @@ class Store:
             row = self._db.execute(query, (key,)).fetchone()
         return row[0] if row else ""
 
-    def keep_verdicts(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Remembers the last verdicts, for `show` and `report`."""
+    def keep_verdicts(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
+        """Remembers the last verdicts, each under its key, for `show` and `report`."""
         with self._reported(), self._db:
             self._db.executemany(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)",
-                [(e["id"], json.dumps(e, ensure_ascii=False), time.time()) for e in entries],
+                [(k, json.dumps(e, ensure_ascii=False), time.time()) for k, e in entries.items()],
             )
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
-        """The last verdict of every claim that was audited here."""
+        """The last verdict of every claim that was audited here, by `catalogue.verdict_key`."""
         with self._reported():
             rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
         return {claim: json.loads(entry) for claim, entry in rows}

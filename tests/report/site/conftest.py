@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.papers.boat import thm3_1_train_error
+from adversarium.papers.boat import published
 from adversarium.plans.catalogue import selected_claims
 from adversarium.report.site import write_site
 from adversarium.runs import compute
@@ -15,7 +15,7 @@ from adversarium.runs.where import here
 from tests.report.few import few
 
 # drawn in the report of these tests: a training, trials, and one without rows
-SHOWN = ("boat.thm3.1.train_error", "cgro.setting", "conv.eq16")
+SHOWN = ("boat.published", "cgro.setting", "conv.eq16")
 
 
 def trained(*arguments, **words):
@@ -27,15 +27,15 @@ def small() -> Iterator[None]:
     """The training at a size that takes a moment."""
     size = dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, seeds=5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thm3_1_train_error, "quick", size)
-        patch.setattr(thm3_1_train_error, "paper", size)
+        patch.setattr(published, "quick", size)
+        patch.setattr(published, "paper", size)
         yield
 
 
 @pytest.fixture(scope="session")
 def store(small, tmp_path_factory) -> Store:
     store = Store(tmp_path_factory.mktemp("store") / "s.sqlite")
-    chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.thm3.1.train_error"))
+    chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.published"))
     _, failures = audit(chosen, store)
     assert failures == []
     return store

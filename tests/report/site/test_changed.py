@@ -10,7 +10,7 @@ from adversarium.runs.audit import planned_jobs
 from adversarium.runs.blocks import Block, Kept
 from adversarium.runs.store import Store
 
-BOAT = "boat.thm3.1.train_error"
+BOAT = "boat.published"
 
 
 def stored(store, key, config, value):

@@ -119,8 +119,8 @@ def test_a_second_report_writes_nothing_and_reads_no_rows(store, site, monkeypat
 def test_a_report_is_rebuilt_from_rows_alone(store, site, tmp_path, reading):
     again = write_site(store, tmp_path / "again").parent
     for file in (
-        "claims/boat.thm3.1.train_error.html",
-        "figures/boat.thm3.1.train_error/training.svg",
-        "experiments/boat.thm3.1.train_error.html",
+        "claims/boat.thm3.1.train_error.published.html",
+        "figures/boat.published/training.svg",
+        "experiments/boat.published.html",
     ):
         assert (again / file).read_bytes() == (site / file).read_bytes()

@@ -37,7 +37,7 @@ MANY = (25, 50, 100)  # d
 GAPS = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0134)
 
 quick = dict(
-    seeds=5, steps=10_000, swept=("N", "λ"), most=4, gaps=(0.5, 0.3, 0.1, 0.0134), many=(25, 50)
+    seeds=5, steps=10_000, swept=("N", "λ"), most=3, gaps=(0.5, 0.3, 0.1, 0.0134), many=(25, 50)
 )
 paper = dict(seeds=40)
 

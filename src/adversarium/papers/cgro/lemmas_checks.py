@@ -230,7 +230,7 @@ checks = {
     "cgro.thmC.12.clean": parts(
         {
             "clean test error o(1), N < N_c": each(ALL, _clean),
-            "clean test error o(1), N > N_c": _clean(BEYOND),
+            "clean test error o(1), N > N_c": each(BEYOND, _clean),
             "printed tail": level(tail_power.on(TAIL), 1.5),
         }
     ),
@@ -245,8 +245,11 @@ checks = {
                 "P[GTA succeeds] ≥ ½ − o(1), N < N_c": each(
                     BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
                 ),
-                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": given_a_start(
-                    BEYOND, level(last("robust_test_error", BEYOND, 2000), 0.45)
+                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": each(
+                    BEYOND,
+                    lambda run: given_a_start(
+                        run, level(last("robust_test_error", run, 2000), 0.45)
+                    ),
                 ),
             }
         ),
@@ -265,8 +268,8 @@ checks = {
             "then noise is memorised, N < N_c": each(
                 BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
             ),
-            "then noise is memorised, N > N_c": given_a_start(
-                BEYOND, level(all_memorised.on(BEYOND), 1, 1, True)
+            "then noise is memorised, N > N_c": each(
+                BEYOND, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
             ),
         }
     ),

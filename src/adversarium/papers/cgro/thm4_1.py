@@ -35,7 +35,7 @@ from adversarium.probes import (
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 
-quick = dict(sets=("E",), counts=(5, 10, 20), many=(25, 50), seeds=5)
+quick = dict(sets=("E",), scaling=(50, 100, 200), counts=(5, 10, 20), many=(25, 50), seeds=5)
 paper = dict(
     sets=("E", "C", "A", "D", "η = 1"),
     counts=(5, 10, 20, 40, 80),

@@ -10,6 +10,7 @@ import numpy as np
 
 from adversarium.plans.catalogue import experiments, load, own_file
 from adversarium.plans.evidence import Series
+from adversarium.plans.shares import clipped
 from adversarium.report.figures import mean_and_interval, planes
 from adversarium.report.figures.style import file_name, save, write_csv
 from adversarium.report.mathematics import plain
@@ -17,7 +18,7 @@ from adversarium.report.site.experiment import flat
 from adversarium.report.site.folder import Drawn, digest
 from adversarium.report.site.parts import cell, escape, page, table
 from adversarium.report.site.stored import LINES, told
-from adversarium.report.tables import clipped, number
+from adversarium.report.tables import number
 from adversarium.runs.audit import planned_jobs
 from adversarium.runs.store import Store
 

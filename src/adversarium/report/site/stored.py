@@ -10,13 +10,14 @@ from adversarium.plans.catalogue import load
 from adversarium.plans.evidence import Evidence, Need, Rows
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Course, Curves, Figure, Powers, Profile, Table
+from adversarium.plans.shares import clipped
 from adversarium.report.figures import draw, mean_and_interval, shown, table_columns, table_value
 from adversarium.report.figures.style import file_name
 from adversarium.report.mathematics import plain
 from adversarium.report.site import inputs
 from adversarium.report.site.folder import Drawn
 from adversarium.report.site.parts import cell, escape, folded, table
-from adversarium.report.tables import clipped, number
+from adversarium.report.tables import number
 from adversarium.report.typeset import typeset
 from adversarium.runs.audit import stored_evidence
 from adversarium.runs.jobs import Job

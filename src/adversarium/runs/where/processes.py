@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adversarium.runs.blocks import Outcome
 from adversarium.runs.jobs import Unit
@@ -37,7 +37,9 @@ class Processes:
         self, units: Sequence[Unit], experiment: str, told: Told
     ) -> Iterator[tuple[Unit, Outcome]]:
         """Every unit with what it made, as they finish."""
-        orders = dict(enumerate(order(unit, experiment) for unit in units))
+        most = max(1, _cores() // self.count)  # threads: those of all processes share the cores
+        fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
+        orders = dict(enumerate(order(unit, experiment) for unit in fitting))
         for i, outcome in self._pooled(orders, min(self.count, len(units)), told, len(units)):
             del orders[i]
             yield units[i], outcome

@@ -1,7 +1,8 @@
 """The engines, in order of preference: the first that does not refuse runs.
 
-All compute the same dynamics; they differ in coordinates, hence in speed. A version is raised
-when an engine's numbers change: it is part of every run's key.
+All compute the same dynamics; they differ in coordinates, hence in speed. The last, `law`, draws
+other points of the same law, and runs where it is asked for by name. A version is raised when an
+engine's numbers change: it is part of every run's key.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Engine
 from adversarium.training.engines.full import Full
 from adversarium.training.engines.gram import Gram
+from adversarium.training.engines.law import Law
 from adversarium.training.engines.linear import Linear, linear_step
 from adversarium.training.engines.sgd import Stochastic
 from adversarium.training.engines.signal_noise import SignalNoise
@@ -17,7 +19,7 @@ from adversarium.training.rules import Rule
 AnyEngine = Engine[Any]
 
 ENGINES: dict[str, AnyEngine] = {
-    engine.name: engine for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic())
+    engine.name: engine for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic(), Law())
 }
 
 __all__ = ["ENGINES", "AnyEngine", "choose", "linear_step"]
@@ -44,7 +46,8 @@ def choose(
     if name is not None and name not in ENGINES:
         raise ValueError(f"no engine {name!r}; there are {', '.join(ENGINES)}.")
     refused: dict[str, str] = {}
-    for engine in ENGINES.values() if name is None else (ENGINES[name],):
+    asked = [ENGINES[name]] if name else [e for e in ENGINES.values() if type(e) is not Law]
+    for engine in asked:
         reason = engine.refuses(data, network, attack, rule)
         if not reason:
             return engine, refused

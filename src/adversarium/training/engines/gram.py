@@ -150,6 +150,12 @@ class GramState:
         """The weights, rebuilt."""
         return self.full.W
 
+    @cached_property
+    def x_adv(self) -> Tensor:
+        """The training points under the training attack, X + E W."""
+        x: Tensor = self.setting.train.x
+        return x + self.at.attacked[0] @ self.W
+
     def f(self, x: Tensor) -> Tensor:
         """The network's output."""
         return self.full.f(x)

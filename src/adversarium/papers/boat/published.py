@@ -1,0 +1,135 @@
+"""BOAT's lemmas at the sizes of its own experiments, which lie outside its assumptions.
+
+Paper: 100 % robust training accuracy at n = 100, d = 1000, ‖μ‖ = 5, α/‖μ‖ = 0.1 (§5); in the
+theorem's regime no robust training error from t = 1 on, active pairs that stay active, margins that
+never fall, a loss ratio that stays bounded.
+Reading: C_eff = 0.014 there, so nothing here contradicts a lemma. Small symmetric initialisation,
+η = n/d, m = 64.
+Cost: quick 20 s (2 cores).
+"""
+
+import math
+
+import numpy as np
+
+from adversarium.attacks import PGD
+from adversarium.data import Clusters
+from adversarium.networks import TwoLayer
+from adversarium.papers.boat.regime import gates
+from adversarium.plans import (
+    Curves,
+    Read,
+    Reading,
+    Run,
+    at_most,
+    counted_as,
+    each,
+    last,
+    level,
+    parts,
+    power,
+)
+from adversarium.plans.evidence import slope
+from adversarium.probes import (
+    CertifiedError,
+    ClusterConstants,
+    Error,
+    Worst,
+    loss_ratio,
+    risk,
+    robust_train_error,
+)
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+#  n, d, ‖μ‖, α/‖μ‖
+PUBLISHED = ((100, 1_000, 5.0, 0.1),)
+quick = dict(sizes=PUBLISHED, steps=100, seeds=10)
+paper = dict(sizes=PUBLISHED, steps=2000, seeds=20)
+
+PLACE = {
+    "n": Read("n"),
+    "d": Read("data.d"),
+    "‖μ‖": Read("data.mu"),
+    "α": Read("attack.radius"),
+}
+
+
+def plan(sizes, steps, m=64, beta=0.1):
+    for n, d, mu, ratio in sizes:
+        radius, eta = ratio * mu, n / d
+        proof = CertifiedError()
+        yield Run(
+            at=PLACE,
+            data=Clusters(d=d, mu=mu, beta=beta),
+            network=TwoLayer(m=m, omega=eta / math.sqrt(m * d)),
+            # no perturbation at t = 0, where f = 0 and all are equally good
+            attack=PGD(p=2, radius=radius, steps=20, step=radius / 5, after=1),
+            n=n,
+            steps=steps,
+            eta=eta,
+            probes=(risk, robust_train_error, proof, loss_ratio),
+            final=(Error(n=1000, name="test_error"),),
+            folds=(ClusterConstants(), Worst(robust_train_error, after=1), Worst(proof, after=1)),
+        )
+
+
+def _growth(run):
+    """The power of t in the loss ratio over the second half of the record times."""
+    t, values = run.curve("loss_ratio")
+    late = t >= t[-1] ** 0.5
+    return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
+
+
+growth = Reading("power of t in max g̃_i/g̃_j", _growth, ("loss_ratio",))
+shares = Reading(
+    "least share of active pairs, t = 0 and 1",
+    lambda run: np.minimum.reduce([run.last(f"active_{what}_{t}") for what in ("points", "units")
+                                   for t in (0, 1)]),
+    tuple(f"active_{what}_{t}" for what in ("points", "units") for t in (0, 1)),
+)  # fmt: skip
+
+
+def _trained(run):
+    proven = last("certified_error", run)
+    return parts(
+        {
+            "at the end": at_most(last("robust_train_error", run), 0.0, proof=proven),
+            "from t = 1 on": at_most(
+                last("worst(robust_train_error)", run), 0.0, last("worst(certified_error)", run)
+            ),
+        }
+    )
+
+
+checks = {
+    "boat.thm3.1.train_error.published": each("", _trained),
+    "boat.lem4.4.loss_ratio.published": counted_as(
+        "inequality", each("", lambda run: power(growth.on(run), -math.inf, 0.03))
+    ),
+    "boat.lem4.5.active_counts.published": counted_as(
+        "inequality", each("", lambda run: level(shares.on(run), 0.05))
+    ),
+    "boat.lemB.26.E1.published": each("", lambda run: at_most(last("lost_pairs", run), 0.0)),
+    "boat.lemB.9.margin_monotone.published": counted_as(
+        "inequality", each("", lambda run: level(last("found_increment", run), 0.0, always=True))
+    ),
+}
+
+figures = (
+    Curves(
+        name="training",
+        title="Robust training error and loss",
+        y=("robust_train_error", "certified_error", "risk"),
+        names={
+            "robust_train_error": "robust training error (PGD-20)",
+            "certified_error": "not proven robust (intervals)",
+            "risk": "robust training loss",
+        },
+        log_x=True,
+        x_label="step t",
+        y_label="error, loss",
+        caption="Mean over seeds, band: smallest to largest seed. The first step learns the mean "
+        "direction and misfits the flipped points; later ones fit them.",
+    ),
+)

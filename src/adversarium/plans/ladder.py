@@ -1,0 +1,126 @@
+"""The rule for statements with a constant "sufficiently large": frequencies at rungs of it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from adversarium.plans.evidence import (
+    SEEDS,
+    Evidence,
+    Need,
+    Reading,
+    Summary,
+    Where,
+    clopper_pearson,
+)
+from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
+
+RUNGS = 3  # what a ladder needs
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """holds: at the two top rungs the event's frequency lies, with its interval, at or above
+    `at_least`, and it is nowhere below it but at lower rungs; fails: at the two top rungs it lies
+    below, and does not rise from the one to the other. `always` asks for every seed of the two top
+    rungs instead."""
+
+    name: str
+    event: Reading  # 1 where it came true, a seed
+    along: str
+    meant: Where
+    at_least: float
+    always: bool = False
+    kind: str = "frequency"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The event, at every rung."""
+        return (Need(self.meant, self.event.names),)
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Frequencies, rung by rung."""
+        rungs = rows.where(self.meant).by(self.along)
+        wanted = 1.0 if self.always else self.at_least
+        if len(rungs) < RUNGS:
+            told = f"a ladder needs {RUNGS} rungs, there are {len(rungs)}"
+            return undecided(Why.SPANS, told, (), wanted, None)
+        counts = {C: self.event.of(run) for C, run in rungs.items()}
+        measured = tuple(_summary(f"{self.name} ({self.along} = {C:g})", counts[C]) for C in counts)
+        if any(not np.isfinite(values).all() for values in counts.values()):
+            return undecided(Why.REGIME, "no value in some seeds", measured, wanted, None)
+        shares = [float(values.mean()) for values in counts.values()]
+        told = self._since(dict(zip(counts, shares, strict=True)), wanted)
+        tops = list(counts.values())[-2:]
+        if min(map(len, tops)) < SEEDS:
+            return undecided(Why.FEW_SEEDS, f"{len(tops[0])} of at least {SEEDS}", measured, wanted)
+        if self.always:
+            return self._every_seed(tops, shares, measured, told)
+        ends = [
+            clopper_pearson(round(float(v.sum())), len(v), (1 + rows.confidence) / 2) for v in tops
+        ]
+        sharp = (
+            Sharp("half width", max((b - a) / 2 for a, b in ends)),
+            Sharp("from the edge", min(a for a, _ in ends) - wanted),
+        )
+        if all(a >= wanted for a, _ in ends):
+            return Verdict(Word.HOLDS, measured, wanted, None, told, sharpness=sharp, chance=True)
+        if all(b < wanted for _, b in ends) and shares[-1] <= shares[-2]:
+            return Verdict(Word.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True)
+        if all(b < wanted for _, b in ends):
+            told = f"still rising at the top rung: {told}"
+            return undecided(Why.CONSTANT, told, measured, wanted, None)
+        return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
+
+    def _every_seed(
+        self, tops: list[np.ndarray], shares: list[float], measured: tuple[Summary, ...], told: str
+    ) -> Verdict:
+        sharp = (Sharp("cases", sum(map(len, tops))),)
+        if all((values == 1).all() for values in tops):
+            return Verdict(Word.HOLDS, measured, 1.0, None, told, sharpness=sharp, chance=True)
+        if shares[-1] < 1 and shares[-1] <= shares[-2]:
+            return Verdict(Word.FAILS, measured, 1.0, None, told, sharpness=sharp, chance=True)
+        return undecided(Why.CONSTANT, f"still rising: {told}", measured, 1.0, None)
+
+    def _since(self, shares: dict[float, float], wanted: float) -> str:
+        """The first rung from which on the frequency is met, and all of them."""
+        known = list(shares.items())
+        kept = math.inf
+        for C, share in reversed(known):
+            if share < wanted:
+                break
+            kept = C
+        listed = ", ".join(f"{share:.3g}" for _, share in known)
+        places = ", ".join(f"{C:g}" for C, _ in known)
+        since = f"from {self.along} = {kept:g} on" if kept < math.inf else "at no rung"
+        return f"{since} ({listed} at {self.along} = {places})"
+
+
+def _summary(name: str, values: np.ndarray) -> Summary:
+    low, high = clopper_pearson(round(float(values.sum())), len(values))
+    return Summary(name, float(values.mean()), low, high, tuple(float(v) for v in values))
+
+
+def ladder(
+    name: str,
+    event: Reading,
+    along: str,
+    meant: Where,
+    at_least: float = 0.8,
+    always: bool = False,
+) -> Ladder:
+    """A statement with a constant "sufficiently large", at rungs of it: holds where it is met at
+    the two top ones, with the frequency that is claimed or in every seed.
+
+    >>> import adversarium as av
+    >>> from adversarium.plans import end
+    >>> def event(rng, C):
+    ...     return {"met": float(C >= 4)}
+    >>> def rung(C):
+    ...     return av.Trial(function=event, parameters={"C": C}, at={"C": C})
+    >>> rows = Evidence(tuple(av.run(rung(C), range(30)).rows for C in (2, 4, 8)))
+    >>> ladder("met", end("met"), "C", Where()).judge(rows).reason
+    'from C = 4 on (0, 1, 1 at C = 2, 4, 8)'
+    """
+    return Ladder(name, event, along, meant, at_least, always)

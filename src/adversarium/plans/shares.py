@@ -1,0 +1,28 @@
+"""Where a number can lie: shares within [0, 1], risks and norms above 0, by their names."""
+
+import re
+
+import numpy as np
+
+_SHARE = re.compile(
+    r"err|accuracy|share|frequency|probability|fraction|by_radius|broken|certified", re.IGNORECASE
+)
+_POSITIVE = re.compile(r"risk|loss|norm|energy|first_time", re.IGNORECASE)
+_NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
+
+
+def clipped(
+    name: str, values: np.ndarray, mean: float, low: float, high: float
+) -> tuple[float, float, float]:
+    """A mean with its interval, which stays within [0, 1] where the number is a share by its name
+    and by its values, and above 0 where it is a risk, a norm or a time.
+
+    >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
+    (0.05, 0.0, 0.28)
+    """
+    known = values[np.isfinite(values)]
+    if _NO_SHARE.search(name) or not known.size or known.min() < 0:
+        return mean, low, high
+    if _SHARE.search(name) and known.max() <= 1:
+        return mean, max(low, 0.0), min(high, 1.0)
+    return mean, max(low, 0.0) if _POSITIVE.search(name) else low, high

@@ -1,0 +1,116 @@
+"""Gaussian clusters in law: any dimension d at the cost of n + m/2 + 1 coordinates.
+
+With zero-start l2 ascent a training is a function of the Gram matrix of data and first weights, of
+their coordinates along μ, and of the labels. Off μ these n + m/2 Gaussian rows are, up to a
+rotation that nothing sees, the rows of a lower triangular matrix with independent entries: N(0, 1)
+below the diagonal and the root of a χ² of d − 1 − j degrees of freedom in row j (Bartlett). Fresh
+points are Gaussian in the same coordinates.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.data.batches import moved, stack
+from adversarium.data.clusters import ClusterBatch, Clusters
+from adversarium.data.marginals import Gauss
+from adversarium.networks.two_layer import TwoLayer
+from adversarium.rng import normal, stream
+from adversarium.shapes import Float
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner
+from adversarium.training.engines.gram import Gram
+from adversarium.training.rules import Rule
+from adversarium.training.setting import AnySetting, Setting
+
+
+def triangular(
+    rows: int, before: int, width: int, freedom: int, rng: Generator
+) -> Float[Tensor, "rows width"]:
+    """Rows of the triangular factor after `before` others: column 0 is the one along μ, row j has
+    N(0, 1) in columns 1 … before + j and χ of `freedom` − before − j in the next."""
+    made = normal((rows, width), rng)
+    column = torch.arange(width)
+    for j in range(rows):
+        at = 1 + before + j
+        chi2 = 2 * torch._standard_gamma(
+            torch.tensor((freedom - before - j) / 2, dtype=torch.float64), generator=rng
+        )
+        made[j, at] = chi2.sqrt()
+        made[j, column > at] = 0.0
+    return made
+
+
+@dataclass(frozen=True)
+class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
+    """A setting whose training points and first weights are triangular; fresh points are drawn as
+    the part of x that these coordinates see."""
+
+    @property
+    def _width(self) -> int:
+        return self.data.shape[0]
+
+    @cached_property
+    def train(self) -> ClusterBatch:
+        """The training set of every seed."""
+        batches = [self._points(stream(seed, "train")) for seed in self.seeds]
+        made: ClusterBatch = moved(stack(batches), self.device, self.dtype)
+        return made
+
+    def _points(self, rng: Generator) -> ClusterBatch:
+        data, n = self.data, self.rule.n
+        clean_y = data.labels(n, rng)
+        x = math.sqrt(data.marginal.var) * triangular(n, 0, self._width, data.d - 1, rng)
+        y = data.flipped(clean_y, clean_y * x[:, 0], rng)
+        x[:, 0] += data.mu * clean_y
+        return ClusterBatch(x=x, y=y, clean_y=clean_y)
+
+    @cached_property
+    def W0(self) -> Tensor:
+        """The initial weights of every seed."""
+        return torch.stack([self._weights(stream(seed, "init")) for seed in self.seeds]).to(
+            self.device, self.dtype
+        )
+
+    def _weights(self, rng: Generator) -> Tensor:
+        network, n = self.network, self.rule.n
+        half = triangular(network.m // 2, n, self._width, self.data.d - 1, rng)
+        return network.omega * torch.cat([half, half])
+
+
+@dataclass(frozen=True)
+class Law(Gram):
+    """The gram engine on points and weights drawn in law."""
+
+    name: str = "law"
+
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+        """Why this engine cannot run the four parts, or nothing."""
+        if type(data) is not Clusters or type(data.marginal) is not Gauss or data.spread != 1:
+            return "law needs Clusters with Gaussian noise, μ on an axis"
+        if data.seen is not None:
+            return "law chooses the coordinates itself (seen=None)"
+        reason = super().refuses(data, network, attack, rule)
+        if reason:
+            return reason.replace("gram", "law")
+        assert isinstance(network, TwoLayer)
+        need = _coordinates(rule, network)
+        if data.d < need:
+            return f"law needs d of at least n + m/2 + 1 = {need}"
+        return ""
+
+    def placed(self, setting: AnySetting) -> SettingInLaw:
+        """The setting in these coordinates."""
+        data = replace(setting.data, seen=_coordinates(setting.rule, setting.network))
+        return SettingInLaw(
+            data, setting.network, setting.attack, setting.rule, setting.seeds, setting.device,
+            setting.dtype,
+        )  # fmt: skip
+
+
+def _coordinates(rule: Rule, network: TwoLayer) -> int:
+    """n + m/2 + 1."""
+    return rule.n + network.m // 2 + 1
