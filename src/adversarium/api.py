@@ -83,7 +83,7 @@ class Result:
         """The state of one seed at one time: trained again up to there (runs are deterministic)."""
         if isinstance(self.run, Trial):
             raise TypeError("a Trial trains nothing and has no states.")
-        if t not in range(self.run.steps + 1):
+        if isinstance(t, bool) or not isinstance(t, Integral) or not 0 <= t <= self.run.steps:
             raise ValueError(f"t is a step in 0 … {self.run.steps}, got {t}.")
         if seed not in self.seeds:
             raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
@@ -271,6 +271,8 @@ def slope(
     if isinstance(result, Mapping):
         if len(result) < 2:
             raise ValueError(f"a slope over sizes needs two results or more, got {len(result)}.")
+        if len({one.seeds for one in result.values()}) > 1:
+            raise ValueError("a slope over sizes is fitted seed by seed; the results have others.")
         across = np.array(list(result), dtype=float)
         up = np.stack([_curve(one, y)[1][:, -1] for one in result.values()], axis=1)
         over = np.broadcast_to(across, up.shape)

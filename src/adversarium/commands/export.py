@@ -88,9 +88,19 @@ def export(
         suffix = "nc" if to == "netcdf" else to
         target = out or Path(f"{stem}.{suffix}")
         _refuse_other(target, suffix, store, experiment.file)
+        target.parent.mkdir(parents=True, exist_ok=True)
         writers[to](target, rows)
         print(target)
     return 0
+
+
+_MARKS = {  # what every export of a kind holds
+    "csv": b"run,seed,t,probe,at,value",
+    "tex": b"% needs \\usepackage{booktabs}",
+    "npz": b"/seeds.npy",
+    "parquet": b"probe",
+    "nc": b"seed.0",
+}
 
 
 def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
@@ -101,8 +111,10 @@ def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
     for one in kept:
         if one is not None and one.exists() and target.samefile(one):
             raise ValueError(f"{target} is {one}, which is kept; name another (--out FILE).")
-    if target.suffix != f".{suffix}":
-        raise ValueError(f"{target} exists and is no .{suffix} file; name another (--out FILE).")
+    if not target.is_file() or _MARKS[suffix] not in target.read_bytes():
+        raise ValueError(
+            f"{target} exists and is no earlier export to {suffix}; name another (--out FILE)."
+        )
 
 
 def _tex(id: str, store: Path, out: Path | None) -> int:
@@ -119,6 +131,7 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
     file = own_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
     _refuse_other(target, "tex", store, file)
+    target.parent.mkdir(parents=True, exist_ok=True)
     tables.write_tex(target, entries)
     print(target)
     return 0

@@ -30,7 +30,8 @@ def new(what: str, folder: Path | None = None) -> int:
     if folder is not None:
         raise ValueError(f"new takes FILE.py, or paper DIR, got {what} {folder}.")
     path = new_file(Path(what))
-    print(f"{path}; try: adversarium run ./{path}")
+    named = path if path.is_absolute() else f"./{path}"
+    print(f"{path}; try: adversarium run {named}")
     return 0
 
 

@@ -183,6 +183,9 @@ def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None
     if lacking:
         raise ValueError(f"{file or id} needs {', '.join(lacking)}: an experiment is plan, quick, "
                          "checks.")  # fmt: skip
+    figures = getattr(module, "figures", ())
+    if not isinstance(figures, (list, tuple)):
+        raise ValueError(f"{file or id}: figures are several, (Curves(…),), got {figures!r}.")
     presets = {"quick": module.quick, "paper": getattr(module, "paper", module.quick)}
     return Experiment(
         id,
@@ -190,7 +193,7 @@ def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None
         module.plan,
         presets,
         module.checks,
-        tuple(getattr(module, "figures", ())),
+        tuple(figures),
         getattr(module, "switch", None),
         getattr(module, "gates", None),
         file,
@@ -242,6 +245,9 @@ def _check_checks(made: Experiment, path: Path) -> None:
                 f"{path}: a figure is one such as Curves(name=…, y=…), its name a file's without "
                 f"a folder, got {name if name is not None else figure!r}."
             )
+    names = [figure.name for figure in made.figures]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{path}: two figures are called {twice[0]}; give one another name.")
 
 
 def _with_told_plan(made: Experiment, path: Path) -> Experiment:
@@ -271,6 +277,8 @@ def own_claims(path: str) -> dict[str, Claim]:
     """The claims of a user's file; a check without an entry in `claims` gets a bare one."""
     module = _own_module(Path(path))
     stated = getattr(module, "claims", {})
+    if not isinstance(stated, dict):
+        raise ValueError(f"{path}: claims is a dictionary (id → entry), got {stated!r}.")
     allowed = {
         "source",
         "kind",

@@ -32,6 +32,13 @@ from adversarium.plans.slopes import Exponent, NoGrowth
 from adversarium.plans.verdict import Why
 
 
+def _told(**numbers: float) -> None:
+    """Refuses a bound that is no number."""
+    for name, value in numbers.items():
+        if math.isnan(value):
+            raise ValueError(f"{name} needs a number, got nan.")
+
+
 def identity(error: Quantity, tolerance: float) -> Check:
     """holds: the worst error is within the tolerance.
 
@@ -39,6 +46,7 @@ def identity(error: Quantity, tolerance: float) -> Check:
     >>> identity(error, 1e-9).judge(Evidence()).verdict
     'holds'
     """
+    _told(tolerance=tolerance)
     return Identity(error, tolerance)
 
 
@@ -51,6 +59,7 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
     >>> at_most(excess, 0.0).judge(rows).reason
     'violated in 1 of 5 seeds, worst 0.2 > 0 (seed 4)'
     """
+    _told(bound=bound)
     return AtMost(worst, bound, proof)
 
 
@@ -63,6 +72,7 @@ def level(
     >>> [level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
     ['holds', 'fails']
     """
+    _told(low=low, high=high)
     if low > high:
         raise ValueError(f"level needs low <= high, got {low:g} and {high:g}.")
     return Level(quantity, low, high, always=always)
@@ -75,6 +85,7 @@ def power(quantity: Quantity, low: float, high: float) -> Check:
     >>> power(fitted, -1.1, -0.9).judge(Evidence()).verdict
     'holds'
     """
+    _told(low=low, high=high)
     return Level(quantity, low, high, "exponent")
 
 
@@ -86,6 +97,7 @@ def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
     >>> ordering(robust, than=clean).judge(Evidence()).verdict
     'holds'
     """
+    _told(by=by)
     return Ordering(greater, than, by)
 
 
@@ -114,6 +126,7 @@ def exponent(
     'holds'
     """
     below, above = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
+    _told(claimed=claimed, below=below, above=above)
     reading = number if isinstance(number, Reading) else end(number)
     return Exponent(name, reading, along, meant, claimed - below, claimed + above, per)
 
@@ -179,6 +192,7 @@ def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
     >>> frequency(kept, 100, at_least=0.95).judge(Evidence()).verdict
     'holds'
     """
+    _told(at_least=at_least)
     return Frequency(successes, trials, at_least)
 
 
@@ -198,6 +212,7 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
     >>> wide.judge(Evidence()).why.value
     'out of regime'
     """
+    _told(at_least=at_least)
     return InRegime(quantity, at_least)
 
 

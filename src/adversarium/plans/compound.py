@@ -7,7 +7,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adversarium.plans.evidence import Evidence, Need, Quantity, Where, exactly, summary
+from adversarium.plans.evidence import (
+    Evidence,
+    Need,
+    NoSuchRun,
+    Quantity,
+    Where,
+    exactly,
+    summary,
+)
 from adversarium.plans.rules import (
     AtMost,
     Check,
@@ -169,7 +177,7 @@ class Each:
     @property
     def needs(self) -> tuple[Need, ...]:
         """The check's, of all runs that are meant."""
-        return self.make(self.meant).needs
+        return tuple(replace(need, alone=False) for need in self.make(self.meant).needs)
 
     def judge(self, rows: Evidence) -> Verdict:
         """All of them."""
@@ -234,7 +242,18 @@ def _judged(checks: Iterable[Check], rows: Evidence) -> list[Verdict]:
     """The verdicts of several checks; those that chance can decide wrongly share what may."""
     known = list(checks)
     shared = rows.shared(sum(not isinstance(check, _CERTAIN) for check in known))
-    return [check.judge(rows if isinstance(check, _CERTAIN) else shared) for check in known]
+    return [judged(check, rows if isinstance(check, _CERTAIN) else shared) for check in known]
+
+
+def judged(check: Check, rows: Evidence) -> Verdict:
+    """What a check says; open where the plan has no run that it asks for."""
+    try:
+        made = check.judge(rows)
+    except NoSuchRun as lost:
+        return undecided(Why.REGIME, f"no such run in the plan: {lost}")
+    if not isinstance(made, Verdict):
+        raise ValueError(f"the judge of a check returns a Verdict, got {made!r}.")
+    return made
 
 
 def _slack(verdict: Verdict) -> float:

@@ -107,16 +107,21 @@ def exactly(task: Task) -> Where:
     return Where(task.family, task.coordinates)
 
 
+class NoSuchRun(LookupError):
+    """A check asks for a run that the plan does not have."""
+
+
 NO_ROWS = ("",)  # the names of a need that asks for the run alone
 
 
 @dataclass(frozen=True)
 class Need:
-    """Rows that a check cannot do without: numbers by name, of the runs that are meant. No name: a
-    trial's, which come all at once."""
+    """Rows that a check cannot do without: numbers by name, of the runs that are meant (`alone`: of
+    one). No name: a trial's, which come all at once."""
 
     where: Where
     names: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +196,9 @@ class Evidence:
         chosen = self.where(meant).runs
         if len(chosen) != 1:
             there = "; ".join(run.label or "a run" for run in self.runs) or "no run"
-            raise KeyError(
-                f"{len(chosen)} runs are {meant.told or 'any'}, one is needed; there is: {there}."
+            raise NoSuchRun(
+                f"{len(chosen) or 'no'} runs are {meant.told or 'any'}, one is needed; there is: "
+                f"{there}"
             )
         return chosen[0]
 
@@ -259,7 +265,7 @@ class Reading:
     def on(self, meant: Where, points: int = 0) -> Quantity:
         """The number of the run that is meant."""
         told = f" ({meant.told})" if meant.told else ""
-        needs = (Need(meant, self.names),)
+        needs = (Need(meant, self.names, alone=True),)
         return Quantity(f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points)
 
 
@@ -286,7 +292,7 @@ def last(
     return Quantity(
         told,
         lambda rows: reduced(rows.one(place).last(name), over),
-        (Need(place, (name, fell)),),
+        (Need(place, (name, fell), alone=True),),
         points,
         step,
     )

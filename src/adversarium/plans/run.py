@@ -136,6 +136,14 @@ class Run(_Placed):
             raise ValueError(f"eta needs a number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
+        known: dict[str, Any] = {}
+        for recording in self.recordings:
+            for name in recording.names:
+                if known.setdefault(name, recording.probe) != recording.probe:
+                    raise ValueError(
+                        f"two probes record {name}, and one would hide the other; give one another "
+                        "name, or leave it out."
+                    )
 
     @property
     def times(self) -> tuple[int, ...]:

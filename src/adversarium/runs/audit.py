@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from adversarium.plans import compound
 from adversarium.plans.catalogue import Claim, claims, load, own_claims
 from adversarium.plans.checks import parts
 from adversarium.plans.compound import named_parts
@@ -53,9 +54,17 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
 
 
 def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
-    """Refuses a check that asks for what no run of the plan records."""
+    """Refuses a check that asks for what no run of the plan records, or for one run where several
+    are meant."""
     for id in ids:
         for need in experiment.checks[id].needs:
+            meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
+            if need.alone and len(meant) > 1:
+                raise ValueError(
+                    f"{experiment.file or experiment.id}: the check of {id} asks for one run, and "
+                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one (where(…)), or "
+                    "take each of them (each(…))."
+                )
             runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
             there = {name for run in runs for r in run.recordings for name in r.names}
             asked = [name for name in need.names if name]
@@ -120,7 +129,7 @@ def run_missing(
 
 def judged(check: Check, rows: Evidence) -> Verdict:
     """The verdict of a check on what it needs of the rows, and on nothing else."""
-    return check.judge(rows.needed(check.needs))
+    return compound.judged(check, rows.needed(check.needs))
 
 
 Judged = Mapping[str, tuple[Verdict, Facts]]

@@ -33,6 +33,8 @@ def check_file(path: Path) -> None:
         if not folder.is_dir():
             raise StoreError(f"the store's directory {folder} does not exist; make it first.")
         return
+    if not path.is_file():
+        raise StoreError(f"the store {path} is no plain file; name another (--store FILE).")
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file:

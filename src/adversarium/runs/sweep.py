@@ -79,6 +79,13 @@ def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
     return Axis(axis.name, tuple(dict.fromkeys(max(1, round(v)) for v in axis.values)), axis.log)
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"a range is made of numbers, got {text!r}") from None
+
+
 def parse_axis(word: str) -> Axis:
     """name=a:b:step, name=v1,v2,… or name=log:a:b:n."""
     name, equals, text = word.partition("=")
@@ -87,13 +94,13 @@ def parse_axis(word: str) -> Axis:
     parts = text.split(":")
     try:
         if parts[0] == "log" and len(parts) == 4:
-            low, high, count = float(parts[1]), float(parts[2]), int(parts[3])
+            low, high, count = _number(parts[1]), _number(parts[2]), round(_number(parts[3]))
             if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
                 raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
             ratio = (high / low) ** (1 / max(1, count - 1))
             grid: list[Any] = [low * ratio**i for i in range(count)]
         elif len(parts) == 3 and parts[0] != "log":
-            low, high, step = (float(p) for p in parts)
+            low, high, step = map(_number, parts)
             leads = step != 0 and step * (high - low) >= 0
             if not leads or not all(map(math.isfinite, (low, high, step))):
                 raise ValueError(

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -52,7 +52,7 @@ class Setting(Generic[D, L, A, B]):
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
         """n points of every seed, from the stream of that use."""
-        batches = [data.sample(n, stream(seed, use)) for seed in self.seeds]
+        batches = [_told_batch(data.sample(n, stream(seed, use)), data, n) for seed in self.seeds]
         batch = stack(batches)
         _told_labels(batch.y, data.k)
         return cast(B, moved(batch, self.device, self.dtype))
@@ -85,6 +85,25 @@ class Setting(Generic[D, L, A, B]):
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+
+def _told_batch(batch: Any, data: Distribution[Any], n: int) -> Any:
+    """Refuses what is no batch of n points of the data's shape."""
+    name = type(data).__name__
+    if not (isinstance(batch, Batch) and is_dataclass(batch)):
+        raise ValueError(
+            f"{name}.sample needs to return a frozen dataclass with tensors x and y, got "
+            f"{type(batch).__name__}."
+        )
+    wanted = (n, *data.shape)
+    if tuple(batch.x.shape) != wanted or tuple(batch.y.shape) != (n,):
+        raise ValueError(
+            f"{name}.sample needs x of the shape {wanted} and y of {(n,)}, got "
+            f"{tuple(batch.x.shape)} and {tuple(batch.y.shape)}."
+        )
+    if not batch.x.is_floating_point():
+        raise ValueError(f"{name}.sample needs x in floating point, got {batch.x.dtype}.")
+    return batch
 
 
 def _told_labels(y: Tensor, k: int) -> None:

@@ -39,7 +39,17 @@ def perturbed(
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
     network, y = setting.network, batch.y
     loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, setting.rule.risk)
-    x = attack(guided(loss, network, W, y), batch, t, rng).detach()
+    version = batch.x._version
+    made = attack(guided(loss, network, W, y), batch, t, rng)
+    told = getattr(attack, "__name__", type(attack).__name__)
+    if batch.x._version != version:
+        raise ValueError(f"{told} changed the points it was given; work on a copy (x.clone()).")
+    if not isinstance(made, Tensor) or made.shape != batch.x.shape:
+        came = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
+        raise ValueError(
+            f"{told} needs to return points of the shape {tuple(batch.x.shape)}, got {came}."
+        )
+    x = made.detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:
         lead = batch.y.ndim

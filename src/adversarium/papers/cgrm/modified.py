@@ -56,7 +56,7 @@ POINTS = (100, 200, 400, 800, 1600)  # N of "more points", d = 100
 SAMPLES = (100, 200, 400, 800)
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
 
-quick = dict(steps=20, seeds=5)
+quick = dict(steps=20, seeds=5, largest=400, points=POINTS[:4])
 paper = dict(large=True, steps=300, seeds=20)
 
 

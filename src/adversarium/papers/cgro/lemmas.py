@@ -43,7 +43,9 @@ VAST = (1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e18, 1e20)  # d, the signal alone
 MANY = (160,)  # N at d = 100, 1 − γ = 1/√d: beyond N_c
 SQUARE = (100, 200, 400, 800)  # N = d, far beyond N_c
 
-quick = dict(seeds=5, counts=COUNTS[:3], sizes=(50, 100, 200), etas=(1.0,), many=(), square=())
+quick = dict(
+    seeds=5, counts=COUNTS[:3], sizes=(50, 100, 200), etas=(1.0,), many=(), square=(), longer=0.6
+)
 paper = dict(seeds=40)
 
 _START: dict = dict(probes=(largest_signal,), record=(0,))

@@ -4,7 +4,7 @@ Paper: correlations of the filters with robust and non-robust features over 1,00
 under adversarial training the growth of the non-robust one stops "near 150"; Theorems 4.3 and 4.4
 on the same two runs, as published (density 15/8 and α/ε = 5/3 are not ≫).
 Reading: the attack's step η̃ = 1e3 acts on the gradient of the batch mean (1e3/N = 10 a point); the
-transition is judged with the literal step, 1e3 a point, too (paper preset). Quick: m = 20, not 100.
+transition is judged with the literal step, 1e3 a point, too (paper preset). Quick: m = 10, not 100.
 Cost: quick 55 s (2 cores).
 """
 
@@ -30,7 +30,7 @@ from adversarium.probes import At, InnerGap, nonrobust_features, robust_features
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(seeds=5, steps=1000, m=20, when=(0, 150), points=20)
+quick = dict(seeds=5, steps=1000, m=10, when=(0, 150), points=20)
 paper = dict(
     seeds=10,
     steps=1000,

@@ -1,0 +1,180 @@
+"""What users met with files, parts and checks of their own: each fault told before it costs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+
+import adversarium as av
+from adversarium.constructions import Balls
+from adversarium.plans import at_most, every, identity, last, level, where
+from adversarium.plans.compound import judged
+from adversarium.plans.evidence import Evidence, Quantity
+from adversarium.runs.store import Store
+from adversarium.runs.sweep import parse_axis
+from tests.program import OWN, one_sentence
+
+SHORT = OWN.replace("steps=200", "steps=5")
+CLUSTERS = av.data.Clusters(d=6, mu=2.0)
+
+
+def _run(**parts):
+    given = dict(data=CLUSTERS, network=av.networks.TwoLayer(m=4), n=6, steps=2, eta=0.1)
+    return av.Run(**{**given, "probes": [av.probes.risk], **parts})
+
+
+def _trained(**parts):
+    return av.run(_run(**parts), seeds=range(2))
+
+
+def test_an_export_goes_over_an_earlier_one_and_nothing_else(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT)
+    call("run", "./own.py")
+    target = tmp_path / "deep" / "rows.csv"
+    for _ in range(2):
+        call("export", "./own.py", "--out", "deep/rows.csv")
+    target.write_text("name,mark\nAda,1\n")
+    said = call("export", "./own.py", "--out", "deep/rows.csv", status=2)
+    one_sentence(said, "exists and is no earlier export to csv")
+    assert target.read_text().startswith("name,mark")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text + "\nfigures = figures * 2\n", "two figures are called"),
+        (lambda text: text + "\nfigures = figures[0]\n", "figures are several"),
+        (lambda text: text + "\nclaims = []\n", "claims is a dictionary"),
+    ],
+)
+def test_an_own_file_is_told_what_it_lacks(call, tmp_path, change, told):
+    (tmp_path / "own.py").write_text(change(SHORT))
+    one_sentence(call("verify", "./own.py", status=2), told)
+
+
+def test_a_check_of_one_run_where_several_are_meant_is_refused_before_the_training(call, tmp_path):
+    text = SHORT.replace("def plan(", "def one(") + (
+        "\nfrom dataclasses import replace\n"
+        "def plan(**knobs):\n"
+        "    for run in one(**knobs):\n"
+        "        yield from (replace(run, at={'part': i}, n=run.n + i) for i in range(3))\n"
+    )
+    (tmp_path / "own.py").write_text(text)
+    one_sentence(call("verify", "./own.py", status=2), "asks for one run, and 3 are meant")
+
+
+def test_a_run_that_the_plan_lacks_leaves_its_part_open():
+    verdict = judged(every(level(last("risk", where("there")), 0, 1)), Evidence())
+    assert (verdict.verdict, verdict.why) == ("undecided", "out of regime")
+    assert "no such run in the plan: no runs are there" in verdict.reason
+
+
+class _Talking:
+    kind, needs = "level", ()
+
+    def judge(self, rows):
+        return "holds"
+
+
+def test_a_judge_returns_a_verdict():
+    with pytest.raises(ValueError, match="returns a Verdict, got 'holds'"):
+        judged(_Talking(), Evidence())
+
+
+def test_a_bound_is_a_number():
+    number = Quantity("error", lambda rows: np.zeros(5))
+    for made in (identity, at_most, level):
+        with pytest.raises(ValueError, match="needs a number, got nan"):
+            made(number, math.nan)
+
+
+def test_an_attack_works_on_a_copy_and_returns_points():
+    def doubling(loss, batch, t, rng):
+        return batch.x.mul_(2)
+
+    def short(loss, batch, t, rng):
+        return batch.x[..., :1]
+
+    for attack, told in ((doubling, "changed the points"), (short, "points of the shape")):
+        with pytest.raises((ValueError, RuntimeError), match=told):
+            _trained(attack=attack)
+
+
+@dataclass(frozen=True)
+class _Points:
+    x: object
+    y: object
+
+
+@dataclass(frozen=True)
+class _Other:
+    make: object
+    shape = (6,)
+    k = 1
+
+    def sample(self, n, rng):
+        return self.make(CLUSTERS.sample(n, rng))
+
+
+def _cut(batch):
+    return _Points(batch.x[:2], batch.y[:2])
+
+
+def _whole(batch):
+    return _Points(batch.x.long(), batch.y)
+
+
+def _pair(batch):
+    return batch.x, batch.y
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [(_cut, r"shape \(6, 6\)"), (_whole, "floating point"), (_pair, "a frozen dataclass")],
+)
+def test_own_data_are_told_what_a_batch_is(make, told):
+    with pytest.raises((ValueError, RuntimeError), match=told):
+        _trained(data=_Other(make))
+
+
+def test_two_probes_of_one_name_are_refused():
+    def risk(state, scene):
+        return state.risk() * 0
+
+    with pytest.raises(ValueError, match="two probes record risk"):
+        _run(probes=[av.probes.risk, risk])
+
+
+def _square(rng, x):
+    return {"y": x**2}
+
+
+def test_a_slope_over_sizes_needs_the_same_seeds():
+    trials = [av.Trial(function=_square, parameters={"x": x}) for x in (1.0, 2.0)]
+    runs = {x: av.run(t, seeds=(x, x + 1)) for x, t in enumerate(trials, start=1)}
+    with pytest.raises(ValueError, match="seed by seed"):
+        av.slope(runs, "x", "y")
+
+
+def test_the_time_of_a_state_is_a_whole_number():
+    result = _trained()
+    with pytest.raises(ValueError, match="t is a step"):
+        result.state(0, True)
+
+
+def test_balls_of_both_labels_lie_apart():
+    y = torch.tensor([1.0, -1.0]).double()
+    x = torch.tensor([[0.0, 0.0], [1.0, 0.0]]).double()
+    assert Balls(x=x, y=y, delta=0.1, R=0.9)
+    for points, delta, told in ((x * 0, 0.1, "both labels at 0"), (x, -0.1, "delta >= 0")):
+        with pytest.raises(ValueError, match=told):
+            Balls(x=points, y=y, delta=delta, R=0.9)
+
+
+def test_a_range_is_made_of_numbers_and_a_store_is_a_plain_file():
+    with pytest.raises(ValueError, match="a range is made of numbers, got 'a'"):
+        parse_axis("d=a:b:c")
+    with pytest.raises(Exception, match="no plain file"):
+        Store("/dev/null")
