@@ -729,7 +729,7 @@ def test_a_knob_that_quick_leaves_empty_tells_what_it_takes(call):
 
 def test_a_verdict_of_an_own_file_belongs_to_that_file_as_it_stands(call, own, tmp_path):
     call("verify", "./own.py")
-    assert "mine.thm" in call("show", "./own.py").stdout
+    assert "own.thm" in call("show", "./own.py").stdout
     first = call("export", "./own.py", "--to", "tex", "--out", "a.tex")
     assert (tmp_path / "a.tex").exists() and not first.stderr
     (tmp_path / "other.py").write_text(own.read_text().replace("eta=", "eta=0.5 * "))

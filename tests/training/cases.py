@@ -9,6 +9,7 @@ from torch import nn
 from adversarium.attacks import FGSM, GTA, PGD, MarginStep
 from adversarium.data import Clusters, Digits, MarginMixture, PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, MixedLearner, Module, SmoothedCNN, TwoLayer, small_cnn
+from adversarium.sockets import Placing
 from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, train
 
 
@@ -22,7 +23,7 @@ def parts(name: str):
                 GTA(gamma=0.9),
                 Rule(n=6, steps=60, eta=0.05, risk=Risk(lam=0.4)),
             )
-        case "gram":
+        case "gram" | "law":
             return (
                 Clusters(d=60, mu=4.0, beta=0.1),
                 TwoLayer(m=10, omega=0.01),
@@ -53,6 +54,12 @@ def parts(name: str):
             )
 
 
+def placed(name: str, setting):
+    """A setting in the coordinates of an engine that has some of its own."""
+    engine = ENGINES[name]
+    return engine.placed(setting) if isinstance(engine, Placing) else setting
+
+
 def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
     """A small network with batch normalisation: it has a memory beside its weights."""
     return nn.Sequential(
@@ -68,7 +75,7 @@ def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
 def finals(name, settings):
     """The last states of settings that run side by side."""
     engine = ENGINES[name]
-    *_, joined = train(engine, settings)
+    *_, joined = train(engine, [placed(name, setting) for setting in settings])
     return engine.apart(joined)
 
 

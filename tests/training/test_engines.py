@@ -14,7 +14,16 @@ from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack
 from adversarium.data import Clusters, PatchData, SpherePoints
 from adversarium.networks import CubicCNN, Module, SmoothedLeakyReLU, SmoothedReLU, TwoLayer
 from adversarium.training import ENGINES, SGD, Adam, Risk, Rule, Setting, choose, train
-from tests.training.cases import final, finals, gap, largest_difference, length, normalised, parts
+from tests.training.cases import (
+    final,
+    finals,
+    gap,
+    largest_difference,
+    length,
+    normalised,
+    parts,
+    placed,
+)
 
 GOLDEN = Path(__file__).with_name("golden.json")
 
@@ -108,7 +117,7 @@ def beside(name):
                     (9, 3.0, 0.3, 0.1, None, 0.01, 0.0, (0, 1, 2)),
                 )
             ]
-        case "gram":
+        case "gram" | "law":
             return [
                 Setting(
                     Clusters(d=d, mu=mu, beta=beta),
@@ -144,9 +153,9 @@ def beside(name):
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
-    engine, settings_ = ENGINES[name], beside(name)
+    engine, settings_ = ENGINES[name], [placed(name, setting) for setting in beside(name)]
     assert len({engine.shape(setting) for setting in settings_}) == 1
-    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in beside(name)]
+    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in settings_]
     for t, joined in enumerate(train(engine, settings_)):
         if t in (0, 1, 7, settings_[0].rule.steps):
             for state, states in zip(engine.apart(joined), alone, strict=True):
@@ -173,7 +182,7 @@ def test_what_changes_the_course_of_a_run_is_in_its_engines_shape(name):
     ]
     if hasattr(network, "m") and name != "linear":
         others.append(Setting(data, replace(network, m=network.m + 2), attack, rule, (0,)))
-    if name == "gram":
+    if name in ("gram", "law"):
         others += [
             Setting(data, network, by, rule, (0,))
             for by in (None, replace(attack, steps=9), replace(attack, best=not attack.best))
@@ -193,7 +202,7 @@ def test_what_changes_the_course_of_a_run_is_in_its_engines_shape(name):
 def test_the_state_at_the_last_step_is_the_last_one_and_the_first_one_is_the_start():
     for name, engine in ENGINES.items():
         given_parts = parts(name)
-        setting = Setting(*given_parts, (0,))
+        setting = placed(name, Setting(*given_parts, (0,)))
         times = [engine.apart(joined)[0].t for joined in train(engine, (setting,))]
         assert times == list(range(given_parts[3].steps + 1))
 

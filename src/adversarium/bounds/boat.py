@@ -49,8 +49,8 @@ def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
     """β + (1 − 2β)·shared/4, the lower bound of Theorem 3.2 of BOAT on the robust error of any
     classifier, `shared` being the overlap of the shifted densities; `tight`: with ½ for ¼ (ours).
 
-    >>> robust_floor(0.1, 0.071861), robust_floor(0.1, 0.071861, tight=True)
-    (0.1143722, 0.1287444)
+    >>> robust_floor(0.0, 0.5), robust_floor(0.0, 0.5, tight=True)
+    (0.125, 0.25)
     """
     return beta + (1 - 2 * beta) * shared / (2 if tight else 4)
 

@@ -301,7 +301,10 @@ def overlap(marginal: Marginal, v: float, points: int = 400_001) -> float:
     """
     law = marginal.laws[0] if isinstance(marginal, Mixed) else marginal
     reach = math.sqrt(160 / law.lam) + v + 5
-    x = torch.linspace(-reach, reach, points, dtype=torch.float64)
+    low, high = max(-reach, law.quantile(0.0)), min(reach, law.quantile(1.0) - v)
+    if low >= high:
+        return 0.0
+    x = torch.linspace(low, high, points, dtype=torch.float64)
     least = torch.minimum(law.log_density(x), law.log_density(x + v)).exp()
     return float(torch.trapezoid(least, x))
 

@@ -58,7 +58,7 @@ class LeakyReLU:
 
     def slope(self, z: Tensor) -> Tensor:
         """s'(z)."""
-        return torch.where(z > 0, 1.0, self.gamma).to(z.dtype)
+        return torch.where(z > 0, torch.ones_like(z), self.gamma)
 
     def offset(self, z: Tensor) -> Tensor:
         """The size of the constants that s adds up beside z."""
@@ -99,7 +99,7 @@ class SmoothedLeakyReLU:
 
     def offset(self, z: Tensor) -> Tensor:
         """The size of the constants that s adds up beside z: none where it is curved."""
-        return torch.where(z.abs() <= 1 / self.H, 0.0, 1 / self.H)
+        return torch.where(z.abs() <= 1 / self.H, torch.zeros_like(z), 1 / self.H)
 
     def __call__(self, z: Tensor) -> Tensor:
         gamma, H = self.gamma, self.H

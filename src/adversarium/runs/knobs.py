@@ -135,11 +135,19 @@ def reaching(
 
 
 def _dead(experiment: Experiment, preset: str, name: str, turned: Mapping[str, Any]) -> bool:
-    """Whether a knob that was turned away from its published value leaves the plan as it is."""
-    if turned[name] == present(experiment, preset, name):
+    """Whether neither a knob's value nor any other changes the plan."""
+    published = present(experiment, preset, name)
+    if turned[name] == published:
         return False
     rest = {k: v for k, v in turned.items() if k != name}
-    return experiment.tasks(preset, **turned) == experiment.tasks(preset, **rest)
+    plain = experiment.tasks(preset, **rest)
+    for turn in ({name: turned[name]}, *turns(name, turned[name]), *turns(name, published)):
+        try:
+            if experiment.tasks(preset, **rest, **turn) != plain:
+                return False
+        except (ValueError, ArithmeticError, LookupError, TypeError):
+            return False  # a value that this plan does not take
+    return True
 
 
 def _stays(tasks: Sequence[Task], fields: Sequence[str], value: Any) -> list[_Missed]:

@@ -1,6 +1,15 @@
 """Trials: functions of a random stream and parameters that return named numbers."""
 
 from adversarium.trials.cells import Classifier, broken, broken_in_l2
+from adversarium.trials.cluster_events import (
+    flip_tails,
+    init_events,
+    large_variances,
+    least_upper_mass,
+    noise_tails,
+    signal_tails,
+    training_events,
+)
 from adversarium.trials.counting import SHATTERING, law_of_a_sample, sauer, shattering, vc_orders
 from adversarium.trials.cubic import cubic_form, cubic_identities, signal_alone
 from adversarium.trials.densities import density_powers
@@ -27,6 +36,14 @@ from adversarium.trials.modified import (
     generic_training,
     modified_training,
 )
+from adversarium.trials.overlaps import (
+    RATIOS,
+    halfspace_errors,
+    least_errors,
+    matched,
+    oracle_error,
+    overlaps,
+)
 from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
@@ -42,9 +59,35 @@ from adversarium.trials.two_features import (
     impossibility,
     separation,
 )
+from adversarium.trials.two_layer import (
+    gradient_quotients,
+    gram_of_gradients,
+    lipschitz_quotients,
+    margin_tails,
+    one_step_identities,
+    slope_ratio,
+    step_quotients,
+    taylor_quotients,
+)
 
 __all__ = [
+    "taylor_quotients",
+    "step_quotients",
+    "slope_ratio",
+    "one_step_identities",
+    "margin_tails",
+    "lipschitz_quotients",
+    "gram_of_gradients",
+    "gradient_quotients",
+    "training_events",
+    "signal_tails",
+    "noise_tails",
+    "least_upper_mass",
+    "large_variances",
+    "init_events",
+    "flip_tails",
     "GRID",
+    "RATIOS",
     "SHATTERING",
     "Classifier",
     "Features",
@@ -77,8 +120,11 @@ __all__ = [
     "generic_training",
     "growth_and_decay",
     "impossibility",
+    "halfspace_errors",
     "label_of",
+    "least_errors",
     "masking",
+    "matched",
     "max_margin_directions",
     "law_of_a_sample",
     "memorising",
@@ -86,6 +132,8 @@ __all__ = [
     "modified_training",
     "not_exact_share",
     "one_step",
+    "oracle_error",
+    "overlaps",
     "power",
     "product_gate",
     "random_features",

@@ -1,0 +1,107 @@
+"""The high-probability events that BOAT's proofs rest on (Lemmas B.3, B.4, B.19; Propositions B.18,
+B.20, B.23), without any training.
+
+Paper: with probability at least 1 − δ the noise vectors are long and nearly orthogonal, the data
+have a well-conditioned Gram matrix on all balls at once, every clean point lies on its side of μ,
+few labels are flipped; the first weights are spread evenly.
+Reading: frequencies over draws along the ladder C = 2, 4, 8, 16 (families L and A; `near` and `far`
+flips at L), judged at C = 8 and 16; constants over n and d by no growth; exact laws where there
+are any (χ², binomial, normal), and for Proposition B.20 the least probability over all laws, by a
+linear programme. C5 is judged where its own hypothesis ‖μ‖² = C log(n/δ) is sharp.
+Cost: quick 25 s (2 cores).
+"""
+
+import itertools
+
+from adversarium.papers.boat.events_checks import ALL, ARM, DRAWS, checks
+from adversarium.papers.boat.families import ARMS, FAMILIES, small_attack
+from adversarium.plans import Profile, Read, Table, Trial, where
+from adversarium.trials import (
+    flip_tails,
+    init_events,
+    large_variances,
+    least_upper_mass,
+    noise_tails,
+    signal_tails,
+    training_events,
+)
+
+__all__ = ["checks", "figures", "paper", "plan", "quick"]
+
+RUNGS = (2, 4, 8, 16)
+RATIOS = (1e-4, 1e-2, 1.0, 4.0)  # m/d
+
+quick = dict(seeds=5, rungs=(8, 16))
+paper = dict(seeds=10)
+
+
+def plan(rungs=RUNGS, arms=("n", "d"), flips=("near", "far"), draws=DRAWS):
+    for C, family in itertools.product(rungs, ("L", "A")):
+        yield _events(family, C, FAMILIES[family](C), draws)
+    for C, flip in itertools.product(rungs, flips):
+        yield _events(flip, C, small_attack(C), draws, flip=flip)
+    for arm in arms:
+        for sizes in ARMS[arm]:
+            yield _events(ARM.format(arm), 8.0, sizes, draws, at={arm: Read(arm)})
+    for C in rungs:
+        sizes = small_attack(C)
+        parameters = dict(m=sizes.m, d=sizes.d, draws=draws)
+        at = {"C": C}
+        yield Trial(family="first weights", at=at, function=init_events, parameters=parameters)
+    for ratio in RATIOS:
+        m = 40 if ratio < 1 else 400
+        parameters = dict(m=m, d=round(m / ratio), draws=draws)
+        at = {"m/d": ratio}
+        yield Trial(family="shapes", at=at, function=init_events, parameters=parameters)
+    for n in (50, 200, 1000):
+        at = {"n": Read("n")}
+        yield Trial(family="C5", at=at, function=signal_tails, parameters=dict(n=n))
+    for beta in (0.03, 0.1, 0.3):
+        at = {"beta": Read("beta")}
+        yield Trial(family="C7", at=at, function=flip_tails, parameters=dict(beta=beta))
+    for d, kappa in itertools.product((20, 100, 1000), (0.05, 0.3, 0.9)):
+        at = {"d": Read("d"), "κ": Read("kappa")}
+        parameters = dict(d=d, kappa=kappa)
+        yield Trial(family="variances", at=at, function=large_variances, parameters=parameters)
+    for c in (1.65, 2.0, 4.0, 8.0, 16.0):
+        yield Trial(
+            family=ALL, at={"c": Read("c")}, function=least_upper_mass, parameters=dict(c=c)
+        )
+    for d in (1, 4, 40, 400, 1600):
+        at = {"d": Read("d")}
+        yield Trial(family="one vector", at=at, function=noise_tails, parameters=dict(d=d))
+
+
+def _events(family, C, sizes, draws, at=None, **more):
+    parameters = dict(
+        n=sizes.n, d=sizes.d, m=sizes.m, mu=sizes.mu, alpha=sizes.ratio * sizes.mu,
+        beta=min(0.1, 1 / C), C=float(C), draws=draws, **more,
+    )  # fmt: skip
+    place = {"C": C} if at is None else at
+    return Trial(family=family, at=place, function=training_events, parameters=parameters)
+
+
+figures = (
+    Table(
+        name="events",
+        title="Lemma B.4: in how many draws each event is true",
+        y=("C1", "C2", "C3", "C4", "C5", "C6", "C7", "joint", "cross", "top", "bottom"),
+        runs=(where("L"), where("A"), where("near"), where("far")),
+        names={
+            "cross": "max|⟨ξ_i, ξ_j⟩|/√(d log(n/δ))",
+            "top": "λ_max(ΞΞᵀ)/d",
+            "bottom": "(√λ_min(XXᵀ) − α√n)/√d",
+        },
+        caption=f"Of {DRAWS} draws a seed; mean over seeds with its interval.",
+    ),
+    Profile(
+        name="C5",
+        title="Lemma B.4 (C5): the exact probability where ‖μ‖² = C log(n/δ)",
+        y=("kept",),
+        runs=tuple(where("C5", n=n) for n in (50, 200, 1000)),
+        names={"kept": "P[all clean points within ‖μ‖²/2]"},
+        x_label="C",
+        y_label="probability",
+        caption="δ = 0.1: 0.9 is claimed for C large enough; reached at C ≈ 7 for every n.",
+    ),
+)

@@ -1,0 +1,227 @@
+"""The checks of Theorem 3.2 of BOAT."""
+
+import numpy as np
+
+from adversarium.bounds import robust_floor
+from adversarium.data import overlap
+from adversarium.plans import (
+    Check,
+    Reading,
+    Rows,
+    at_most,
+    counted_as,
+    each,
+    every,
+    identity,
+    last,
+    level,
+    parts,
+    setting,
+    where,
+)
+
+LEAST, FINE, SAMPLED, SPREAD, NETS = "least errors", "fine", "overlaps", "half-spaces", "networks"
+FEW = (4, 16)  # coordinates that μ is spread over, half-spaces
+EXACT = 1e-12  # rounding
+HALF_DRAWS = 200_000  # of ξ, a half-space
+
+
+def _ratios(run: Rows, low: float, high: float) -> np.ndarray:
+    """Which places of the axis α/‖μ‖ lie in [low, high)."""
+    at = np.array(run["least"].axes["α/‖μ‖"])
+    return (at >= low) & (at < high)
+
+
+def _worst(name: str, of, low: float = 0.0, high: float = 1.0) -> Reading:
+    """The largest of a number over the radii with low ≤ α/‖μ‖ < high."""
+    names = ("printed", "tight", "least", "oracle", "threshold", "closed")
+    return Reading(name, lambda run: of(run)[:, _ratios(run, low, high)].max(1), names)
+
+
+def _difference(name: str, above: str, below: str, low: float = 0.0, high: float = 1.0) -> Reading:
+    return _worst(name, lambda run: run.last(above) - run.last(below), low, high)
+
+
+def _apart(name: str, one: str, other: str) -> Reading:
+    return _worst(name, lambda run: np.abs(run.last(one) - run.last(other)))
+
+
+printed = _difference("printed bound − least error", "printed", "least")
+tight = _difference("bound with ½ − least error", "tight", "least")
+order = _difference("printed bound − bound with ½", "printed", "tight")
+half = _worst("½ − least error, α ≥ ‖μ‖", lambda run: 0.5 - run.last("least"), 1.0, 9.0)
+control = _worst("least error at 0.95‖μ‖", lambda run: run.last("least"), 0.95, 1.0)
+attained = _apart("|sign⟨μ, x⟩'s error − bound with ½|", "oracle", "tight")
+factor = _worst(
+    "|optimal risk/printed bound − 2|",
+    lambda run: np.abs(run.last("oracle") / run.last("printed") - 2),
+)
+from_below = _apart("|least error by matching − closed form|", "least", "closed")
+from_above = _apart("|best threshold − closed form|", "threshold", "closed")
+
+
+def _floor(run: Rows, sharp: bool) -> float:
+    data, alpha = run.run.data, run.run.attack.radius
+    if alpha >= data.mu:
+        return 0.5
+    return robust_floor(data.beta, overlap(data.marginal, 2 * (data.mu - alpha)), sharp)
+
+
+def _missed(sharp: bool) -> Reading:
+    """How far below the bound a network's robust error lies, less three standard errors."""
+
+    def missed(run: Rows) -> np.ndarray:
+        found = run.last("robust")
+        points = next(probe.n for probe in run.run.final)
+        return _floor(run, sharp) - found - 3 * np.sqrt(found * (1 - found) / points)
+
+    told = "bound with ½" if sharp else "printed bound"
+    return Reading(f"{told} − robust error found − 3 s.e.", missed, ("robust",))
+
+
+def _networks(sharp: bool, ratios: tuple[float, ...]) -> Check:
+    missed = _missed(sharp)
+    return every(
+        *(each(where(NETS, ratio=r), lambda run: at_most(missed.on(run), 0.0)) for r in ratios)
+    )
+
+
+def _half_spaces(name: str) -> Check:
+    def missed(run: Rows) -> np.ndarray:
+        found = run.last("found")
+        return run.last(name) - found - 3 * np.sqrt(found * (1 - found) / HALF_DRAWS)
+
+    excess = Reading(f"{name} bound − best half-space − 3 s.e.", missed, (name, "found"))
+    return each(where(SPREAD), lambda run: at_most(excess.on(run), 0.0))
+
+
+def _over(name: str, other: str) -> Reading:
+    return Reading(f"{name}/{other}", lambda run: run.last(name) / run.last(other), (name, other))
+
+
+def _off(name: str, other: str) -> Reading:
+    return Reading(
+        f"|{name}/{other} − 1|",
+        lambda run: np.abs(run.last(name) / run.last(other) - 1),
+        (name, other),
+    )
+
+
+def _sampled(**at) -> Check:
+    """The midpoint estimator agrees with the quadrature, on average over seeds."""
+    return each(
+        where(SAMPLED, **at), lambda run: level(_over("sampled", "exact").on(run), 0.95, 1.05)
+    )
+
+
+def _laws(names: tuple[str, ...], make, **at) -> Check:
+    return every(*(each(where(SAMPLED, law=name, **at), make) for name in names))
+
+
+SYMMETRIC = ("Gauss", "wide Gauss", "quartic", "Gauss–Laplace", "truncated")
+NORMAL = SYMMETRIC[:2]
+
+
+def _least(reading: Reading, most: float = EXACT, **at) -> Check:
+    return each(where(LEAST, **at), lambda run: at_most(reading.on(run), most))
+
+
+def _same(reading: Reading, laws: tuple[str, ...], most: float = EXACT) -> Check:
+    return every(
+        *(
+            each(where(LEAST, law=law, beta=0.0), lambda run: identity(reading.on(run), most))
+            for law in laws
+        )
+    )
+
+
+checks: dict[str, Check] = {
+    "boat.thm3.2.lower": parts(
+        {
+            "any classifier, μ on an axis": _least(printed),
+            "half-spaces, μ spread over 4 and 16 coordinates": _half_spaces("printed"),
+            "trained networks": _networks(False, (0.1, 0.5, 0.9)),
+        }
+    ),
+    "boat.thm3.2.large_alpha": counted_as(
+        "inequality",
+        parts(
+            {
+                "any classifier, μ on an axis": _least(half),
+                "trained networks": _networks(False, (1.0, 1.5)),
+                "some classifier does better at 0.95‖μ‖": each(
+                    where(LEAST, beta=0.0), lambda run: level(control.on(run), 0, 0.4999)
+                ),
+            }
+        ),
+    ),
+    "boat.thm3.2.gaussian": counted_as(
+        "identity",
+        parts(
+            {
+                "by quadrature": _laws(
+                    NORMAL, lambda run: identity(_off("exact", "symmetric").on(run), 1e-6), k=1
+                ),
+                "in k dimensions, by sampling": every(
+                    *(
+                        each(
+                            where(SAMPLED, law=law),
+                            lambda run: level(_over("sampled", "symmetric").on(run), 0.97, 1.03),
+                        )
+                        for law in NORMAL
+                    )
+                ),
+                "half the optimal risk at β = 0": _same(factor, NORMAL, 1e-9),
+            }
+        ),
+    ),
+    "boat.thm3.2.axis_symmetric": counted_as(
+        "identity",
+        parts(
+            {
+                "symmetric unimodal laws": _laws(
+                    SYMMETRIC, lambda run: identity(_off("exact", "symmetric").on(run), 1e-6), k=1
+                ),
+                "a skew law differs": _laws(
+                    ("skew",),
+                    lambda run: level(_over("exact", "symmetric").on(run), 1.5),
+                    k=1,
+                    mu=2.0,
+                ),
+            }
+        ),
+    ),
+    "boat.thm3.2.mc": counted_as("level", every(_sampled())),
+    "boat.thm3.2.tight": parts(
+        {
+            "any classifier, μ on an axis": _least(tight),
+            "never below the printed bound": _least(order),
+            "attained at β = 0 by sign⟨μ, x⟩ (symmetric unimodal laws)": _same(attained, SYMMETRIC),
+            "half-spaces, μ spread over 4 and 16 coordinates": _half_spaces("tight"),
+            "trained networks": _networks(True, (0.1, 0.5, 0.9)),
+        }
+    ),
+    "boat.thm3.2.exact_gauss": counted_as(
+        "inequality",
+        parts(
+            {
+                "from below, by matching": each(
+                    where(FINE), lambda run: identity(from_below.on(run), 1e-6)
+                ),
+                "from above, by a threshold or a constant": each(
+                    where(FINE), lambda run: identity(from_above.on(run), 1e-6)
+                ),
+                "never below the bound with ½": _least(tight, law="Gauss"),
+            }
+        ),
+    ),
+    "boat.thm3.2.oracle": setting(
+        "level",
+        *(
+            last(name, where("oracle", mu=mu, ratio=ratio))
+            for mu in (1.0, 2.0)
+            for ratio in (0.1, 0.5)
+            for name in ("found", "closed")
+        ),
+    ),
+}
