@@ -10,26 +10,10 @@ slack of 2/(1 − γ)). Identities that a definition makes true are settings.
 Cost: quick 15 s (2 cores).
 """
 
-import numpy as np
-
 from adversarium.data import Gauss, GaussLaplace, Quartic, Skew
 from adversarium.networks import LeakyReLU, ReLU, SmoothedLeakyReLU
-from adversarium.plans import (
-    Check,
-    Profile,
-    Read,
-    Reading,
-    Trial,
-    at_most,
-    counted_as,
-    each,
-    identity,
-    last,
-    level,
-    parts,
-    setting,
-    where,
-)
+from adversarium.papers.boat.inequalities_checks import checks
+from adversarium.plans import Profile, Read, Trial, where
 from adversarium.trials import (
     gradient_quotients,
     gram_of_gradients,
@@ -50,7 +34,6 @@ ACTIVATIONS = {
 }
 LAWS = {"Gauss": Gauss(), "quartic": Quartic(), "Gauss–Laplace": GaussLaplace(), "skew": Skew()}
 BENT = ((0.1, 0.25), (0.5, 1.0), (0.9, 4.0))  # γ, H
-SHARP = 1 + 1e-9
 
 quick = dict(seeds=5, draws=50_000)
 paper = dict(seeds=10, draws=200_000)
@@ -79,97 +62,6 @@ def plan(draws, tries=20):
         yield Trial(family="steps", at=place, function=step_quotients, parameters=parameters)
     yield Trial(family="slopes", function=slope_ratio)
 
-
-def _largest(name: str) -> Reading:
-    return Reading(f"largest {name}", lambda run: run.last(name).max(1), (name,))
-
-
-def _gap(name: str) -> Reading:
-    return Reading(f"|{name} − 1|", lambda run: np.abs(run.last(name) - 1), (name,))
-
-
-def _all(family: str, name: str, most: float) -> Check:
-    return each(where(family), lambda run: at_most(last(name, run), most))
-
-
-def _attained(family: str, name: str) -> Check:
-    return each(where(family), lambda run: identity(_gap(name).on(run), 1e-9))
-
-
-checks: dict[str, Check] = {
-    "boat.lem4.2.lipschitz": counted_as(
-        "inequality",
-        parts(
-            {
-                "any weights": _all("Lipschitz", "largest", SHARP),
-                "attained by a linear network": _attained("Lipschitz", "attained"),
-            }
-        ),
-    ),
-    "boat.lem4.2.concentration": counted_as(
-        "inequality",
-        parts(
-            {
-                "c = ½, four laws": each(
-                    where("tails"), lambda run: at_most(_largest("excess").on(run), 0.0)
-                ),
-                "c = 1 would be false": each(
-                    where("tails", law="Gauss", φ="linear"),
-                    lambda run: level(_largest("with one").on(run), 0.0),
-                ),
-            }
-        ),
-    ),
-    "boat.lem4.3.increment": counted_as(
-        "inequality",
-        parts(
-            {
-                "any points, any step": _all("steps", "largest", 0.0),
-                "without the remainder it would be false": each(
-                    where("steps"), lambda run: level(last("without", run), 0.0)
-                ),
-            }
-        ),
-    ),
-    "boat.lem4.4.fact": setting("inequality", last("largest", "slopes")),
-    "boat.lemB.6.taylor": counted_as(
-        "inequality",
-        parts(
-            {
-                "any weights": _all("Taylor", "largest", SHARP),
-                "attained": _attained("Taylor", "sharp"),
-            }
-        ),
-    ),
-    "boat.lemB.7.grad_vs_G": counted_as(
-        "inequality",
-        parts(
-            {
-                "‖∇L̂‖_F ≤ max‖x̃_i‖·Ĝ": _all("gradients", "largest", SHARP),
-                "attained by one point": _attained("gradients", "sharp"),
-                "Ĝ ≤ min(L̂, 1)": _all("gradients", "slope", 1.0),
-            }
-        ),
-    ),
-    "boat.lemB.8.grad_gram": counted_as(
-        "identity",
-        parts(
-            {
-                "the identity": each(
-                    where("Gram"), lambda run: identity(last("error", run), 1e-10)
-                ),
-                "slope products ≥ γ²": _all("Gram", "largest", SHARP),
-                "attained where every unit has the slope γ": _attained("Gram", "attained"),
-            }
-        ),
-    ),
-    "boat.propB.24.lambda_lower": setting(
-        "inequality", *(last("least", where("one step", φ=name)) for name in ("ReLU", "leaky"))
-    ),
-    "boat.secB.increment_identity": setting(
-        "identity", *(last("error", where("one step", φ=name)) for name in ("ReLU", "leaky"))
-    ),
-}
 
 figures = (
     Profile(

@@ -4,9 +4,10 @@ Paper: for a constant C large enough, small symmetric initialisation, η ≤ 1/(
 clusters, adversarial training fits every training point with its ball and generalises.
 Reading: "C large enough" is a ladder C = 2, 4, 8, 16 with every gate at C or more. L has a small
 attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, R has α = ‖μ‖ at L's sizes; `near` and `far` flip the
-labels of the nearest or farthest points; arms change one size at C = 8. The printed step takes
-about 4Cnd steps to a margin of 1: "first step" runs have it, the others have η = n/d, which
-the family η licenses (η down to n/8d at equal ηT). All in law, so that d is free.
+labels of the nearest or farthest points; arms change one size at C = 8; signs of units are judged
+up to C = 24. The printed step takes about 4Cnd steps to a margin of 1: "first step" runs have it,
+the others have η = n/d, which the family η licenses (η down to n/8d at equal ηT). In law: d is
+free.
 Cost: quick 90 s (2 cores).
 """
 
@@ -43,14 +44,14 @@ ETAS, OMEGAS = (1.0, 0.5, 0.25, 0.125), (0.01, 0.1, 0.3, 1.0)
 
 quick = dict(
     seeds=24, rungs=(2, 4, 8), families=("L", "A"), flips=(), arms=("d",), etas=(), omegas=(),
-    until=20, long=0,
+    until=20, long=0, signs=(),
 )  # fmt: skip
 paper = dict(seeds=40)
 
 
 def plan(
     rungs=RUNGS, families=tuple(FAMILIES), flips=("near", "far"), arms=tuple(ARMS), etas=ETAS,
-    omegas=OMEGAS, until=60, long=2000,
+    omegas=OMEGAS, until=60, long=2000, signs=(8, 16, 24),
 ):  # fmt: skip
     whole = _recorded(until)
     for family in families:
@@ -86,6 +87,15 @@ def plan(
         at, eta = {"η": Read("eta")}, share * sizes.n / sizes.d
         longer = round(until / share)
         yield theory("arm η", at, sizes, longer, SHARP, eta=eta, **_recorded(longer))
+    for family in ("L", "A"):
+        for C in signs:
+            yield theory(
+                f"signs, {family}",
+                {"C": C},
+                FAMILIES[family](C),
+                until,
+                folds=(ClusterConstants(),),
+            )
     if long:
         curves: dict = dict(probes=(loss_ratio, risk, weight_norm))
         for phi in (SHARP, SMOOTH):

@@ -298,8 +298,8 @@ checks: dict[str, Check] = {
     "boat.lemB.33.norm_margin": counted_as(
         "level", every(*flat(no_decay, "least_margin_share", (SHARP,)))
     ),
-    "boat.lemB.30.neuron_increment": climbed(increments_aligned, ("L",), (SHARP,)),
-    "boat.corB.31.neuron_sign": climbed(aligned, ("L", "A"), (SHARP,)),
+    "boat.lemB.30.neuron_increment": climbed(increments_aligned, ("signs, L",), (SHARP,)),
+    "boat.corB.31.neuron_sign": climbed(aligned, ("signs, L", "signs, A"), (SHARP,)),
     "boat.lemB.32.neuron_upper": _inequality(*flat(no_growth, "unit_length", (SHARP,))),
     "boat.lem4.4.loss_ratio": counted_as(
         "inequality",
