@@ -1,33 +1,91 @@
 """Bugs that BOAT's claims must notice."""
 
-from adversarium.data import Clusters
-from adversarium.networks import TwoLayer
-from tests.planted.bugs import Bug, swapped
+import math
+
+from adversarium.data import Gauss
+from adversarium.networks import LeakyReLU, SmoothedLeakyReLU
+from adversarium.trials import cluster_events, overlaps, two_layer
+from tests.planted.bugs import Bug, derived, swapped
+
+_SHORT = {"spreads": (1,), "steps": 5, "points": 200, "draws": 5000}
 
 
-def _tiny(original, self, n, rng):
-    batch = original(self, n, rng)
-    return type(batch)(x=batch.x / 20, y=batch.y, clean_y=batch.clean_y)
+def _half_shift(original, p, v):
+    return original(p, v // 2)
 
 
-def _wide(original, self, h, reach, size, spread, d):
-    """Sound, and useless."""
-    return original(self, h, 40 * reach, size, lambda e: 40 * spread(e), d)
+def _closer(original, plus, minus, far):
+    return original(plus, minus, far // 2)
 
 
-_SHORT = {"steps": 30}
+def _larger(original, beta, shared, tight=False):
+    return beta + (1 - 2 * beta) * shared * (0.55 if tight else 0.75)
+
+
+def _without_flips(original, mu, alpha, beta, sigma=1.0):
+    return original(mu, alpha, 0.0, sigma)
+
+
+def _without_beta(original, n, p, most):
+    return original(n, p, most - p * n)
+
+
+def _once_more(original, network, W, x):
+    return original(network, W, x) / math.sqrt(network.m)
+
+
+def _single(original, self, z):
+    return original(self, z).float().double()
+
 
 BUGS = (
     Bug(
-        "inputs a twentieth of their size",
-        swapped(Clusters, "sample", _tiny),
-        turns=("boat.thm3.1.train_error.published",),
+        "overlap at half the shift",
+        swapped(overlaps, "_shared", _half_shift),
+        turns=("boat.thm3.2.tight",),
         knobs=_SHORT,
     ),
     Bug(
-        "certificate forty times too wide",
-        swapped(TwoLayer, "interval_at", _wide),
-        turns=("boat.thm3.1.train_error.published",),
+        "points matched within α, not 2α",
+        swapped(overlaps, "matched", _closer),
+        turns=("boat.thm3.2.tight", "boat.thm3.2.exact_gauss"),
         knobs=_SHORT,
+    ),
+    Bug(
+        "lower bound with 3/4 for 1/4, 0.55 for 1/2",
+        swapped(overlaps, "robust_floor", _larger),
+        turns=("boat.thm3.2.lower", "boat.thm3.2.tight"),
+        knobs=_SHORT,
+    ),
+    Bug(
+        "exact Gaussian error without its flips",
+        swapped(overlaps, "least_robust_error", _without_flips),
+        turns=("boat.thm3.2.exact_gauss",),
+        knobs=_SHORT,
+    ),
+    Bug(
+        "share of flips without β",
+        swapped(cluster_events, "_binomial", _without_beta),
+        turns=("boat.lemB.4.C7",),
+    ),
+    Bug(
+        "smoothness H halved",
+        derived(SmoothedLeakyReLU, "C2", lambda self: (1 - self.gamma) * self.H / 4),
+        turns=("boat.lemB.6.taylor",),
+    ),
+    Bug(
+        "gradient with 1/m for 1/√m",
+        swapped(two_layer, "_gradient", _once_more),
+        turns=("boat.lemB.6.taylor", "boat.lem4.3.increment"),
+    ),
+    Bug(
+        "slope of the leaky ReLU in single precision",
+        swapped(LeakyReLU, "slope", _single),
+        turns=("boat.lemB.8.grad_gram",),
+    ),
+    Bug(
+        "λ of Gaussian noise doubled",
+        derived(Gauss, "lam", lambda self: 2 * self.sigma**-2),
+        turns=("boat.lem4.2.concentration",),
     ),
 )

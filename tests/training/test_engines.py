@@ -12,8 +12,27 @@ from hypothesis import strategies as st
 
 from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack
 from adversarium.data import Clusters, PatchData, SpherePoints
-from adversarium.networks import CubicCNN, Module, SmoothedLeakyReLU, SmoothedReLU, TwoLayer
-from adversarium.training import ENGINES, SGD, Adam, Risk, Rule, Setting, choose, train
+from adversarium.networks import (
+    CubicCNN,
+    LeakyReLU,
+    Module,
+    Perceptron,
+    ReLU,
+    SmoothedLeakyReLU,
+    SmoothedReLU,
+    TwoLayer,
+)
+from adversarium.training import (
+    ENGINES,
+    SGD,
+    Adam,
+    GradientDescent,
+    Risk,
+    Rule,
+    Setting,
+    choose,
+    train,
+)
 from tests.training.cases import (
     final,
     finals,
@@ -98,6 +117,30 @@ def test_gram_without_an_attack_is_plain_descent():
     assert torch.allclose(final("gram", setting).W, final("full", setting).W, atol=1e-12)
 
 
+@pytest.mark.parametrize("activation", [ReLU(), LeakyReLU(0.2), SmoothedLeakyReLU(gamma=0.3)])
+@pytest.mark.parametrize("attacked", [True, False])
+def test_gram_trains_biases_and_the_top_layer_with_dropping_steps(activation, attacked):
+    rule = Rule(n=9, steps=25, eta=0.5, optimiser=GradientDescent(drop=0.5, every=10))
+    attack = PGD(p=2, radius=0.6, steps=8, best=False) if attacked else None
+    data, network = Clusters(d=40, mu=3.0), Perceptron(m=7, activation=activation)
+    setting = Setting(data, network, attack, rule, (0, 1))
+    fast, plain = final("gram", setting), final("full", setting)
+    for name, w in plain.W.items():
+        assert torch.allclose(fast.W[name], w, atol=1e-12), name
+    assert torch.allclose(fast.risk(), plain.risk(), atol=1e-12)
+
+
+def test_gram_attacks_fresh_points_as_the_plain_engine_does():
+    rule = Rule(n=9, steps=10, eta=0.5)
+    by = PGD(p=2, radius=0.6, steps=8)
+    for network in (Perceptron(m=7), TwoLayer(m=8, omega=0.3)):
+        setting = Setting(Clusters(d=40, mu=3.0), network, by, rule, (0, 1))
+        fresh = setting.draw(setting.data, 30, "test")
+        for attack in (by, PGD(p=2, radius=1.1, steps=5, best=False)):
+            margins = (final(e, setting).margin(fresh, attack) for e in ("gram", "full"))
+            assert torch.allclose(*margins, atol=1e-12)
+
+
 def beside(name):
     """Settings that differ in everything that an engine's shape permits, seeds among it."""
     data, network, attack, rule = parts(name)
@@ -153,9 +196,10 @@ def beside(name):
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
-    engine, settings_ = ENGINES[name], [placed(name, setting) for setting in beside(name)]
+    engine = ENGINES[name]
+    settings_, again = ([placed(name, s) for s in beside(name)] for _ in range(2))
     assert len({engine.shape(setting) for setting in settings_}) == 1
-    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in settings_]
+    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in again]
     for t, joined in enumerate(train(engine, settings_)):
         if t in (0, 1, 7, settings_[0].rule.steps):
             for state, states in zip(engine.apart(joined), alone, strict=True):

@@ -1,7 +1,7 @@
 """Training rules: what turns W⁽ᵗ⁾ into W⁽ᵗ⁺¹⁾, as values."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -14,11 +14,27 @@ Tree = Any  # weights, or what is kept beside them: tensors in any nesting
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """W ← W − η ∇L(W) on the whole training set.
+    """W ← W − η ∇L(W) on the whole training set; with `every`, η is multiplied by `drop` after so
+    many steps, again and again.
 
-    >>> Rule(n=10, steps=5, eta=0.1).optimiser  # unless another is named
-    GradientDescent()
+    >>> GradientDescent(drop=0.5, every=500).factor(1000)
+    0.25
     """
+
+    drop: float = 1.0
+    every: int = 0  # never
+
+    later: ClassVar[tuple[str, ...]] = ("drop", "every")  # not of the first version
+
+    def __post_init__(self) -> None:
+        if not self.drop > 0 or self.every < 0:
+            raise ValueError(
+                f"GradientDescent needs drop > 0 and every >= 0, got {self.drop}, {self.every}."
+            )
+
+    def factor(self, t: int) -> float:
+        """What multiplies η at step t."""
+        return self.drop ** (t // self.every) if self.every else 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,3 +143,7 @@ class Rule:
             )
         if not self.eta > 0:
             raise ValueError(f"training needs a step eta > 0, got {self.eta}.")
+
+    def decayed(self, t: int) -> float:
+        """What multiplies η at step t of full-batch descent."""
+        return self.optimiser.factor(t) if isinstance(self.optimiser, GradientDescent) else 1.0

@@ -42,7 +42,7 @@ from adversarium.trials.overlaps import (
     least_errors,
     matched,
     oracle_error,
-    overlaps,
+    shared_mass,
 )
 from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
@@ -133,7 +133,7 @@ __all__ = [
     "not_exact_share",
     "one_step",
     "oracle_error",
-    "overlaps",
+    "shared_mass",
     "power",
     "product_gate",
     "random_features",

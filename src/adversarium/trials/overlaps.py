@@ -121,7 +121,7 @@ def matched(plus: np.ndarray, minus: np.ndarray, far: int) -> float:
     return total
 
 
-def overlaps(
+def shared_mass(
     rng: Generator, marginal: Marginal, mu: float, ratio: float, spread: int = 1,
     draws: int = 100_000,
 ) -> Numbers:  # fmt: skip
@@ -132,7 +132,7 @@ def overlaps(
 
     >>> from adversarium.data import Gauss
     >>> from adversarium.rng import stream
-    >>> told = overlaps(stream(0, "example"), Gauss(), mu=2.0, ratio=0.1, spread=4)
+    >>> told = shared_mass(stream(0, "example"), Gauss(), mu=2.0, ratio=0.1, spread=4)
     >>> abs(told["sampled"] - told["exact"]) < 4 * told["sd"]
     True
     """

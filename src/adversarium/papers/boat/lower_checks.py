@@ -171,7 +171,7 @@ checks: dict[str, Check] = {
                         for law in NORMAL
                     )
                 ),
-                "half the optimal risk at β = 0": _same(factor, NORMAL, 1e-9),
+                "half the optimal risk at β = 0": _same(factor, NORMAL, 1e-6),
             }
         ),
     ),

@@ -51,7 +51,7 @@ paper = dict(seeds=40)
 
 def plan(
     rungs=RUNGS, families=tuple(FAMILIES), flips=("near", "far"), arms=tuple(ARMS), etas=ETAS,
-    omegas=OMEGAS, until=60, long=2000, signs=(8, 16, 24),
+    omegas=OMEGAS, until=60, long=2000, signs=(4, 8, 16, 24),
 ):  # fmt: skip
     whole = _recorded(until)
     for family in families:

@@ -8,7 +8,7 @@ Reading: l2 balls, a_i = y_i, ‖w_0‖ = 1, b = d/2. Set M: d = 200, N = 400, �
 check of the balls. Theorem 6.2 on d cells in which both margins are equally hard to learn, where
 Assumption 6.1 is met, and beside it on margins spread over [0.02, 3]; max margin is the risk
 minimiser, and the limit of the adversarial training of the last step.
-Cost: quick 40 s (2 cores).
+Cost: quick 30 s (2 cores).
 """
 
 from adversarium.attacks import FGSM, strong_attacks

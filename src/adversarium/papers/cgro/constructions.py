@@ -5,7 +5,7 @@ robust test error Ω(1) (Theorem 5.2); a robust one needs exp(Ω(D)) parameters 
 Reading: l_inf balls of radius δ = .2 about points over the cells {0.1, 0.9}^{D−1}, heights ½ ± .05;
 "robust" is certified over the whole ball, "broken" found at a corner of the l_inf cell or by a
 gradient attack.
-Cost: quick 50 s (2 cores).
+Cost: quick 35 s (2 cores).
 """
 
 import itertools

@@ -6,7 +6,7 @@ change one thing at a time, seeds fixed; robust errors under the transfer attack
 the seeds with some u_r(0) > 0: without one, an event of probability 2^−m, no unit ever learns the
 signal. σ is swept up to 0.16, where v*(0) = 0.38: noise that starts near 1 is half memorised before
 the first step.
-Cost: quick 35 s (2 cores).
+Cost: quick 15 s (2 cores).
 """
 
 from adversarium.papers.cgro import dynamics_readings as read

@@ -6,7 +6,7 @@ Reading: l_inf balls of radius δ = N^{−1/(D+2)} (the proof fixes it), l1 grad
 inputs, labels by a smooth boundary, the logistic loss; networks of random smooth features, fixed or
 fitted to S; the maximum over a ball on a grid with its corners, refined twice; C(D, L) = 1,
 Δ = 0.05, 0.1, 0.25.
-Cost: quick 40 s (2 cores).
+Cost: quick 25 s (2 cores).
 """
 
 import math

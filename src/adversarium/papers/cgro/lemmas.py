@@ -6,7 +6,7 @@ fixed d even Õ hides only a constant. N is swept at d = 400, d at N = 10, both 
 d = 200; "η = 1" sweeps d at η = 1, "signal alone" up to 10²⁰ by the signal's own recursion; "many
 points" has N = 160, d = 100 and 1 − γ = 1/√d, beyond N_c; "N = d" sweeps d there, P = 2. P = 3,
 m = 8 elsewhere. All on the seeds with some u_r(0) > 0; robust errors under the transfer attack.
-Cost: quick 2 min (2 cores).
+Cost: quick 35 s (2 cores).
 """
 
 import math

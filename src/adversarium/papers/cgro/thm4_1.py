@@ -5,7 +5,7 @@ error o(1) on the points of the transfer attack, robust test error ≥ 1/2 − o
 Reading: "many points" has N = d and 1 − γ = 1/√d, inside the printed hypotheses and beyond N_c; the
 corrected theorem is judged below N_c. A robust test error of at least ½ is shown by any attack: the
 transfer attack below N_c, beyond it a step of length δ that is spent on two patches.
-Cost: quick 40 s (2 cores).
+Cost: quick 30 s (2 cores).
 """
 
 import math

@@ -54,7 +54,7 @@ class Full:
     def step(self, state: WeightState[Any]) -> WeightState[Any]:
         """The next state."""
         setting = state.setting
-        eta = setting.rule.eta
+        eta = setting.rule.eta * setting.rule.decayed(state.t)
         gradient, heard = state.descent
         moving, memory = trainable(setting.network, state.W)
         moved = tree_map(lambda w, g: w - eta * g, moving, gradient)

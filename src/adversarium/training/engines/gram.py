@@ -1,8 +1,9 @@
 """Two-layer networks under l2 attacks in Gram coordinates: no d after set-up.
 
 With zero-start normalised l2 ascent every perturbation is a combination of weights, δ_i = Wᵀe_i,
-and every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ, G = X Xᵀ; the attack
-moves E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand. Runs side by side may differ in
+and every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ + 1bᵀ, G = X Xᵀ; the
+attack moves E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand. Biases b, the top layer a and
+the offset c are trained where the network has them (Perceptron). Runs side by side may differ in
 their data, dimension, radius and step.
 """
 
@@ -10,12 +11,14 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import PGD
 from adversarium.networks.certificates import slack
+from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
@@ -33,11 +36,62 @@ def _unit(c: Tensor, Kc: Tensor) -> Tensor:
     return torch.where(square > 0, square, math.inf).rsqrt()
 
 
+Network = TwoLayer | Perceptron
+
+
+@dataclass(frozen=True)
+class Top:
+    """What stands above the first layer: the weights a of the units, their biases b, the offset c.
+    Those of a TwoLayer never move."""
+
+    a: Float[Tensor, "S 1 m"]
+    b: Float[Tensor, "S 1 m"]
+    c: Float[Tensor, "S 1"]
+
+    def at(self, part: slice) -> "Top":
+        """The same of some of the replicas."""
+        return Top(self.a[part], self.b[part], self.c[part])
+
+
+def _outputs(network: Network, h: Tensor, top: Top) -> Tensor:
+    """f from the pre-activations."""
+    if isinstance(network, TwoLayer):
+        return network.top(h)
+    f: Tensor = (network.activation(h) * top.a).sum(-1) + top.c
+    return f
+
+
+def climbed(
+    network: Network, K: Tensor, H: Tensor, top: Top, y: Tensor, by: PGD, radius: Tensor,
+    stride: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """E and K E after an attack of the points with these pre-activations: δ_i = Wᵀe_i, §1.6 of
+    BOAT's Algorithm 1."""
+    E, KE = torch.zeros_like(H), torch.zeros_like(H)
+    sign = -y[..., None] * top.a
+    best, best_margin = (E.clone(), KE.clone()), y * _outputs(network, H, top)
+    for _ in range(by.steps):
+        c = network.activation.slope(H + KE).mul_(sign)
+        Kc = c @ K
+        step = stride * _unit(c, Kc)
+        E.addcmul_(step, c)
+        KE.addcmul_(step, Kc)
+        inside = (radius * _unit(E, KE)).clamp_(max=1)
+        E.mul_(inside)
+        KE.mul_(inside)
+        if by.best:
+            margin = y * _outputs(network, H + KE, top)
+            better = (margin < best_margin)[..., None]
+            best = torch.where(better, E, best[0]), torch.where(better, KE, best[1])
+            best_margin = torch.minimum(margin, best_margin)
+    return best if by.best else (E, KE)
+
+
 @dataclass(frozen=True)
 class Fixed:
     """What does not change during training; replicas may differ in all that is a tensor."""
 
-    network: TwoLayer
+    network: Network
     attack: PGD | None  # of the first run: all agree in its steps, `best` and `after`
     rule: Rule
     y: Float[Tensor, "S n"]
@@ -54,7 +108,8 @@ class Fixed:
 
 @dataclass
 class Coordinates:
-    """K (S, m, m), H (S, n, m) and the coordinates A (S, m, m), B (S, m, n) of the weights."""
+    """K (S, m, m), H (S, n, m), the coordinates A (S, m, m), B (S, m, n) of the weights, and what
+    stands above them."""
 
     fixed: Fixed
     t: int
@@ -62,63 +117,61 @@ class Coordinates:
     H: Float[Tensor, "S n m"]
     A: Float[Tensor, "S m m"]
     B: Float[Tensor, "S m n"]
+    top: Top
     whole: "tuple[Coordinates, slice] | None" = None  # what these are a slice of
 
     @cached_property
     def attacked(self) -> tuple[Tensor, Tensor]:
-        """E and K E after the training attack: δ_i = Wᵀe_i, §1.6 of BOAT's Algorithm 1."""
+        """E and K E after the training attack."""
         if self.whole is not None:
             E, KE = self.whole[0].attacked
             return E[self.whole[1]], KE[self.whole[1]]
-        fixed, attack = self.fixed, self.fixed.attack
-        network, y = fixed.network, fixed.y
-        E, KE = torch.zeros_like(self.H), torch.zeros_like(self.H)
-        if attack is None or self.t < attack.after:
-            return E, KE
-        sign = -y[..., None] * signs(network.m, self.H)
-        best, best_margin = (E.clone(), KE.clone()), y * network.top(self.H)
-        for _ in range(attack.steps):
-            c = network.activation.slope(self.H + KE).mul_(sign)
-            Kc = c @ self.K
-            step = fixed.stride * _unit(c, Kc)
-            E.addcmul_(step, c)
-            KE.addcmul_(step, Kc)
-            inside = (fixed.radius * _unit(E, KE)).clamp_(max=1)
-            E.mul_(inside)
-            KE.mul_(inside)
-            if attack.best:
-                margin = y * network.top(self.H + KE)
-                better = (margin < best_margin)[..., None]
-                best = torch.where(better, E, best[0]), torch.where(better, KE, best[1])
-                best_margin = torch.minimum(margin, best_margin)
-        return best if attack.best else (E, KE)
+        fixed, by = self.fixed, self.fixed.attack
+        if by is None or self.t < by.after:
+            return torch.zeros_like(self.H), torch.zeros_like(self.H)
+        return climbed(
+            fixed.network, self.K, self.H, self.top, fixed.y, by, fixed.radius, fixed.stride
+        )
+
+    def outputs(self, h: Tensor) -> Tensor:
+        """f from the pre-activations."""
+        return _outputs(self.fixed.network, h, self.top)
 
     def step(self) -> "Coordinates":
         """One step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
-        fixed, network, rule = self.fixed, self.fixed.network, self.fixed.rule
+        fixed, network, rule, top = self.fixed, self.fixed.network, self.fixed.rule, self.top
         E, KE = self.attacked
         h = self.H + KE
-        f = network.top(h).requires_grad_(True)
+        f = self.outputs(h).requires_grad_(True)
         with torch.enable_grad():
             (slope,) = torch.autograd.grad(LOSSES[rule.risk.loss](f, fixed.y).sum(), f)
-        scale = -fixed.eta / (rule.n * math.sqrt(network.m))
-        C = scale * slope[..., None] * signs(network.m, h) * network.activation.slope(h)
-        HE = self.H @ E.mT
+        pull = -fixed.eta * rule.decayed(self.t) / rule.n * slope[..., None]
+        C = pull * top.a * network.activation.slope(h)
+        HE = (self.H - top.b) @ E.mT
         M = fixed.G + HE + HE.mT + KE @ E.mT
-        half = C.mT @ (h + M @ C / 2)
+        half = C.mT @ (h - top.b + M @ C / 2)
         eye = torch.eye(rule.n, dtype=h.dtype, device=h.device)
+        H = self.H + fixed.G @ C + HE @ C
+        if not isinstance(network, TwoLayer):
+            H = H + C.sum(-2, keepdim=True)
+            top = Top(
+                top.a + pull.mT @ network.activation(h),
+                top.b + C.sum(-2, keepdim=True),
+                top.c + pull.sum(-2),
+            )
         return Coordinates(
             fixed,
             self.t + 1,
             (self.K + half).add_(half.mT),
-            self.H + fixed.G @ C + HE @ C,
+            H,
             self.A + C.mT @ (E @ self.A),
             self.B + C.mT @ (E @ self.B + eye),
+            top,
         )
 
     def at(self, part: slice) -> "Coordinates":
         """The same of some of the replicas."""
-        moving = self.K[part], self.H[part], self.A[part], self.B[part]
+        moving = self.K[part], self.H[part], self.A[part], self.B[part], self.top.at(part)
         return Coordinates(self.fixed.at(part), self.t, *moving, (self, part))
 
 
@@ -140,13 +193,24 @@ class GramState:
         return self.at.K
 
     @cached_property
-    def full(self) -> WeightState[Tensor]:
+    def _first_layer(self) -> Float[Tensor, "S m d"]:
+        """W, rebuilt."""
+        W0 = self.setting.W0
+        first: Tensor = W0 if isinstance(W0, Tensor) else W0["w"]
+        x: Tensor = self.setting.train.x
+        return self.at.A @ first + self.at.B @ x
+
+    @cached_property
+    def full(self) -> WeightState[Any]:
         """The same state with its weights rebuilt."""
-        W = self.at.A @ self.setting.W0 + self.at.B @ self.setting.train.x
-        return WeightState(self.setting, self.t, W)
+        W, top = self._first_layer, self.at.top
+        if isinstance(self.setting.network, TwoLayer):
+            return WeightState(self.setting, self.t, W)
+        above = {"b": top.b[:, 0], "a": top.a[:, 0], "c": top.c[:, 0]}
+        return WeightState(self.setting, self.t, {"w": W, **above})
 
     @property
-    def W(self) -> Tensor:
+    def W(self) -> Any:
         """The weights, rebuilt."""
         return self.full.W
 
@@ -154,20 +218,27 @@ class GramState:
     def x_adv(self) -> Tensor:
         """The training points under the training attack, X + E W."""
         x: Tensor = self.setting.train.x
-        return x + self.at.attacked[0] @ self.W
+        return x + self.at.attacked[0] @ self._first_layer
 
     def f(self, x: Tensor) -> Tensor:
         """The network's output."""
         return self.full.f(x)
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Margins; on the training set, clean or under the training attack, from K and H."""
-        network, y = self.at.fixed.network, self.at.fixed.y
+        """Margins; on the training set, clean or under the training attack, from K and H; other
+        points under an attack that stays in the weights' span from K and their own H."""
+        at, y = self.at, self.at.fixed.y
         if batch is self.setting.train and attack is None:
-            return y * network.top(self.at.H)
+            return y * at.outputs(at.H)
         if batch is self.setting.train and attack is self.setting.attack:
-            return y * network.top(self.at.H + self.at.attacked[1])
-        return self.full.margin(batch, attack)
+            return y * at.outputs(at.H + at.attacked[1])
+        if not isinstance(attack, PGD) or _leaves(attack) or self.t < attack.after:
+            return self.full.margin(batch, attack)
+        H = batch.x @ self._first_layer.mT + at.top.b
+        radius, stride = (H.new_full((1, 1, 1), v) for v in (attack.radius, attack.step_size))
+        E, KE = climbed(self.setting.network, at.K, H, at.top, batch.y, attack, radius, stride)
+        _check_budget(E, KE, attack)
+        return batch.y * at.outputs(H + KE)
 
     def inner(self, v: Tensor) -> Tensor:
         """⟨w_s, v⟩."""
@@ -179,7 +250,7 @@ class GramState:
             K, H = self.at.K.double(), self.at.H.double()
             lengths = K.diagonal(dim1=-2, dim2=-1).clamp_min(0).sqrt()
             reach = radius * lengths[..., None, :].expand_as(H)
-            network: TwoLayer = self.setting.network
+            network: Network = self.setting.network
 
             def spread(e: Tensor) -> Tensor:
                 square = torch.linalg.vecdot(e, e @ K)
@@ -187,12 +258,13 @@ class GramState:
                 length: Tensor = (square.clamp_min(0) + slack(2 * network.m, terms)).sqrt()
                 return radius * length
 
-            return network.interval_at(H, reach, H.abs() + reach, spread, 2 * network.m)
+            if isinstance(network, TwoLayer):
+                return network.interval_at(H, reach, H.abs() + reach, spread, 2 * network.m)
         return self.full.interval(batch, p, radius)
 
     def risk(self) -> Tensor:
         """The training objective."""
-        f = self.setting.network.top(self.at.H + self.at.attacked[1])
+        f = self.at.outputs(self.at.H + self.at.attacked[1])
         return LOSSES[self.setting.rule.risk.loss](f, self.setting.train.y).mean(-1)
 
 
@@ -215,35 +287,32 @@ class Gram:
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
-        if type(network) is not TwoLayer or len(data.shape) != 1:
-            return "gram needs a TwoLayer network on vectors"
+        if type(network) not in (TwoLayer, Perceptron) or len(data.shape) != 1:
+            return "gram needs a TwoLayer network or a Perceptron on vectors"
         if type(rule.optimiser) is not GradientDescent:
             return "gram runs full-batch gradient descent"
         if rule.risk.log:
             return "gram runs the risk itself, not its logarithm (risk.log = False)"
-        if attack is None:
-            return ""
-        if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
-            return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
-        if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
-            return "gram needs normalised steps from a zero start: a random start leaves the span"
-        if attack.loss not in _MARGIN_LOSSES or rule.risk.lam != 1 or rule.risk.log:
-            return "gram needs an attack on the margin and risk.lam = 1"
-        return ""
+        if attack is not None and (rule.risk.lam != 1 or rule.risk.log):
+            return "gram needs risk.lam = 1"
+        return "" if attack is None else _leaves(attack)
 
     def shape(self, setting: AnySetting) -> Hashable:
         """What must agree for settings to run side by side; d, the radius and η need not."""
         rule, network, by = setting.rule, setting.network, setting.attack
         climb = None if by is None else (by.steps, by.best, by.after)
         place = setting.device, setting.dtype
-        return rule.n, rule.steps, rule.risk, network.m, network.activation, climb, place
+        kind = type(network), network.m, network.activation, rule.optimiser
+        return rule.n, rule.steps, rule.risk, kind, climb, place
 
     def init(self, settings: Sequence[AnySetting]) -> Together:
         """The state at t = 0."""
-        first, parts = settings[0], [(s.W0, s.train.x) for s in settings]
+        first = settings[0]
+        parts = [(s.W0 if isinstance(s.W0, Tensor) else s.W0["w"], s.train.x) for s in settings]
         K = torch.cat([W @ W.mT for W, _ in parts])
         H = torch.cat([x @ W.mT for W, x in parts])
         G = torch.cat([x @ x.mT for _, x in parts])
+        top = _tops(settings, H)
         S, n, m = H.shape
         A = torch.eye(m, dtype=K.dtype, device=K.device).expand(S, m, m)
         B = torch.zeros(S, m, n, dtype=K.dtype, device=K.device)
@@ -258,7 +327,7 @@ class Gram:
             _each(settings, [0.0 if a is None else a.radius for a in by], K),
             _each(settings, [0.0 if a is None else a.step_size for a in by], K),
         )
-        return Together(tuple(settings), Coordinates(fixed, 0, K, H, A, B))
+        return Together(tuple(settings), Coordinates(fixed, 0, K, H + top.b, A, B, top))
 
     def step(self, state: Together) -> Together:
         """The next state."""
@@ -274,6 +343,34 @@ class Gram:
             made.append(GramState(setting, state.at.at(part)))
             start = part.stop
         return made
+
+
+def _tops(settings: Sequence[AnySetting], H: Tensor) -> Top:
+    """What stands above the first layer of every replica at t = 0."""
+    S, _, m = H.shape
+    if isinstance(settings[0].network, TwoLayer):
+        a = (signs(m, H) / math.sqrt(m)).expand(S, 1, m)
+        return Top(a, torch.zeros(S, 1, m).to(H), torch.zeros(S, 1).to(H))
+    a, b, c = (torch.cat([s.W0[name] for s in settings]) for name in ("a", "b", "c"))
+    return Top(a[:, None], b[:, None], c[:, None])
+
+
+def _leaves(attack: Attack) -> str:
+    """Why an attack leaves the weights' span, or nothing."""
+    if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
+        return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
+    if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
+        return "gram needs normalised steps from a zero start: a random start leaves the span"
+    if attack.loss not in _MARGIN_LOSSES:
+        return "gram needs an attack on the margin"
+    return ""
+
+
+def _check_budget(E: Tensor, KE: Tensor, attack: PGD) -> None:
+    """‖Wᵀe‖² = e·Ke stays within the radius."""
+    size = torch.linalg.vecdot(E, KE).clamp_min(0).sqrt()
+    if not bool((size <= attack.radius * (1 + 1e-3)).all()):
+        raise RuntimeError(f"PGD left its ball: {float(size.max())} > {attack.radius}")
 
 
 def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:

@@ -93,10 +93,11 @@ class Law(Gram):
             return "law needs Clusters with Gaussian noise, μ on an axis"
         if data.seen is not None:
             return "law chooses the coordinates itself (seen=None)"
+        if type(network) is not TwoLayer:
+            return "law needs a TwoLayer network: others' first weights are not Gaussian"
         reason = super().refuses(data, network, attack, rule)
         if reason:
             return reason.replace("gram", "law")
-        assert isinstance(network, TwoLayer)
         need = _coordinates(rule, network)
         if data.d < need:
             return f"law needs d of at least n + m/2 + 1 = {need}"

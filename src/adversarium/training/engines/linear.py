@@ -48,7 +48,7 @@ class Linear:
         """Why this engine cannot run the four parts, or nothing."""
         if type(network) is not MixedLearner or network.m:
             return "linear needs a MixedLearner without threshold units (m = 0)"
-        if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "exponential":
+        if rule.optimiser != GradientDescent() or rule.risk.loss != "exponential":
             return "linear needs full-batch descent on the exponential loss"
         if rule.risk.lam != 1:
             return "linear needs risk.lam = 1"

@@ -184,7 +184,7 @@ class SignalNoise:
             return (
                 f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
             )
-        if not isinstance(rule.optimiser, GradientDescent) or rule.risk.loss != "cross_entropy":
+        if rule.optimiser != GradientDescent() or rule.risk.loss != "cross_entropy":
             return "signal_noise needs full-batch descent on the logistic loss"
         return ""
 
