@@ -1,6 +1,11 @@
 """The numbers that the theorems promise or ask for: plain floats in, plain floats out."""
 
-from adversarium.bounds.boat import least_robust_error, permitted_constants, robust_floor
+from adversarium.bounds.boat import (
+    lazy_accuracies,
+    least_robust_error,
+    permitted_constants,
+    robust_floor,
+)
 from adversarium.bounds.cgrm import (
     few_points_error,
     not_exact,
@@ -25,6 +30,7 @@ __all__ = [
     "flatness_factor",
     "memory_time",
     "not_exact",
+    "lazy_accuracies",
     "least_robust_error",
     "permitted_constants",
     "robust_floor",

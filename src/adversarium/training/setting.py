@@ -1,7 +1,9 @@
 """The setting of a training: four parts with seeds, data, first weights and device."""
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
@@ -19,6 +21,7 @@ D = TypeVar("D", bound=Distribution[Any])
 L = TypeVar("L")
 A = TypeVar("A", bound=Attack | None)
 B = TypeVar("B", bound=Batch)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,11 @@ class Setting(Generic[D, L, A, B]):
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
         """n points of every seed, from the stream of that use."""
-        batches = [_told_batch(data.sample(n, stream(seed, use)), data, n) for seed in self.seeds]
-        batch = stack(batches)
+
+        def one(seed: int) -> Any:
+            return _told_batch(data.sample(n, stream(seed, use)), data, n)
+
+        batch = stack(_of_every(one, self.seeds, n * math.prod(data.shape)))
         _told_labels(batch.y, data.k)
         return cast(B, moved(batch, self.device, self.dtype))
 
@@ -63,9 +69,12 @@ class Setting(Generic[D, L, A, B]):
         if self.beside:
             return tree_map(lambda *w: torch.cat(w), *(part.W0 for part in self.beside))
         network = cast(Any, self.network)
-        init = [
-            network.init(stream(seed, "init"), self.data.shape, self.data.k) for seed in self.seeds
-        ]
+
+        def one(seed: int) -> Tree:
+            return network.init(stream(seed, "init"), self.data.shape, self.data.k)
+
+        width = getattr(network, "m", 1)
+        init = _of_every(one, self.seeds, width * math.prod(self.data.shape))
         return tree_map(lambda *w: self._placed(torch.stack(w)), *init)
 
     def _placed(self, w: Tensor) -> Tensor:
@@ -85,6 +94,17 @@ class Setting(Generic[D, L, A, B]):
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
+
+
+MANY = 2**20  # numbers of one seed from which threads draw side by side
+
+
+def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> list[T]:
+    """What every seed draws from a stream of its own; large draws side by side."""
+    if numbers < MANY or len(seeds) < 2:
+        return [one(seed) for seed in seeds]
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        return list(pool.map(one, seeds))
 
 
 def _told_batch(batch: Any, data: Distribution[Any], n: int) -> Any:

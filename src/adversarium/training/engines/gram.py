@@ -22,69 +22,18 @@ from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
+from adversarium.training.engines.gram_attack import (
+    Network,
+    Top,
+    check_budget,
+    climbed,
+    leaves_span,
+    outputs_of,
+)
 from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting
 from adversarium.training.states import WeightState
-
-_MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "exponential")
-
-
-def _unit(c: Tensor, Kc: Tensor) -> Tensor:
-    """1/‖Wᵀc‖ per example, 0 where the direction vanishes."""
-    square = torch.linalg.vecdot(c, Kc)[..., None]
-    return torch.where(square > 0, square, math.inf).rsqrt()
-
-
-Network = TwoLayer | Perceptron
-
-
-@dataclass(frozen=True)
-class Top:
-    """What stands above the first layer: the weights a of the units, their biases b, the offset c.
-    Those of a TwoLayer never move."""
-
-    a: Float[Tensor, "S 1 m"]
-    b: Float[Tensor, "S 1 m"]
-    c: Float[Tensor, "S 1"]
-
-    def at(self, part: slice) -> "Top":
-        """The same of some of the replicas."""
-        return Top(self.a[part], self.b[part], self.c[part])
-
-
-def _outputs(network: Network, h: Tensor, top: Top) -> Tensor:
-    """f from the pre-activations."""
-    if isinstance(network, TwoLayer):
-        return network.top(h)
-    f: Tensor = (network.activation(h) * top.a).sum(-1) + top.c
-    return f
-
-
-def climbed(
-    network: Network, K: Tensor, H: Tensor, top: Top, y: Tensor, by: PGD, radius: Tensor,
-    stride: Tensor,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """E and K E after an attack of the points with these pre-activations: δ_i = Wᵀe_i, §1.6 of
-    BOAT's Algorithm 1."""
-    E, KE = torch.zeros_like(H), torch.zeros_like(H)
-    sign = -y[..., None] * top.a
-    best, best_margin = (E.clone(), KE.clone()), y * _outputs(network, H, top)
-    for _ in range(by.steps):
-        c = network.activation.slope(H + KE).mul_(sign)
-        Kc = c @ K
-        step = stride * _unit(c, Kc)
-        E.addcmul_(step, c)
-        KE.addcmul_(step, Kc)
-        inside = (radius * _unit(E, KE)).clamp_(max=1)
-        E.mul_(inside)
-        KE.mul_(inside)
-        if by.best:
-            margin = y * _outputs(network, H + KE, top)
-            better = (margin < best_margin)[..., None]
-            best = torch.where(better, E, best[0]), torch.where(better, KE, best[1])
-            best_margin = torch.minimum(margin, best_margin)
-    return best if by.best else (E, KE)
 
 
 @dataclass(frozen=True)
@@ -135,7 +84,7 @@ class Coordinates:
 
     def outputs(self, h: Tensor) -> Tensor:
         """f from the pre-activations."""
-        return _outputs(self.fixed.network, h, self.top)
+        return outputs_of(self.fixed.network, h, self.top)
 
     def step(self) -> "Coordinates":
         """One step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
@@ -232,12 +181,12 @@ class GramState:
             return y * at.outputs(at.H)
         if batch is self.setting.train and attack is self.setting.attack:
             return y * at.outputs(at.H + at.attacked[1])
-        if not isinstance(attack, PGD) or _leaves(attack) or self.t < attack.after:
+        if not isinstance(attack, PGD) or leaves_span(attack) or self.t < attack.after:
             return self.full.margin(batch, attack)
         H = batch.x @ self._first_layer.mT + at.top.b
         radius, stride = (H.new_full((1, 1, 1), v) for v in (attack.radius, attack.step_size))
         E, KE = climbed(self.setting.network, at.K, H, at.top, batch.y, attack, radius, stride)
-        _check_budget(E, KE, attack)
+        check_budget(E, KE, attack)
         return batch.y * at.outputs(H + KE)
 
     def inner(self, v: Tensor) -> Tensor:
@@ -283,7 +232,7 @@ class Gram:
     name: str = "gram"
     version: int = 1
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
+    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 80})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
@@ -295,7 +244,7 @@ class Gram:
             return "gram runs the risk itself, not its logarithm (risk.log = False)"
         if attack is not None and (rule.risk.lam != 1 or rule.risk.log):
             return "gram needs risk.lam = 1"
-        return "" if attack is None else _leaves(attack)
+        return "" if attack is None else leaves_span(attack)
 
     def shape(self, setting: AnySetting) -> Hashable:
         """What must agree for settings to run side by side; d, the radius and η need not."""
@@ -353,24 +302,6 @@ def _tops(settings: Sequence[AnySetting], H: Tensor) -> Top:
         return Top(a, torch.zeros(S, 1, m).to(H), torch.zeros(S, 1).to(H))
     a, b, c = (torch.cat([s.W0[name] for s in settings]) for name in ("a", "b", "c"))
     return Top(a[:, None], b[:, None], c[:, None])
-
-
-def _leaves(attack: Attack) -> str:
-    """Why an attack leaves the weights' span, or nothing."""
-    if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
-        return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
-    if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
-        return "gram needs normalised steps from a zero start: a random start leaves the span"
-    if attack.loss not in _MARGIN_LOSSES:
-        return "gram needs an attack on the margin"
-    return ""
-
-
-def _check_budget(E: Tensor, KE: Tensor, attack: PGD) -> None:
-    """‖Wᵀe‖² = e·Ke stays within the radius."""
-    size = torch.linalg.vecdot(E, KE).clamp_min(0).sqrt()
-    if not bool((size <= attack.radius * (1 + 1e-3)).all()):
-        raise RuntimeError(f"PGD left its ball: {float(size.max())} > {attack.radius}")
 
 
 def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:

@@ -1,0 +1,113 @@
+"""Figure 3 of BOAT: robust test accuracy over d and α/‖μ‖, ‖μ‖ = 5.
+
+Paper: the accuracy falls with the attack's ratio, and the ratio that still allows a given accuracy
+shrinks as d grows.
+Reading: a network is trained and attacked at every ratio; the ratio at which the accuracy crosses
+0.6, 0.7 and 0.8 by interpolation, one number a seed, compared between d and 2d. Outside the
+theorem's regime. Quick: width 64, 100 steps, a smaller map.
+Cost: quick 30 s (2 cores); paper 3 min on a GPU.
+"""
+
+import itertools
+
+import numpy as np
+
+from adversarium.papers.boat.figure_runs import crossing, grid_of, robust_accuracy, trained
+from adversarium.papers.boat.regime import gates
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Phase,
+    Quantity,
+    Read,
+    Switch,
+    counted_as,
+    every,
+    level,
+    ordering,
+    parts,
+    where,
+)
+from adversarium.plans.evidence import NoSuchRun, quantity
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+MAP = "map"
+SIZES = tuple(range(500, 6001, 500))
+RATIOS = tuple(round(0.05 * i, 2) for i in range(1, 10))
+DOUBLED = ((500, 1000), (1000, 2000), (2000, 4000))
+LEVELS = (0.6, 0.7, 0.8)
+
+quick = dict(
+    seeds=5, m=64, steps=100, points=200, sizes=(500, 1000, 2000, 4000),
+    ratios=(0.05, 0.15, 0.25, 0.35, 0.45),
+)  # fmt: skip
+paper = dict(seeds=10, m=1000, steps=1000, points=1000)
+
+
+def plan(m, steps, points, sizes=SIZES, ratios=RATIOS, mu=5.0):
+    for d, ratio in itertools.product(sizes, ratios):
+        at = {"d": Read("data.d"), "α/‖μ‖": ratio}
+        yield trained(MAP, at, d, mu, ratio, m, steps, points)
+
+
+def _allowed(d: int, accuracy: float) -> Quantity:
+    """The ratio at which the accuracy falls below a level at some d."""
+
+    def ratio(rows: Evidence) -> np.ndarray:
+        at, sizes, made = grid_of(rows.where(where(MAP)), "α/‖μ‖", "d", robust_accuracy)
+        if d not in sizes:
+            raise NoSuchRun(f"no runs are d = {d}")
+        lines = made[:, int(np.flatnonzero(sizes == d)[0])]
+        return np.array([crossing(at, 1 - line, 1 - accuracy) for line in lines])
+
+    return quantity(
+        f"α/‖μ‖ at accuracy {accuracy:g}, d = {d}", ratio, Need(where(MAP), ("robust_error",))
+    )
+
+
+def _falling(rows: Evidence) -> np.ndarray:
+    """The share of steps along the ratio at which the accuracy falls, over all d."""
+    made = grid_of(rows.where(where(MAP)), "α/‖μ‖", "d", robust_accuracy)[2]
+    return (np.diff(made, axis=2) < 0).mean((1, 2))
+
+
+falling = quantity(
+    "share of steps in α/‖μ‖ at which the accuracy falls", _falling,
+    Need(where(MAP), ("robust_error",)),
+)  # fmt: skip
+
+checks: dict[str, Check] = {
+    "boat.fig3.tradeoff": counted_as(
+        "ordering",
+        parts(
+            {
+                "accuracy falls with α/‖μ‖": level(falling, 0.95, 1),
+                **{
+                    f"the ratio of accuracy {accuracy:g} shrinks with d": every(
+                        *(
+                            ordering(_allowed(d, accuracy), than=_allowed(more, accuracy))
+                            for d, more in DOUBLED
+                        )
+                    )
+                    for accuracy in LEVELS
+                },
+            }
+        ),
+    ),
+}
+
+figures = (
+    Phase(
+        name="map",
+        title="Figure 3: robust test error and its level 0.3",
+        run=where(MAP),
+        x="d",
+        y_along="α/‖μ‖",
+        switch=Switch(probe="robust_error", above=0.3, name="robust test error"),
+        x_label="d",
+        y_label="α/‖μ‖",
+        caption="‖μ‖ = 5, mean over seeds. Solid: fitted level set with its power and 99 % band.",
+    ),
+)

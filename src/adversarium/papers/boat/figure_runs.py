@@ -1,0 +1,130 @@
+"""The runs of BOAT's synthetic figures, and level sets of their maps."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adversarium.attacks import PGD
+from adversarium.data import Clusters
+from adversarium.networks import Perceptron
+from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
+from adversarium.plans.evidence import NoSuchRun, quantity
+from adversarium.probes import ClusterErrors, risk
+from adversarium.training import GradientDescent
+
+BETA = 0.1
+PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
+
+
+def trained(
+    family: str,
+    at: Mapping[str, Any],
+    d: int,
+    mu: float,
+    ratio: float,
+    m: int,
+    steps: int,
+    points: int,
+    balanced: bool = False,
+    curves: bool = False,
+) -> Run:
+    """A network with PyTorch's default initialisation, all weights and biases trained by full-batch
+    descent, η = 0.1 and a tenth of it from the middle on, under 20 steps of PGD with radius
+    α = ratio·‖μ‖ and step α/5, as §5 of BOAT has it; n = 100, a tenth of the labels flipped."""
+    radius = ratio * mu
+    errors = ClusterErrors(n=points)
+    moments = tuple(round(steps ** (i / 14)) for i in range(15))
+    return Run(
+        family=family,
+        at=at,
+        data=Clusters(d=d, mu=mu, beta=BETA, balanced=balanced),
+        network=Perceptron(m=m),
+        attack=PGD(p=2, radius=radius, steps=20, step=radius / 5, best=False),
+        optimiser=GradientDescent(drop=0.1, every=max(1, steps // 2)),
+        n=100,
+        steps=steps,
+        eta=0.1,
+        probes=(risk, errors) if curves else (),
+        final=() if curves else (risk, errors),
+        record=(0, *sorted(set(moments))),
+        dtype="float32",
+    )
+
+
+def clean_accuracy(run: Rows) -> np.ndarray:
+    """1 − β − (1 − 2β)P[y_c f ≤ 0]: with flipped test labels."""
+    return 1 - BETA - (1 - 2 * BETA) * run.last("clean_error_c")
+
+
+def robust_accuracy(run: Rows) -> np.ndarray:
+    """1 − the robust test error."""
+    return 1 - run.last("robust_error")
+
+
+ACCURACIES: dict[str, tuple[Callable[[Rows], np.ndarray], str]] = {
+    "clean": (clean_accuracy, "clean_error_c"),
+    "robust": (robust_accuracy, "robust_error"),
+}
+
+
+def grid_of(
+    rows: Evidence, x: str, y: str, number: Callable[[Rows], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x and y rising, and the numbers (seed, y, x) of a full grid."""
+    if not len(rows):
+        raise NoSuchRun(f"no runs over {x} and {y}")
+    cells = {(r.task.coordinates[x], r.task.coordinates[y]): number(r) for r in rows}
+    xs, ys = (np.array(sorted({cell[i] for cell in cells}), dtype=float) for i in (0, 1))
+    made = np.stack([np.stack([cells[a, b] for a in xs], -1) for b in ys], 1)
+    return xs, ys, made
+
+
+def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
+    """Where values along rising x first reach a level, by linear interpolation in log x; NaN where
+    they never do, or are there from the start.
+
+    >>> round(crossing(np.array([1.0, 4.0]), np.array([0.0, 1.0]), 0.5), 6)
+    2.0
+    """
+    above = values >= level
+    if above[0] or not above.any():
+        return math.nan
+    i = int(above.argmax())
+    share = (level - values[i - 1]) / (values[i] - values[i - 1])
+    return float(np.exp(np.log(x[i - 1]) + share * (np.log(x[i]) - np.log(x[i - 1]))))
+
+
+def level_slopes(kind: str, level: float, meant: Where) -> Quantity:
+    """The power of ‖μ‖ in the d at which the mean accuracy over seeds is a level, fitted over all
+    rows of d that cross it; a jackknife pseudo-value a seed."""
+    number, name = ACCURACIES[kind]
+
+    def slopes(rows: Evidence) -> np.ndarray:
+        mu, d, made = grid_of(rows.where(meant), "‖μ‖", "d", number)
+        return jackknife(made, lambda table: _slope(mu, d, table, level))
+
+    told = f"power of ‖μ‖ in d, {kind} accuracy {level:g}"
+    return quantity(told, slopes, Need(meant, (name,)))
+
+
+def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:
+    """A number of the mean over seeds as one pseudo-value a seed: S·all − (S − 1)·without it.
+
+    >>> jackknife(np.array([1.0, 2.0, 6.0]), float).tolist()
+    [1.0, 2.0, 6.0]
+    """
+    S = len(made)
+    if S < 2:
+        return np.full(S, math.nan)
+    without = [of((made.sum(0) - one) / (S - 1)) for one in made]
+    return S * of(made.mean(0)) - (S - 1) * np.array(without)
+
+
+def _slope(mu: np.ndarray, d: np.ndarray, table: np.ndarray, level: float) -> float:
+    at = np.array([crossing(mu, row, level) for row in table])
+    there = np.isfinite(at)
+    if there.sum() < 3:
+        return math.nan
+    return float(np.polyfit(np.log(at[there]), np.log(d[there]), 1)[0])
