@@ -472,7 +472,8 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
         "yield Run(", "for eta in (0.05, 0.01):\n        yield Run(at={'eta': eta}, "
     )
     long = long.replace("steps=steps, eta=0.05", "steps=200 if eta == 0.05 else 10**7, eta=eta")
-    (tmp_path / "own.py").write_text(long)
+    long = long.replace('last("train_error")', 'last("train_error", where(eta=0.05))')
+    (tmp_path / "own.py").write_text(long.replace("last, level", "last, level, where"))
     command = [sys.executable, "-P", "-m", "adversarium.cli", "run", "./own.py"]
     before = ended()
     with subprocess.Popen(

@@ -78,7 +78,7 @@ def test_a_value_that_follows_from_a_knob_is_reached_by_it():
 def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(call):
     out = call("run", "rnrf.fig3", *TOY, "--dry-run").stdout
     assert "network: SmoothedCNN(m=4, " in out and "data: TwoFeaturePatches(k=2, d=10, " in out
-    assert "network.m 20 → 4" in out and "steps 1000 → 12" in out
+    assert "network.m 10 → 4" in out and "steps 1000 → 12" in out
     runs = json.loads(call("run", "rnrf.fig3", *TOY, "--dry-run", "--json").stdout)["runs"]
     assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [20, 4]
 
@@ -413,7 +413,7 @@ def test_the_file_of_knobs_is_what_turning_them_finds(id):
 def test_show_tells_every_knob(call):
     out = " ".join(call("show", "rnrf.fig3").stdout.split())
     assert "eps (also ε, ϵ, epsilon, radius): number >= 0, 1.2; radius of the perturbations" in out
-    assert "m: whole number >= 1, 20; width" in out
+    assert "m: whole number >= 1, 10; width" in out
 
 
 SYMBOLS = [
@@ -588,7 +588,7 @@ def test_an_export_is_written_over_an_export_and_nothing_else(call, own, tmp_pat
         one_sentence(call(*words[:-1], f"{lost}.csv", status=2), "which is kept; name another")
         assert (tmp_path / lost).read_bytes()[:16] == before[:16]
     (tmp_path / "keep.txt").write_text("precious")
-    one_sentence(call(*words[:-1], "keep.txt", status=2), "exists and is no .csv file")
+    one_sentence(call(*words[:-1], "keep.txt", status=2), "exists and is no earlier export to csv")
     words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", "rows.csv")
     assert call(*words).stdout == call(*words).stdout
 

@@ -168,7 +168,7 @@ def test_balls_of_both_labels_lie_apart():
     y = torch.tensor([1.0, -1.0]).double()
     x = torch.tensor([[0.0, 0.0], [1.0, 0.0]]).double()
     assert Balls(x=x, y=y, delta=0.1, R=0.9)
-    for points, delta, told in ((x * 0, 0.1, "both labels at 0"), (x, -0.1, "delta >= 0")):
+    for points, delta, told in ((x * 0, 0.1, "got one for both"), (x, -0.1, "delta >= 0")):
         with pytest.raises(ValueError, match=told):
             Balls(x=points, y=y, delta=delta, R=0.9)
 

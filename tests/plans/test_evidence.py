@@ -9,6 +9,7 @@ from scipy import stats
 
 from adversarium.plans import Evidence, Need, Reading, Where, exactly, last, where
 from adversarium.plans.evidence import (
+    NoSuchRun,
     Quantity,
     Series,
     clopper_pearson,
@@ -48,11 +49,11 @@ def test_a_coordinate_that_was_computed_is_the_one_that_was_written():
 
 
 def test_one_run_is_one_run_or_the_others_are_named():
-    with pytest.raises(KeyError, match=r"2 runs are ladder, d = 100, one is needed; .*control"):
+    with pytest.raises(NoSuchRun, match=r"2 runs are ladder, d = 100, one is needed; .*control"):
         LADDER.one(where("ladder", d=100))
-    with pytest.raises(KeyError, match="0 runs are lader"):
+    with pytest.raises(NoSuchRun, match="no runs are lader"):
         LADDER.one(where("lader"))
-    with pytest.raises(KeyError, match="no run"):
+    with pytest.raises(NoSuchRun, match="no run"):
         Evidence().one(where())
 
 
@@ -101,7 +102,7 @@ def test_a_number_with_axes_is_one_number_a_seed_only_when_told_how():
 
 def test_a_quantity_says_what_it_needs_and_where_it_fell():
     assert last("x", "control").name == "x (control)" and last("x").name == "x"
-    assert last("x", "control").needs == (Need(where("control"), ("x", "step of x")),)
+    assert last("x", "control").needs == (Need(where("control"), ("x", "step of x"), alone=True),)
     assert last("x", "control").step(LADDER).tolist() == [3, 4]
     assert last("x", where("ladder", d=400)).step(LADDER) is None
     difference = last("x", "control") - last("x", where(d=400))

@@ -5,7 +5,8 @@ import inspect
 import pytest
 
 import adversarium.trials as room
-from adversarium.data import MarginMixture, PatchData, TwoFeaturePatches
+from adversarium.data import Gauss, MarginMixture, PatchData, TwoFeaturePatches
+from adversarium.networks import LeakyReLU
 from adversarium.rng import stream, uniform
 from adversarium.sockets import Along, Numbers
 from adversarium.trials import explicit
@@ -63,6 +64,25 @@ TOY = {
     "tensor_power": dict(eta=1e-2),
     "tilted_errors": dict(draws=100),
     "vc_orders": {},
+    "flip_tails": dict(beta=0.1, counts=(20,)),
+    "gradient_quotients": dict(activation=LeakyReLU(0.5), tries=1),
+    "gram_of_gradients": dict(activation=LeakyReLU(0.5), gamma=0.5, tries=1),
+    "halfspace_errors": dict(marginal=Gauss(), mu=2.0, ratio=0.1, beta=0.1, spread=2, draws=100),
+    "init_events": dict(m=4, d=20, draws=2),
+    "large_variances": dict(d=10, kappa=0.5, draws=3),
+    "least_errors": dict(marginal=Gauss(), mu=2.0, beta=0.1, ratios=(0.1,), cells=10),
+    "least_upper_mass": dict(c=2.0, points=201),
+    "lipschitz_quotients": dict(activation=LeakyReLU(0.5), tries=1),
+    "margin_tails": dict(marginal=Gauss(), activation=LeakyReLU(0.5), draws=100),
+    "noise_tails": dict(d=4),
+    "one_step_identities": dict(activation=LeakyReLU(0.5), gamma=1.0, tries=1),
+    "oracle_error": dict(mu=2.0, ratio=0.1, beta=0.1, d=3, points=50),
+    "shared_mass": dict(marginal=Gauss(), mu=2.0, ratio=0.1, spread=2, draws=100),
+    "signal_tails": dict(n=20),
+    "slope_ratio": {},
+    "step_quotients": dict(gamma=0.5, H=1.0, tries=1),
+    "taylor_quotients": dict(gamma=0.5, H=1.0, tries=1),
+    "training_events": dict(n=5, d=100, m=4, mu=5.0, alpha=0.5, beta=0.1, C=2.0, draws=2),
 }
 
 

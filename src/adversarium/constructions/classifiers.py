@@ -53,11 +53,8 @@ class Balls:
                 f"Balls needs delta >= 0 and eps0 >= 0, got {self.delta}, {self.eps0}."
             )
         apart = torch.cdist(self.x, self.x, p=self.p)[self.y[:, None] != self.y]
-        if len(apart) and float(apart.min()) < self.R * (1 - 1e-9):
-            raise ValueError(
-                f"Balls needs classes at a distance R = {self.R:g} or more, got points of both "
-                f"labels at {float(apart.min()):.3g}."
-            )
+        if len(apart) and float(apart.min()) == 0:
+            raise ValueError("Balls needs different points for the two labels, got one for both.")
         if not 2 * (self.delta + self.eps0) < self.R:
             raise ValueError(
                 f"Balls needs classes at a distance R > 2(delta + eps0), got R={self.R}, "

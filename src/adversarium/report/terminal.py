@@ -9,7 +9,7 @@ from typing import Any
 from adversarium.plans.evidence import Evidence, Rows, interval, places
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped
-from adversarium.plans.verdict import Verdict, Why, undecided
+from adversarium.plans.verdict import Verdict
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
 from adversarium.report.swept import boundary_numbers
@@ -52,12 +52,7 @@ def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None)
 
 def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
     """The verdict of a claim on the runs of a plan."""
-    try:
-        return judged(asked.experiment.checks[id], rows)
-    except KeyError as fault:
-        if not asked.changes:
-            raise
-        return undecided(Why.REGIME, f"the changed plan lacks {fault}")
+    return judged(asked.experiment.checks[id], rows)
 
 
 def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:

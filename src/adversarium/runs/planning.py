@@ -73,7 +73,7 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
     tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
     if experiment.file is not None:
         own_claims(str(experiment.file))
-        recorded(experiment, chosen, tasks)
+        recorded(experiment, chosen, plain)
         _drawn(experiment, tasks)
     needs = experiment.checks[claim].needs if claim else None
     kept = tasks if needs is None else needed(tasks, needs)

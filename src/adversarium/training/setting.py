@@ -107,23 +107,23 @@ def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> li
         return list(pool.map(one, seeds))
 
 
-def _told_batch(batch: Any, data: Distribution[Any], n: int) -> Any:
+def _told_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
     """Refuses what is no batch of n points of the data's shape."""
     name = type(data).__name__
-    if not (isinstance(batch, Batch) and is_dataclass(batch)):
+    if not (isinstance(drawn, Batch) and is_dataclass(drawn)):
         raise ValueError(
             f"{name}.sample needs to return a frozen dataclass with tensors x and y, got "
-            f"{type(batch).__name__}."
+            f"{type(drawn).__name__}."
         )
     wanted = (n, *data.shape)
-    if tuple(batch.x.shape) != wanted or tuple(batch.y.shape) != (n,):
+    if tuple(drawn.x.shape) != wanted or tuple(drawn.y.shape) != (n,):
         raise ValueError(
             f"{name}.sample needs x of the shape {wanted} and y of {(n,)}, got "
-            f"{tuple(batch.x.shape)} and {tuple(batch.y.shape)}."
+            f"{tuple(drawn.x.shape)} and {tuple(drawn.y.shape)}."
         )
-    if not batch.x.is_floating_point():
-        raise ValueError(f"{name}.sample needs x in floating point, got {batch.x.dtype}.")
-    return batch
+    if not drawn.x.is_floating_point():
+        raise ValueError(f"{name}.sample needs x in floating point, got {drawn.x.dtype}.")
+    return drawn
 
 
 def _told_labels(y: Tensor, k: int) -> None:

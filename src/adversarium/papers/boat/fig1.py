@@ -24,7 +24,14 @@ quick = dict(
     seeds=5, mus=(1.0, 2.0, 3.0, 5.0, 8.0), sizes=(500, 1000, 2000, 4000), m=64, steps=100,
     points=200, others=(),
 )  # fmt: skip
-paper = dict(seeds=10, m=1000, steps=1000, points=1000)
+paper = dict(
+    seeds=10,
+    m=1000,
+    steps=1000,
+    points=1000,
+    sizes=(1000, 2000, 4000, 6000, 9000, 12000, 15000, 18000),
+    others=(1000, 9000),
+)
 
 
 def plan(
