@@ -25,11 +25,12 @@ from adversarium.plans import (
 from adversarium.plans.catalogue import claims, load, selected_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import narrowed
-from adversarium.plans.verdict import Part, Verdict, Why, Word
+from adversarium.plans.verdict import Part, Verdict, Why, Word, together
 from adversarium.probes import risk, train_error
 from adversarium.runs.audit import (
     FRESH,
     Ask,
+    _partly_seen,
     audit,
     failing_parts,
     judged,
@@ -384,3 +385,16 @@ def test_a_failure_that_fresh_seeds_do_not_show_is_undecided(store, monkeypatch)
     chancy(monkeypatch, level(lucky, high=1))
     (entry,) = audit([claim("toy.chance")], store)[0].claims
     assert entry.verdict == "undecided" and "on 6 fresh seeds: holds" in entry.reason
+
+
+def test_failing_parts_that_are_not_seen_again_are_open_and_the_others_stay():
+    def verdict(*words):
+        parts = tuple(Part(f"({i})", word, reason="why") for i, word in enumerate(words))
+        return Verdict(together([p.word for p in parts]), within=parts, chance=True)
+
+    first = verdict(Word.HOLDS, Word.FAILS, Word.FAILS)
+    made = _partly_seen(first, verdict(Word.HOLDS, Word.FAILS, Word.UNDECIDED), 10)
+    assert [p.word for p in made.parts] == [Word.HOLDS, Word.FAILS, Word.UNDECIDED]
+    assert made.word == Word.MIXED
+    assert "seen again on 10 fresh seeds" in made.parts[1].reason
+    assert "not seen again on 10 fresh seeds (why)" in made.parts[2].reason

@@ -12,7 +12,7 @@ from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Run, Task, narrowed
-from adversarium.plans.verdict import Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
 from adversarium.runs.jobs import Job, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
@@ -294,9 +294,28 @@ def seen_again(
     if _failing(verdict) <= _failing(again):
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
+    named = named_parts(check)
+    if _failing(verdict) & _failing(again) and _failing(verdict) <= set(named):
+        return _partly_seen(verdict, again, len(seeds))
     told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
     open_ = undecided(Why.FEW_SEEDS, f"{verdict.word} ({verdict.reason}); {told}")
     return replace(verdict, word=Word.UNDECIDED, why=open_.why, detail=open_.detail, said="")
+
+
+def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
+    """A verdict of which some failing parts were seen again: the others are open."""
+    kept = []
+    found = {part.name: part for part in again.parts}
+    for part in verdict.parts:
+        if part.name in _failing(verdict) - _failing(again):
+            told = found[part.name].reason if part.name in found else ""
+            reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
+            part = replace(part, word=Word.UNDECIDED, reason=reason)
+        elif part.name in _failing(again):
+            part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")
+        kept.append(part)
+    word = together([part.word for part in kept])
+    return replace(verdict, word=word, within=tuple(kept), said=speaking(kept))
 
 
 def _claim(experiment: Experiment, id: str) -> Claim | None:
