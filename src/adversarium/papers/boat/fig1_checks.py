@@ -17,7 +17,7 @@ from adversarium.plans import (
     Evidence,
     Need,
     Quantity,
-    Rows,
+    Run,
     counted_as,
     every,
     level,
@@ -104,13 +104,12 @@ def _inside(rows: Evidence) -> np.ndarray:
     return (tables[0] - tables[1]).max((1, 2))
 
 
-def _predicted(run: Rows, offset: bool) -> tuple[float, float]:
-    one = run.run
-    steps = one.steps
-    rates = one.eta * (steps // 2 + 0.1 * (steps - steps // 2))
-    ratio = one.attack.radius / one.data.mu
+def predicted(run: Run, offset: bool = True) -> tuple[float, float]:
+    """Clean and robust accuracy of the linearised network."""
+    rates = run.eta * sum(run.optimiser.factor(t) for t in range(run.steps))
+    ratio = run.attack.radius / run.data.mu
     return lazy_accuracies(
-        one.n, one.network.m, one.data.d, one.data.mu, ratio, BETA, rates, offset
+        run.n, run.network.m, run.data.d, run.data.mu, ratio, BETA, rates, offset
     )
 
 
@@ -125,7 +124,7 @@ def _off(kind: str, family: str, offset: bool = True) -> Quantity:
         if not runs:
             raise NoSuchRun(f"no runs are {family}")
         made = np.stack([number(run) for run in runs], 1)
-        told = np.array([_predicted(run, offset)[which] for run in runs])
+        told = np.array([predicted(run.run, offset)[which] for run in runs])
         return jackknife(made, lambda mean: float(np.sqrt(((mean - told) ** 2).mean())))
 
     return quantity(f"r.m.s. distance of the {kind} map", value, Need(where(family), (row,)))
