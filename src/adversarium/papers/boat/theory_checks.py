@@ -10,6 +10,8 @@ from adversarium.plans import (
     Reading,
     Rows,
     Where,
+    at_most,
+    cited,
     counted_as,
     each,
     end,
@@ -174,6 +176,23 @@ def _late(name: str):
 
 late_ratio = _read("power of t in max g̃_i/g̃_j", _late("loss_ratio"), "loss_ratio")
 late_norm = _read("power of t in ‖W‖", _late("weight_norm"), "weight_norm")
+
+
+def _in_time(epsilon: float) -> Check:
+    """L̂ is ε or less by T̄(ε) of Theorem 3.1, ζ = 0."""
+
+    def share(run: Rows) -> np.ndarray:
+        t, values = run.curve("risk")
+        one = run.run
+        m, d = one.network.m, float(one.data.d)
+        scale = _gamma(run) * one.data.mu * one.eta * epsilon
+        bound = ((35 + 8 * math.sqrt(m / d**3)) / scale) ** 2
+        below = values <= epsilon
+        first = np.where(below.any(1), t[below.argmax(1)], math.nan)
+        return np.asarray(first / bound, dtype=float)
+
+    number = Reading(f"T_ε/T̄(ε), ε = {epsilon:g}", share, ("risk",))
+    return each(where("long", φ=SMOOTH), lambda run: at_most(number.on(run), 1.0))
 
 
 def climbed(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
@@ -353,6 +372,18 @@ checks: dict[str, Check] = {
     "boat.propB.34.first_step_move": _inequality(
         climbed(moved, ("first step, L", "first step, A"))
     ),
+    "boat.thm3.1.train_loss_smooth": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"loss {e:g} by T̄": _in_time(e) for e in (0.5, 0.1, 0.01)},
+                "L̂ falls at least like T^−½": every(
+                    *(_at_most(falls, -0.5, where("long", φ=SMOOTH, C=C)) for C in (2, 8))
+                ),
+            }
+        ),
+    ),
+    "boat.sec3.4.minimax_clean": cited("level", "the minimax rate of Giraud and Verzelen"),
     "boat.corB.16.rate": _inequality(
         *(_at_most(falls, -0.5, where("long", φ=SMOOTH, C=C)) for C in (2, 8)),
     ),
