@@ -80,7 +80,7 @@ def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(
     assert "network: SmoothedCNN(m=4, " in out and "data: TwoFeaturePatches(k=2, d=10, " in out
     assert "network.m 10 → 4" in out and "steps 1000 → 12" in out
     runs = json.loads(call("run", "rnrf.fig3", *TOY, "--dry-run", "--json").stdout)["runs"]
-    assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [20, 4]
+    assert runs[0]["config"]["network"]["m"] == 4 and runs[0]["changed"]["network.m"] == [10, 4]
 
 
 def test_a_run_tells_its_configuration_and_its_changes(call, own):

@@ -54,16 +54,14 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
 
 
 def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
-    """Refuses a check that asks for what no run of the plan records, or for one run where several
-    are meant."""
+    """Refuses a check of what no run of the plan records, or of one run where several are meant."""
     for id in ids:
         for need in experiment.checks[id].needs:
             meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
             if need.alone and len(meant) > 1:
                 raise ValueError(
                     f"{experiment.file or experiment.id}: the check of {id} asks for one run, and "
-                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one (where(…)), or "
-                    "take each of them (each(…))."
+                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one, or each of them."
                 )
             runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
             there = {name for run in runs for r in run.recordings for name in r.names}
@@ -186,8 +184,7 @@ def _audited(
         made |= stored_verdicts(experiment, strong, reader, "paper")
     left = [id for id in ids if id not in made]
     if not left:
-        failures = confirmed(experiment, made, reader, ask, report)
-        return made, failures
+        return made, confirmed(experiment, made, reader, ask, report)
     seeds = ask.chosen(experiment)
     # of a whole experiment its figures are wanted too; of a claim only what it needs
     whole = set(left) == set(experiment.checks) and not ask.named & set(left)
@@ -294,21 +291,19 @@ def seen_again(
     if _failing(verdict) <= _failing(again):
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
-    named = named_parts(check)
-    if _failing(verdict) & _failing(again) and _failing(verdict) <= set(named):
+    if _failing(verdict) & _failing(again) and _failing(verdict) <= set(named_parts(check)):
         return _partly_seen(verdict, again, len(seeds))
     told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
-    open_ = undecided(Why.FEW_SEEDS, f"{verdict.word} ({verdict.reason}); {told}")
-    return replace(verdict, word=Word.UNDECIDED, why=open_.why, detail=open_.detail, said="")
+    detail = f"{verdict.word} ({verdict.reason}); {told}"
+    return replace(verdict, word=Word.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
 def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
     """A verdict of which some failing parts were seen again: the others are open."""
-    kept = []
-    found = {part.name: part for part in again.parts}
+    kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
         if part.name in _failing(verdict) - _failing(again):
-            told = found[part.name].reason if part.name in found else ""
+            told = found.get(part.name, "")
             reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
             part = replace(part, word=Word.UNDECIDED, reason=reason)
         elif part.name in _failing(again):
