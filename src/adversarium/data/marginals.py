@@ -5,6 +5,7 @@ Gauss has closed forms; the others are worked out once on a fine grid.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
@@ -114,7 +115,7 @@ def _table(law: "_Gridded") -> _Table:
     return _Table(x, p, cdf / cdf[-1], centre, math.log(mass), var, b)
 
 
-class _Gridded:
+class _Gridded(ABC):
     """What a potential V on an interval decides."""
 
     lam: float
@@ -125,9 +126,9 @@ class _Gridded:
         reach = math.sqrt(160 / self.lam)
         return -reach, reach
 
+    @abstractmethod
     def potential(self, x: Tensor) -> Tensor:
         """V before centring."""
-        raise NotImplementedError
 
     @property
     def var(self) -> float:

@@ -94,7 +94,7 @@ def parse_axis(word: str) -> Axis:
     parts = text.split(":")
     try:
         if parts[0] == "log" and len(parts) == 4:
-            low, high, count = _number(parts[1]), _number(parts[2]), round(_number(parts[3]))
+            low, high, count = _number(parts[1]), _number(parts[2]), int(parts[3])
             if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
                 raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
             ratio = (high / low) ** (1 / max(1, count - 1))

@@ -35,7 +35,6 @@ def lipschitz_quotients(rng: Generator, activation: Any, tries: int = 40) -> Num
     """
     largest = 0.0
     for m, d in SHAPES:
-        network = TwoLayer(m=m, activation=activation)
         a = signs(m, torch.ones(1).double())
         for _ in range(tries):
             rough = float(uniform((1,), rng))
@@ -43,7 +42,6 @@ def lipschitz_quotients(rng: Generator, activation: Any, tries: int = 40) -> Num
             x = torch.cat([50 * normal((20, d), rng), (torch.linalg.pinv(W) @ a)[None] * 50])
             slope = (a * activation.slope(x @ W.mT)) @ W / math.sqrt(m)
             largest = max(largest, float(slope.norm(dim=-1).max() / torch.linalg.norm(W, 2)))
-            assert network.f(W, x).isfinite().all()
     w = normal((5,), rng)
     W = signs(8, w)[:, None] * w
     slope = signs(8, w) @ W / math.sqrt(8)

@@ -131,5 +131,6 @@ def leaves_span(attack: Attack) -> str:
 def check_budget(E: Tensor, KE: Tensor, attack: PGD) -> None:
     """‖Wᵀe‖² = e·Ke stays within the radius."""
     size = torch.linalg.vecdot(E, KE).clamp_min(0).sqrt()
-    if not bool((size <= attack.radius * (1 + 1e-3)).all()):
+    slack = 1e-3 if E.dtype == torch.float32 else 1e-9
+    if not bool((size <= attack.radius * (1 + slack)).all()):
         raise RuntimeError(f"PGD left its ball: {float(size.max())} > {attack.radius}")
