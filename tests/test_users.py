@@ -625,11 +625,6 @@ def test_a_value_that_is_published_changes_nothing(call):
     assert "d = 100 is what is published; nothing is changed" in out and "changed:" not in out
 
 
-def test_values_that_come_twice_are_one_cell(call):
-    words = ("sweep", "conv.eq16", "--over", "m=16,16,32", "--dry-run", "--json")
-    assert json.loads(call(*words).stdout)["cells"] == 2
-
-
 OWN_FAULTS = {  # what is written wrongly: (in, out, what is told)
     "labels 0 and 1": ("y=y)", "y=(y + 1) / 2)", "labels are ±1 (k = 1), and the data have 0, 1"),
     "data": ("coins((n,), rng)", "coins((n,), rgn)", "own.py, line 45, NameError: name 'rgn'"),

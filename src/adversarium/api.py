@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.catalogue import experiment_ids, load
-from adversarium.plans.evidence import Evidence, Rows, Series, interval, places
+from adversarium.plans.evidence import Evidence, Rows, Series, places
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.frames import dataset, frame
+from adversarium.plans.intervals import interval
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
 from adversarium.runs.audit import Ask, judged, run_missing
@@ -111,7 +112,8 @@ class Result:
         for name in self.probes:
             series = self.rows[name]
             for place, values in places(series):
-                lines[f"{name}{place}"] = (float(values.mean()), *interval(values))
+                ends = interval(values, self.rows.points(name))
+                lines[f"{name}{place}"] = (float(values.mean()), *ends)
         return lines
 
     def _repr_html_(self) -> str:

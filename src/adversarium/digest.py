@@ -11,14 +11,17 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from adversarium.sources import code_digest
+
 _TOLD = ("symbol",)  # how a number is told is not what it is
 
 
 def configuration(value: Any) -> Any:
     """A value as plain JSON: dataclasses by name and fields, functions by their name.
 
-    What is not the laboratory's own carries a digest of its source file (of all files of its
-    folder, where it is part of a package): edited code is another run.
+    What is not the laboratory's own carries a digest of its source file and of the local files that
+    it imports or names (of all files of its folder, where it is part of a package): edited code is
+    another run.
     """
     if value is None or isinstance(value, (bool, int, str)):
         return value
@@ -85,10 +88,10 @@ def _name(thing: Any) -> str:
         file = Path(inspect.getsourcefile(thing) or "")
         inside = "." in thing.__module__  # a package: its other files are part of the code
         files = sorted(file.parent.glob("*.py")) if inside else [file]
-        source = b"".join(one.read_bytes() for one in files)
+        told = code_digest(*files)
     except (OSError, TypeError):
-        source = repr(thing).encode()
-    return f"{thing.__qualname__}@{hashlib.sha256(source).hexdigest()[:12]}"
+        told = hashlib.sha256(repr(thing).encode()).hexdigest()[:12]
+    return f"{thing.__qualname__}@{told}"
 
 
 def digest(plain: Any, length: int = 24) -> str:

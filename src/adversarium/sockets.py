@@ -271,12 +271,14 @@ class FullState(State[W_co], Protocol[W_co]):
 @dataclass(frozen=True)
 class Measure:
     """What one recorded number is: its name, the paper's symbol, a sentence, and the axes that it
-    has beside seed and time (class, radius, unit, …)."""
+    has beside seed and time (class, radius, unit, …). `points`: it is a share of so many drawn
+    points, so that a seed's number has an error of its own."""
 
     name: str
     symbol: str = ""
     sentence: str = ""
     axes: tuple[str, ...] = ()
+    points: int = 0
 
 
 @dataclass(frozen=True, eq=False)

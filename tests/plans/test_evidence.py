@@ -8,16 +8,8 @@ import pytest
 from scipy import stats
 
 from adversarium.plans import Evidence, Need, Reading, Where, exactly, last, where
-from adversarium.plans.evidence import (
-    NoSuchRun,
-    Quantity,
-    Series,
-    clopper_pearson,
-    interval,
-    reduced,
-    slope,
-    summary,
-)
+from adversarium.plans.evidence import NoSuchRun, Quantity, Series, reduced, summary
+from adversarium.plans.intervals import clopper_pearson, interval, slope
 from tests.plans.tables import patches, rows, run
 
 LADDER = Evidence(

@@ -34,7 +34,7 @@ def test_values_are_literals_or_public_parts():
         ("pgd(radius='big')", "needs float"),
         ("pgd(radius=1, steps=2.5)", "needs int"),
         ("pdg(radius=1)", "Nearest"),
-        ("pgd()", "cannot be built"),
+        ("pgd()", "PGD needs radius=… as well"),
         ("pgd(radius=1, box=(1,))", "needs"),
         ("pgd(radius=1, box=(0, 'a'))", "needs"),
         ("engines()", "no public part"),

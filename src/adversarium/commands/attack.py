@@ -28,7 +28,12 @@ def attack(
     id: str,
     *,
     seed: Annotated[int, Parameter(help="the seed that is trained")] = 0,
-    radii: Annotated[str, Parameter(help="0.1,0.5,1; eight about the training radius else")] = "",
+    radii: Annotated[
+        str,
+        Parameter(
+            help="0.1,0.5,1; eight about the training radius else", allow_leading_hyphen=True
+        ),
+    ] = "",
     points: Annotated[int, Parameter(help="how many fresh points are attacked")] = 200,
     preset: Preset = "quick",
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)

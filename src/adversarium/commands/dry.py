@@ -32,8 +32,11 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
         return Answer(json_text({"runs": [line for _, _, line in lines]}))
     for asked, i, run in lines:
         known = f"about {run['seconds']:.0f} s" if run["seconds"] is not None else "time unknown"
+        lacking = f"{run['missing']} of {run['seeds']} seeds to run"
+        if not run["missing"]:
+            lacking = f"nothing to run (the rows of {run['seeds']} seeds are there or shipped)"
         print(
-            f"{run['id']} {run['label']}: {run['missing']} of {run['seeds']} seeds to run, "
+            f"{run['id']} {run['label']}: {lacking}, "
             f"{run['steps']} steps, engine {run['engine']}, {known}, "
             f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
             f"{_too_large(run['bytes'], ask.device)}"

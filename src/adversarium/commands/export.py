@@ -63,7 +63,8 @@ def export(
             raise ValueError("a table of claims has no changed runs; export --set to csv or svg.")
         return _tex(named([id])[0], store, out)
     ask = Ask(preset, parse_seeds(seeds))
-    for home in experiments_named([id]):
+    homes = experiments_named([id])
+    for home in homes:
         asked = plan(home, "", ask, changes, partly)
         experiment, chosen = asked.experiment, ask.chosen(asked.experiment)
         rows = evidence(Reader(opened, home), asked.jobs, chosen)
@@ -79,7 +80,8 @@ def export(
                 f"`adversarium run {home} --preset {preset}{words}` first{other}."
             )
         if to in ("svg", "pdf", "png"):
-            folder = out or Path("export") / experiment.name / asked.folder
+            whole = out if out is not None and len(homes) == 1 else None
+            folder = whole or (out or Path("export")) / experiment.name / asked.folder
             writable(folder)
             for file in drawn(asked, rows, folder, formats=(to,)):
                 print(file)

@@ -47,7 +47,10 @@ def list_(
         papers, experiments, claims, or the parts that plans are made of
     """
     if paper is not None and paper.lower() not in papers():
-        raise ValueError(f"no paper {paper!r}; there are {', '.join(papers())}.")
+        raise ValueError(
+            f"no paper {paper!r}; there are {', '.join(papers())}, and ADVERSARIUM_PAPERS=DIR adds "
+            "the papers of a folder."
+        )
     if paper and what not in ("experiments", "claims"):
         raise ValueError(f"--paper chooses claims or experiments, not {what}.")
     if verdict is not None and what != "claims":

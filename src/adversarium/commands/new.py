@@ -4,6 +4,8 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from adversarium.plans.catalogue import papers
+
 _THEOREM = "theorem.txt"
 _PAPER = {"paper.toml": "paper.txt", "claims.toml": "claims.txt", "thm1.py": "thm1.txt"}
 
@@ -52,6 +54,7 @@ def new_file(path: Path) -> Path:
         )
     if path.exists():
         raise ValueError(f"{path} exists already; name another file.")
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_template(_THEOREM, NAME=path.stem), "utf-8")
     return path
 
@@ -61,6 +64,8 @@ def new_paper(folder: Path) -> str:
     name = folder.name
     if not name.isidentifier() or not name.islower():
         raise ValueError(f"a paper's folder is a small word such as mine, got {name!r}.")
+    if name in papers():
+        raise ValueError(f"{name} is the tag of a paper that is here; name yours otherwise.")
     if folder.exists():
         raise ValueError(f"{folder} exists already; name another folder.")
     folder.mkdir(parents=True)

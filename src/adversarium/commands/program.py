@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import version
 
 from cyclopts import App
-from cyclopts.exceptions import CycloptsError
+from cyclopts.exceptions import CycloptsError, MissingArgumentError
 
 from adversarium.commands.options import Answer
 
@@ -70,6 +70,8 @@ def called(words: list[str]) -> int:
         return _complain(f"standard output cannot be written: {fault.strerror or fault}.")
     except Exception as fault:  # ours or a user's file: a sentence, and the way to the whole story
         sentence = " ".join(str(fault).split()) or type(fault).__name__
+        if isinstance(fault, MissingArgumentError):
+            return _complain(_lacking(fault))
         if isinstance(fault, (CycloptsError, ValueError)):
             return _complain(sentence, getattr(fault, "status", 2))
         if os.environ.get("ADVERSARIUM_TRACEBACK"):
@@ -78,6 +80,21 @@ def called(words: list[str]) -> int:
 
         whole = " ".join(told(fault).split())
         return _complain(f"{whole} (ADVERSARIUM_TRACEBACK=1 shows where).")
+
+
+def _lacking(fault: MissingArgumentError) -> str:
+    """What a command lacks, in its own words."""
+    command = " ".join(fault.command_chain or ())
+    name = fault.argument.name if fault.argument is not None else "something"
+    plain = _PLACES.get(name, name)
+    return f"{command} needs {plain}; `adversarium {command} --help` says how.".lstrip()
+
+
+_PLACES = {  # what stands without its name
+    "--id": "an id, such as cgro.thm4.1 or ./FILE.py",
+    "--what": "FILE.py, or the words paper DIR",
+    "--over": "an axis, such as --over d=10,20,40",
+}
 
 
 def _answered(words: list[str]) -> int:

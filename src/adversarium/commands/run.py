@@ -62,8 +62,9 @@ def run(
     if against and not set_:
         raise ValueError("--against compares a changed run with the published one; use --set too.")
     from adversarium.commands.dry import dry
+    from adversarium.report.figures.drawn import refuse_others
     from adversarium.report.tables import json_text
-    from adversarium.report.terminal import drawn, judgements, print_run
+    from adversarium.report.terminal import drawn, figure_files, judgements, print_run
     from adversarium.runs.audit import Ask
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import homes, plan
@@ -77,6 +78,9 @@ def run(
     if dry_run:
         return dry(plans, ask, Store(store, readonly=True), json)
     writable(out)
+    for asked in plans:
+        folder = out / asked.experiment.name / asked.folder
+        refuse_others(folder, figure_files(asked.experiment))
     opened = Store(store)
     told, verdicts, failures = [], [], []
     figures: list[str] = []

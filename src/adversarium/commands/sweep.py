@@ -127,7 +127,8 @@ def _free(stem: Path, asked: dict[str, Any]) -> Path:
     for number in itertools.count(1):
         place = stem if number == 1 else Path(f"{stem}-{number}")
         note = Path(f"{place}.json")
-        if not note.exists() or note.read_text(encoding="utf-8") == text:
+        ours = note.is_file() and note.read_text(encoding="utf-8") == text
+        if ours or not any(Path(f"{place}.{form}").exists() for form in ("json", "csv", "svg")):
             break
     note.write_text(text, encoding="utf-8")
     return place

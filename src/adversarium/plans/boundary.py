@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans.evidence import SEEDS
+from adversarium.plans.intervals import SEEDS
 
 _DRAWS = 1000  # of the bootstrap over seeds and cells
 _TAILS = (0.5, 99.5)  # per cent

@@ -5,10 +5,11 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -31,6 +32,7 @@ from adversarium.plans.shelf import (
     papers,
     readings,
 )
+from adversarium.sources import code_digest, sources
 
 __all__ = [
     "Claim",
@@ -86,6 +88,7 @@ def selected_claims(words: Sequence[str]) -> list[Claim]:
     for word in (tag for given in words for tag in resolved(given).split(",")):
         if own_file(word) is not None:
             load(word)
+            _refuse_twice(own_claims(word), chosen)
             chosen |= own_claims(word)
             continue
         hits = [c for c in claims().values() if _named_by(c, word)]
@@ -98,6 +101,14 @@ def selected_claims(words: Sequence[str]) -> list[Claim]:
             raise ValueError(f"no paper, experiment or claim {word!r}.{nearest(word, names)}")
         chosen |= {c.id: c for c in hits}
     return list(chosen.values()) if words else list(claims().values())
+
+
+def _refuse_twice(some: Mapping[str, Claim], others: Mapping[str, Claim]) -> None:
+    """Refuses a claim's id that two files have: one verdict would hide the other."""
+    for id in some.keys() & others.keys():
+        one, other = some[id].experiment, others[id].experiment
+        if Path(one).resolve() != Path(other).resolve():
+            raise ValueError(f"{other} and {one} both state {id}; give one of them another id.")
 
 
 def _named_by(claim: Claim, word: str) -> bool:
@@ -171,11 +182,9 @@ def _folder_package(paper: Paper) -> str:
 
 
 def _digest(home: Path, *files: Path) -> str:
-    """A digest of a place and of what its files say: an edited file is another module."""
-    whole = hashlib.sha256(str(home).encode())
-    for file in files:
-        whole.update(file.read_bytes())
-    return whole.hexdigest()[:12]
+    """A digest of a place and of what its files say, with the local code that they import: an
+    edited file is another module."""
+    return hashlib.sha256(f"{home} {code_digest(*files)}".encode()).hexdigest()[:12]
 
 
 def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None) -> Experiment:
@@ -186,7 +195,9 @@ def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None
     figures = getattr(module, "figures", ())
     if not isinstance(figures, (list, tuple)):
         raise ValueError(f"{file or id}: figures are several, (Curves(…),), got {figures!r}.")
-    presets = {"quick": module.quick, "paper": getattr(module, "paper", module.quick)}
+    presets = {"quick": module.quick}
+    if hasattr(module, "paper") or module.__name__.startswith(HOME):
+        presets["paper"] = getattr(module, "paper", module.quick)
     return Experiment(
         id,
         title,
@@ -200,12 +211,24 @@ def _assembled(id: str, title: str, module: ModuleType, file: Path | None = None
     )
 
 
+def _forget(path: Path) -> None:
+    """Lets the modules that a file imports be read again: they may have been edited too."""
+    parts = {str(one) for one in sources(path)}
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in parts and not name.startswith("own_"):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
 def _own_module(path: Path) -> ModuleType:
     """A user's file as a module, under a private name (a file called torch.py is no torch)."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file; an own experiment is a Python file with a plan.")
     name = f"own_{_digest(path.resolve(), path)}"
+    if (folder := str(path.resolve().parent)) not in sys.path:
+        sys.path.append(folder)  # last: a file beside it hides nothing that is installed
     if name not in sys.modules:
+        _forget(path)
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -235,6 +258,7 @@ def _check_checks(made: Experiment, path: Path) -> None:
     """Refuses presets and checks that are none."""
     if not all(isinstance(given, dict) for given in (*made.presets.values(), made.checks)):
         raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
+    _check_presets(made, path)
     for id, check in made.checks.items():
         if not hasattr(check, "judge"):
             raise ValueError(f"{path}: the check of {id} is no rule such as level(last(…), 0, 1).")
@@ -248,6 +272,22 @@ def _check_checks(made: Experiment, path: Path) -> None:
     names = [figure.name for figure in made.figures]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"{path}: two figures are called {twice[0]}; give one another name.")
+
+
+def _check_presets(made: Experiment, path: Path) -> None:
+    """Refuses a preset that lacks a knob of the plan, or has one that the plan does not take."""
+    knobs = inspect.signature(made.plan).parameters.values()
+    every = any(knob.kind is knob.VAR_KEYWORD for knob in knobs)
+    needed = [k.name for k in knobs if k.default is k.empty and k.kind not in _GATHERED]
+    for name, given in made.presets.items():
+        if lacking := [knob for knob in needed if knob not in given]:
+            raise ValueError(f"{path}: {name} lacks {', '.join(lacking)}, which plan(…) needs.")
+        known = {"seeds", *(knob.name for knob in knobs)}
+        if not every and (more := [knob for knob in given if knob not in known]):
+            raise ValueError(f"{path}: {name} sets {', '.join(more)}, which plan(…) does not take.")
+
+
+_GATHERED = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 def _with_told_plan(made: Experiment, path: Path) -> Experiment:

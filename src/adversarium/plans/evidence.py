@@ -1,5 +1,5 @@
-"""What checks and figures read: the rows of runs, asked by family and coordinate; named numbers of
-them, their intervals and slopes."""
+"""What checks and figures read: the rows of runs, asked by family and coordinate, and named numbers
+of them."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,10 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from adversarium.plans.intervals import CONFIDENCE, clopper_pearson, finite, interval
 from adversarium.plans.run import Run, Task
-
-SEEDS = 5  # fewer decide nothing that varies with the seed
-CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +156,13 @@ class Rows:
         """The values at the last record time, (seed, *axes)."""
         return self[name].last()
 
+    def points(self, name: str) -> int:
+        """Of how many drawn points a number is the share in every seed; 0 where it is none."""
+        if not isinstance(self.task, Run):
+            return 0
+        known = (measure for recording in self.task.recordings for measure in recording.measures)
+        return next((measure.points for measure in known if measure.name == name), 0)
+
     def kept(self, chosen: np.ndarray) -> "Rows":
         """The rows of some of the seeds: a truth value for each."""
         seeds = tuple(seed for seed, stays in zip(self.seeds, chosen, strict=True) if stays)
@@ -230,20 +235,39 @@ class Evidence:
 @dataclass(frozen=True)
 class Quantity:
     """A named number a seed, computed from the evidence. `points`: it is a share of so many points
-    a seed; `step` is where a worst value fell."""
+    a seed (`counted` finds them in the rows where nobody says); `step` is where a worst value fell;
+    `sides`: it is the difference of two."""
 
     name: str
     of: Callable[[Evidence], np.ndarray] = field(repr=False)
     needs: tuple[Need, ...] = ()
     points: int = 0
     step: Callable[[Evidence], np.ndarray | None] = field(default=lambda rows: None, repr=False)
+    counted: Callable[[Evidence], int] = field(default=lambda rows: 0, repr=False)
+    sides: tuple["Quantity", "Quantity"] | None = field(default=None, repr=False)
 
     def __sub__(self, other: "Quantity") -> "Quantity":
         return Quantity(
             f"{_bracketed(self.name)} − {_bracketed(other.name)}",
             lambda rows: self.of(rows) - other.of(rows),
             (*self.needs, *other.needs),
+            sides=(self, other),
         )
+
+    def sized(self, rows: Evidence) -> "Quantity":
+        """The same with the points that it is a share of."""
+        return self if self.points else replace(self, points=self.counted(rows))
+
+    def reach(self, rows: Evidence, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        """Between which numbers each seed's lies: a share of drawn points is known no better."""
+        if self.sides is not None:
+            (low, high), (less, more) = (side.reach(rows, confidence) for side in self.sides)
+            return low - more, high - less
+        values, points = self.of(rows), self.sized(rows).points
+        if not points:
+            return values, values
+        ends = [clopper_pearson(round(v * points), points, confidence) for v in values]
+        return np.array([a for a, _ in ends]), np.array([b for _, b in ends])
 
 
 def _bracketed(name: str) -> str:
@@ -295,6 +319,7 @@ def last(
         (Need(place, (name, fell), alone=True),),
         points,
         step,
+        lambda rows: rows.one(place).points(name),
     )
 
 
@@ -320,46 +345,6 @@ def quantity(
     return Quantity(name, of, needs, points)
 
 
-def interval(
-    values: np.ndarray, points: int = 0, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """The 99 % interval of the mean over seeds (Student's t).
-
-    For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
-    pooled counts (seeds that agree exactly do not make a share exact) and kept within [0, 1].
-
-    >>> low, high = interval(np.array([1.0, 2.0, 3.0, 2.0, 2.0]))
-    >>> low < 2 < high
-    True
-    """
-    from scipy import stats
-
-    n = len(values)
-    if n < 2 or not np.isfinite(values).all():
-        return math.nan, math.nan
-    mean = float(values.mean())
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
-    low, high = mean - half, mean + half
-    if points:
-        a, b = clopper_pearson(round(float(values.sum()) * points), n * points, confidence)
-        low, high = max(0.0, min(low, a)), min(1.0, max(high, b))
-    return low, high
-
-
-def clopper_pearson(
-    successes: int, trials: int, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
-    """The exact interval of a frequency."""
-    from scipy import stats
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else stats.beta.ppf(tail, successes, trials - successes + 1)
-    high = (
-        1.0 if successes == trials else stats.beta.ppf(1 - tail, successes + 1, trials - successes)
-    )
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class Summary:
     """A quantity as the ledger keeps it: mean, 99 % interval, one value a seed, and the range that
@@ -380,19 +365,3 @@ def summary(asked: Quantity, values: np.ndarray) -> Summary:
     return Summary(
         asked.name, finite(mean), finite(low), finite(high), tuple(finite(v) for v in values)
     )
-
-
-def finite(value: float) -> float | None:
-    """The number, or None where it is not finite."""
-    return float(value) if math.isfinite(value) else None
-
-
-def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The log–log slope of each row of y (seed, size) against x.
-
-    >>> slope(np.array([1.0, 2.0, 4.0]), np.array([[3.0, 12.0, 48.0]]))
-    array([2.])
-    """
-    log_x = np.log(x) - np.log(x).mean()
-    with np.errstate(all="ignore"):
-        return (np.log(y) @ log_x) / (log_x @ log_x)  # type: ignore[no-any-return]

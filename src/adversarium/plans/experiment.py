@@ -34,14 +34,22 @@ class Experiment:
 
     def seeds(self, preset: str) -> int:
         """How many seeds the preset asks for."""
-        asked = self.presets[preset].get("seeds", 5)
+        asked = self._preset(preset).get("seeds", 5)
         if not isinstance(asked, int) or asked < 1:
             raise ValueError(f"the preset {preset} of {self.id} needs seeds >= 1, got {asked!r}.")
         return asked
 
     def knobs(self, preset: str) -> dict[str, Any]:
         """The preset's knobs of the plan."""
-        return {k: v for k, v in self.presets[preset].items() if k != "seeds"}
+        return {k: v for k, v in self._preset(preset).items() if k != "seeds"}
+
+    def _preset(self, preset: str) -> Mapping[str, Any]:
+        if preset not in self.presets:
+            raise ValueError(
+                f"{self.file or self.id} has no preset {preset}, only {', '.join(self.presets)}; "
+                f"write {preset} = dict(…) beside quick = dict(…)."
+            )
+        return self.presets[preset]
 
     def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
         """The plan at a preset, with knobs changed."""

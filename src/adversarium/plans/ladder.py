@@ -5,15 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans.evidence import (
-    SEEDS,
-    Evidence,
-    Need,
-    Reading,
-    Summary,
-    Where,
-    clopper_pearson,
-)
+from adversarium.plans.evidence import Evidence, Need, Reading, Summary, Where
+from adversarium.plans.intervals import SEEDS, clopper_pearson
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 RUNGS = 3  # what a ladder needs

@@ -7,18 +7,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from adversarium.plans.evidence import (
-    CONFIDENCE,
-    SEEDS,
-    Evidence,
-    Need,
-    Quantity,
-    Summary,
-    clopper_pearson,
-    finite,
-    interval,
-    summary,
-)
+from adversarium.plans.evidence import Evidence, Need, Quantity, Summary, summary
+from adversarium.plans.intervals import CONFIDENCE, SEEDS, clopper_pearson, finite, interval
 from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
@@ -80,18 +70,28 @@ class AtMost:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Looks for a violation in any seed."""
-        values, bound = self.worst.of(rows), self.bound
-        measured: tuple[Summary, ...] = (summary(self.worst, values),)
+        worst, bound = self.worst.sized(rows), self.bound
+        values = worst.of(rows)
+        measured: tuple[Summary, ...] = (summary(worst, values),)
         if lost := int((~np.isfinite(values)).sum()):
             return undecided(Why.REGIME, f"no number in {lost} seeds", measured, None, bound)
         top, place = float(values.max()), int(values.argmax())
         at = self._at(rows, place)
         sharp = (Sharp("factor below the bound", bound / top) if top > 0 and bound > 0
                  else Sharp("slack", bound - top),)  # fmt: skip
-        if top > bound:
-            count = f"violated in {int((values > bound).sum())} of {len(values)} seeds"
+        each = 1 - (1 - rows.confidence) / len(values)  # all seeds share what may go wrong
+        low, high = worst.reach(rows, each)
+        sampled = bool((high > low).any())
+        if (low > bound).any():
+            count = f"violated in {int((low > bound).sum())} of {len(values)} seeds"
             told = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
-            return Verdict(Word.FAILS, measured, None, bound, told, sharpness=sharp)
+            return Verdict(Word.FAILS, measured, None, bound, told, sharpness=sharp, chance=sampled)
+        if sampled and not (high <= bound).all():
+            told = (
+                f"worst {top:.4g}{at}, of a sample: in truth up to {float(high.max()):.4g}, where "
+                f"{bound:.4g} is allowed; more points would decide it"
+            )
+            return undecided(Why.FEW_POINTS, told, measured, None, bound)
         told = f"smallest slack {bound - top:.4g}{at}"
         if self.proof is not None:
             proven = self.proof.of(rows)
@@ -132,7 +132,8 @@ class Level:
     def judge(self, rows: Evidence) -> Verdict:
         """Compares the interval with the range."""
         values = self.quantity.of(rows)
-        verdict = within(self.quantity, values, self.low, self.high, rows.confidence)
+        asked = self.quantity.sized(rows)
+        verdict = within(asked, values, self.low, self.high, rows.confidence)
         outside = int(((values < self.low) | (values > self.high)).sum())
         if not self.always or not outside or verdict.word != Word.HOLDS:
             return verdict
@@ -186,8 +187,8 @@ class Ordering:
         difference, by = a - b, self.by
         measured = (
             summary(self.greater - self.than, difference),
-            summary(self.greater, a),
-            summary(self.than, b),
+            summary(self.greater.sized(rows), a),
+            summary(self.than.sized(rows), b),
         )
         if lacking := unseen(difference):
             return undecided(*lacking, measured, by, None)

@@ -1,15 +1,17 @@
 """What runs: a Run trains, a Trial only computes. Both have a family and coordinates. No torch at
 import."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from adversarium.digest import configuration
 
 if TYPE_CHECKING:
-    from adversarium.sockets import AnyFold, AnyProbe
+    from adversarium.sockets import AnyFold, AnyProbe, Measure
 
 # the parts of a run, and what each must have
 PARTS = {
@@ -52,11 +54,16 @@ class Recording:
     times: tuple[int, ...] | None
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names of the numbers that it records."""
+    def measures(self) -> "tuple[Measure, ...]":
+        """What it records."""
         from adversarium.probes.measuring import measured
 
-        return frozenset(measure.name for measure in measured(self.probe))
+        return measured(self.probe)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the numbers that it records."""
+        return frozenset(measure.name for measure in self.measures)
 
 
 class _Placed:
@@ -132,6 +139,7 @@ class Run(_Placed):
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
+            _takes_two(getattr(probe, "probe", probe))
         if isinstance(self.eta, bool) or not isinstance(self.eta, Real):
             raise ValueError(f"eta needs a number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
@@ -168,6 +176,18 @@ class Run(_Placed):
     def dynamics(self) -> dict[str, Any]:
         """What decides every number of the run but its engine, as plain JSON."""
         return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
+
+
+def _takes_two(probe: Any) -> None:
+    """Refuses a function that cannot be called with a state and a scene."""
+    if isinstance(probe, FunctionType):
+        try:
+            inspect.signature(probe).bind(None, None)
+        except TypeError:
+            raise ValueError(
+                f"a probe is called with a state and a scene, def {probe.__name__}(state, scene), "
+                f"got {probe.__name__}{inspect.signature(probe)}."
+            ) from None
 
 
 def _timed(probe: Any, times: tuple[int, ...], steps: int) -> Recording:

@@ -5,9 +5,11 @@ import re
 import numpy as np
 
 _SHARE = re.compile(
-    r"err|accuracy|share|frequency|probability|fraction|by_radius|broken|certified", re.IGNORECASE
+    r"err|accuracy|share|frequency|probability|fraction|by_radius|broken|certified|active",
+    re.IGNORECASE,
 )
 _POSITIVE = re.compile(r"risk|loss|norm|energy|first_time", re.IGNORECASE)
+_ABOVE_ONE = re.compile(r"^loss_ratio")  # the largest of some numbers over the least
 _NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
 
 
@@ -21,6 +23,8 @@ def clipped(
     (0.05, 0.0, 0.28)
     """
     known = values[np.isfinite(values)]
+    if known.size and _ABOVE_ONE.search(name):
+        return mean, max(low, min(1.0, float(known.min()))), high
     if _NO_SHARE.search(name) or not known.size or known.min() < 0:
         return mean, low, high
     if _SHARE.search(name) and known.max() <= 1:

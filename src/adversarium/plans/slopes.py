@@ -6,18 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adversarium.plans.evidence import (
-    Evidence,
-    Need,
-    Quantity,
-    Reading,
-    Rows,
-    Where,
-    finite,
-    interval,
-    slope,
-    summary,
-)
+from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Rows, Where, summary
+from adversarium.plans.intervals import finite, interval, slope
 from adversarium.plans.rules import MOST, more_seeds, seeds_needed, unseen, within
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 

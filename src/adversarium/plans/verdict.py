@@ -27,6 +27,7 @@ class Why(StrEnum):
     """
 
     FEW_SEEDS = "too few seeds"
+    FEW_POINTS = "too few points"
     REGIME = "out of regime"
     ATTACK = "inexact attack"
     CONSTANT = "asymptotic constant"

@@ -73,7 +73,9 @@ class CertifiedError:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The error."""
-        return described({"certified_error": "not proven robust"}, type(self).__doc__)
+        points = self.n if self.on == "test" else 0
+        symbols = {"certified_error": "not proven robust"}
+        return described(symbols, type(self).__doc__, points=points)
 
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         batch = scene.train if self.on == "train" else scene.test(self.n)

@@ -2,7 +2,7 @@
 a share β of fresh points by their labels alone, and on far fewer by themselves."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -135,7 +135,8 @@ class ClusterErrors:
             "robust_error_c": r"$P[\min y_c f \leq 0]$",
             "robust_error": "robust test error",
         }
-        return described(symbols, type(self).__doc__)
+        known = described(symbols, type(self).__doc__, points=self.n)
+        return (*known[:2], replace(known[2], points=0))  # the last is no share of its points
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
         fresh = scene.test(self.n)

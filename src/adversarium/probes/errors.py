@@ -139,7 +139,8 @@ class Error:
         what = (
             f"The share of {'fresh' if fresh else 'training'} points that are wrong{self._under()}."
         )
-        return (Measure(self.name or name, self.symbol or f"{kind} {place} error", what),)
+        symbol = self.symbol or f"{kind} {place} error"
+        return (Measure(self.name or name, symbol, what, points=self.n if fresh else 0),)
 
     def _under(self) -> str:
         if isinstance(self.attacks, str):
@@ -205,7 +206,7 @@ class ErrorByRadius:
         broken = f"that attacks of that radius or a smaller one break ({kinds})"
         unproven = "whose robustness at that radius no interval bound proves"
         words = f"The share of fresh points {broken if kinds else unproven}."
-        return (Measure(self.name, self.symbol or symbol, words, ("radius",)),)
+        return (Measure(self.name, self.symbol or symbol, words, ("radius",), self.n),)
 
     def __call__(self, state: AnyState, scene: AnyScene) -> dict[str, Recorded]:
         batch = scene.test(self.n)

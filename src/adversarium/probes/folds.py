@@ -63,7 +63,7 @@ class FirstTime(Generic[Seen_contra, Scene_contra]):
         one = _one(self.probe)
         symbol = f"first $t$ with {one.symbol} ≥ {self.level:g}"
         words = f"The first step at which this reaches {self.level:g}: {one.sentence}"
-        return (replace(one, name=self.name, symbol=symbol, sentence=words),)
+        return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """The memory after one more state."""
@@ -122,11 +122,10 @@ class Worst(Generic[Seen_contra, Scene_contra]):
         since = f" from t = {self.after} on" if self.after else ""
         value = f"The largest over all steps{since}: {one.sentence}"
         step = f"The step with the largest{since}: {one.sentence}"
+        symbol = f"$t$ of the largest {one.symbol}"
         return (
             replace(one, name=self.name, symbol=f"largest {one.symbol}", sentence=value),
-            replace(
-                one, name=self.step_name, symbol=f"$t$ of the largest {one.symbol}", sentence=step
-            ),
+            replace(one, name=self.step_name, symbol=symbol, sentence=step, points=0),
         )
 
     def see(
@@ -170,7 +169,8 @@ class Total(Generic[Seen_contra, Scene_contra]):
         """The sum."""
         one = _one(self.probe)
         words = f"The sum over all steps: {one.sentence}"
-        return (replace(one, name=self.name, symbol=rf"$\sum_t$ {one.symbol}", sentence=words),)
+        symbol = rf"$\sum_t$ {one.symbol}"
+        return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """The memory after one more state."""

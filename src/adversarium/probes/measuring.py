@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from torch import Tensor
@@ -63,14 +64,15 @@ def measures(
 
 
 def described(
-    symbols: Mapping[str, str], doc: str | None, axes: tuple[str, ...] = ()
+    symbols: Mapping[str, str], doc: str | None, axes: tuple[str, ...] = (), points: int = 0
 ) -> tuple[Measure, ...]:
     """Measures by name and symbol; a docstring says what each of them is."""
     return tuple(
-        Measure(name, symbol, sentence(doc, name), axes) for name, symbol in symbols.items()
+        Measure(name, symbol, sentence(doc, name), axes, points) for name, symbol in symbols.items()
     )
 
 
+@lru_cache(maxsize=4096)
 def sentence(doc: str | None, name: str = "") -> str:
     """What a docstring says of a name: the line that begins with `name:` and those indented under
     it, or else the first paragraph.

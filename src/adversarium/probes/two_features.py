@@ -315,7 +315,8 @@ class SwappedError:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The share."""
-        return described({self.name: "not predicted as $y'$"}, type(self).__doc__)
+        symbols = {self.name: "not predicted as $y'$"}
+        return described(symbols, type(self).__doc__, points=self.n)
 
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
         k, batch, setting = scene.data.k, scene.test(self.n), scene.setting
@@ -351,7 +352,7 @@ class FeatureError:
         what = f"fresh points that keep only their {kind} signals (the noise stays)"
         words = f"The share of wrong ones among {what}, Definition 4.1 of RNRF."
         name, symbol = f"{self.keep}_only_error", f"error on {kind} features alone"
-        return (Measure(name, symbol, words),)
+        return (Measure(name, symbol, words, points=self.n),)
 
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
         return error(state.margin(only(scene.test(self.n), self.keep, scene.data.k)))

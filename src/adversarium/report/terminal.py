@@ -6,12 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.evidence import Evidence, Rows, interval, places
+from adversarium.plans.evidence import Evidence, Rows, places
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.intervals import interval
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Verdict
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
+from adversarium.report.figures.drawn import begin, end, refuse_others
+from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
 from adversarium.runs.audit import judged
 from adversarium.runs.knobs import configured, shown
@@ -84,14 +88,23 @@ def drawn(
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
     """The experiment's figures, written into a folder; those of a changed run say so."""
-    folder.mkdir(parents=True, exist_ok=True)
+    names = figure_files(asked.experiment, formats)
+    refuse_others(folder, names)
+    begin(folder, names)
     files = []
     for figure in asked.experiment.figures:
         if asked.changes:
             title = "\n".join(part for part in (figure.title, f"changed: {asked.mark}") if part)
             figure = replace(figure, title=title)
         files += draw(figure, rows, folder, under, formats)
+    end(folder)
     return files
+
+
+def figure_files(experiment: Experiment, formats: Sequence[str] = ("svg",)) -> list[str]:
+    """The names of the files that an experiment's figures may be drawn into."""
+    stems = (file_name(figure.name) for figure in experiment.figures)
+    return [f"{stem}.{form}" for stem in stems for form in ("csv", *formats)]
 
 
 def configuration_lines(task: Task, changed: Mapping[str, tuple[Any, Any]]) -> list[str]:
@@ -110,7 +123,7 @@ def _print_rows(run: Rows, changed: Mapping[str, tuple[Any, Any]], published: Ro
         below = published.series.get(name) if published is not None else None
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
-            mean, low, high = mean_and_interval(values)
+            mean, low, high = mean_and_interval(values, run.points(name))
             mean, low, high = clipped(name, values, mean, low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")

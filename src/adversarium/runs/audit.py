@@ -1,7 +1,7 @@
 """Claims → what they need → missing runs → rows → verdicts → ledger."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.plans import compound
@@ -225,15 +225,14 @@ def confirmed(
 
 def stored_verdicts(
     experiment: Experiment,
-    ids: Iterable[str],
+    ids: Collection[str],
     reader: Reader,
     preset: str,
     asked: tuple[int, ...] = (),
 ) -> dict[str, tuple[Verdict, Facts]]:
     """The verdicts of those claims whose evidence is complete at a preset. Trains nothing."""
-    seeds = asked or tuple(range(experiment.seeds(preset)))
-    whole = planned_jobs(experiment, preset)
-    made = {}
+    seeds = asked or (tuple(range(experiment.seeds(preset))) if ids else ())
+    whole, made = planned_jobs(experiment, preset) if ids else [], {}
     for id in ids:
         check = experiment.checks[id]
         jobs = list(_narrowed(whole, check.needs))

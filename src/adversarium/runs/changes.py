@@ -8,7 +8,7 @@ import typing
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any
 
@@ -62,7 +62,11 @@ def _value(node: ast.expr, text: str) -> Any:
         part = _public(node.func.id)
         keywords = {k.arg: _value(k.value, text) for k in node.keywords if k.arg}
         return built(part, [ast.literal_eval(a) for a in node.args], keywords)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return tuple(_value(one, ast.unparse(one)) for one in node.elts)
     if isinstance(node, ast.Name):
+        if node.id.lower() == "nan":
+            raise ValueError("nan is no number to set; inf and -inf are.")
         words = {"inf": math.inf, "none": None, "true": True, "false": False}
         return words.get(node.id.lower(), node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
@@ -102,10 +106,24 @@ def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
             raise ValueError(f"{part.__name__} has no field {name!r}; it has {', '.join(names)}.")
     if is_dataclass(part):
         keywords = {n: fitted(part, n, v) for n, v in keywords.items()}
+        if lacking := _lacking(part, names[: len(arguments)], keywords):
+            told = ", ".join(f"{name}=…" for name in lacking)
+            whole = getattr(part, "__name__", repr(part))
+            raise ValueError(f"{whole} needs {told} as well; its fields: {', '.join(names)}.")
     try:
         return part(*arguments, **keywords)
     except (TypeError, IndexError) as fault:
         raise ValueError(f"{part.__name__} cannot be built: {fault}.") from fault
+
+
+def _lacking(part: Any, placed: Sequence[str], named: Mapping[str, Any]) -> list[str]:
+    """The fields without a default that nobody gave."""
+    return [
+        f.name
+        for f in fields(part)
+        if f.init and f.default is MISSING and f.default_factory is MISSING
+        and f.name not in (*placed, *named)
+    ]  # fmt: skip
 
 
 def fitted(part: Any, name: str, value: Any) -> Any:
@@ -250,11 +268,23 @@ def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[Non
     except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
         if experiment.file is not None or str(fault).endswith("."):
             raise  # a sentence already
+        if isinstance(fault, KeyError) and (known := _choices(experiment, fault.args[0])):
+            raise ValueError(
+                f"nothing is called {fault.args[0]!r} here; there are {', '.join(known)}."
+            ) from fault
         given = ", ".join(f"{k}={v}" for k, v in knobs.items())
         raise ValueError(
             f"{experiment.id} cannot be planned with {given or 'its own knobs'} "
             f"({type(fault).__name__}: {fault}); `adversarium show {experiment.id}` has the limits."
         ) from fault
+
+
+def _choices(experiment: Experiment, word: Any) -> list[str]:
+    """The words that the plan and its presets give to the knob whose values are such words."""
+    several = [knob.default for knob in inspect.signature(experiment.plan).parameters.values()]
+    several += [v for given in experiment.presets.values() for v in given.values()]
+    words = [w for v in several if isinstance(v, (tuple, list)) for w in v if isinstance(w, str)]
+    return list(dict.fromkeys(words)) if isinstance(word, str) else []
 
 
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:

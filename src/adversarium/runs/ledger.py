@@ -11,7 +11,8 @@ from typing import Any
 
 from adversarium.bounds import Gate
 from adversarium.plans.catalogue import Claim, claims
-from adversarium.plans.evidence import Summary, finite
+from adversarium.plans.evidence import Summary
+from adversarium.plans.intervals import finite
 from adversarium.plans.verdict import Part, Sharp, Verdict, Word
 
 NOT_YET = "not yet implemented"

@@ -86,6 +86,12 @@ def _number(text: str) -> float:
         raise ValueError(f"a range is made of numbers, got {text!r}") from None
 
 
+def _count(text: str) -> int:
+    if not text.strip().isdigit():
+        raise ValueError(f"a log range has a whole number of values, got {text!r}")
+    return int(text)
+
+
 def parse_axis(word: str) -> Axis:
     """name=a:b:step, name=v1,v2,… or name=log:a:b:n."""
     name, equals, text = word.partition("=")
@@ -94,7 +100,7 @@ def parse_axis(word: str) -> Axis:
     parts = text.split(":")
     try:
         if parts[0] == "log" and len(parts) == 4:
-            low, high, count = _number(parts[1]), _number(parts[2]), int(parts[3])
+            low, high, count = _number(parts[1]), _number(parts[2]), _count(parts[3])
             if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
                 raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
             ratio = (high / low) ** (1 / max(1, count - 1))
@@ -114,12 +120,15 @@ def parse_axis(word: str) -> Axis:
         elif len(parts) > 1:
             raise ValueError("a range is a:b:step or log:a:b:n")
         else:
-            return Axis(name, tuple(dict.fromkeys(parse_value(v) for v in _split(text))))
+            values = tuple(parse_value(v) for v in _split(text))
+            if twice := [v for i, v in enumerate(values) if v in values[:i]]:
+                raise ValueError(f"{twice[0]} comes twice; name every value once")
+            return Axis(name, values)
     except (ValueError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault
     whole = all(abs(v - round(v)) < 1e-9 for v in grid)
-    values = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
-    return Axis(name, values, parts[0] == "log")
+    along = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
+    return Axis(name, along, parts[0] == "log")
 
 
 def _split(text: str) -> list[str]:

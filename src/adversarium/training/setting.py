@@ -138,6 +138,22 @@ def _told_labels(y: Tensor, k: int) -> None:
 AnySetting = Setting[Any, Any, Any, Any]
 
 
+def fitting(setting: AnySetting) -> AnySetting:
+    """The setting; refused, on a point of its data, where the network has not k outputs a point."""
+    name, data = type(setting.network).__name__, type(setting.data).__name__
+    k, replicas = setting.data.k, setting.train.y.shape[0]
+    wanted = (replicas, 1) if k == 1 else (replicas, 1, k)
+    told = f"{name} needs to return {k} output(s) for a point of {data}, {setting.data.shape}"
+    try:
+        with torch.no_grad():
+            came = tuple(cast(Any, setting.network).f(setting.W0, setting.train.x[:, :1]).shape)
+    except (RuntimeError, IndexError) as fault:
+        raise ValueError(f"{told}, and cannot take it ({fault}).") from fault
+    if came != wanted:
+        raise ValueError(f"{told}: the shape {wanted} of seeds, points and outputs, got {came}.")
+    return setting
+
+
 def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
     """One setting out of several with the same network, attack, rule and shape of data.
 

@@ -29,7 +29,7 @@ from adversarium.plans import (
     parts,
     power,
 )
-from adversarium.plans.evidence import slope
+from adversarium.plans.intervals import slope
 from adversarium.probes import (
     CertifiedError,
     ClusterConstants,

@@ -22,7 +22,7 @@ from adversarium.plans import (
     power,
     where,
 )
-from adversarium.plans.evidence import slope
+from adversarium.plans.intervals import slope
 
 BOTH = (SHARP, SMOOTH)
 C1 = 10.0  # 10/κ, κ = 1 in units of N(0, I) noise

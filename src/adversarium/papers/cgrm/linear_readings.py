@@ -18,7 +18,7 @@ from adversarium.plans import (
     quantity,
     where,
 )
-from adversarium.plans.evidence import slope
+from adversarium.plans.intervals import slope
 
 DIRECTIONS = where("max margin")
 ALL = where(("max margin", "few", "many", "other margins"))

@@ -31,7 +31,7 @@ def unlearnt_noise() -> Check:
             points = Read("n").of(run.task)
             checks += [
                 level(last("robust_train_error", CONTROL, points), 0.35, 0.65),
-                level(last("clean_test_error", CONTROL), 0, 0),
+                level(last("clean_test_error", CONTROL), 0, 0.001),
                 level(last("most_memorised", CONTROL), -0.1, 0.1),
             ]
         return checks

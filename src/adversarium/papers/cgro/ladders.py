@@ -17,7 +17,7 @@ from adversarium.plans import (
     present,
     quantity,
 )
-from adversarium.plans.evidence import slope
+from adversarium.plans.intervals import slope
 
 
 def ladders(rows: Evidence) -> list[Evidence]:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.boundary import crossings, fit
-from adversarium.plans.evidence import Evidence, Rows, Where, interval, slope
+from adversarium.plans.evidence import Evidence, Rows, Where
 from adversarium.plans.figures import Phase, Powers
+from adversarium.plans.intervals import interval, slope
 from adversarium.report.figures.numbers import Drawing
 from adversarium.report.figures.planes import Plane
 from adversarium.report.figures.style import (

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.evidence import Rows, Series, interval, placed
+from adversarium.plans.evidence import Rows, Series, placed
+from adversarium.plans.intervals import interval
 from adversarium.plans.run import Run
 from adversarium.report.figures.style import save, write_csv
 
@@ -58,7 +59,7 @@ def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndar
     return made
 
 
-def mean_and_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """The mean over seeds, and its 99 % interval."""
-    low, high = interval(values)
+def mean_and_interval(values: np.ndarray, points: int = 0) -> tuple[float, float, float]:
+    """The mean over seeds, and its 99 % interval (of a share of so many points a seed)."""
+    low, high = interval(values, points)
     return float(values.mean()), low, high

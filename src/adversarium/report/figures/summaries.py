@@ -14,7 +14,7 @@ def bars(figure: Bars, runs: list[Rows]) -> Drawing:
     picture, axes = canvas(size, len(figure.y), 1, sharex=True)
     lines, told, labels = [], symbols(runs[0]), [run.label for run in runs]
     for i, (axis, probe) in enumerate(zip(axes[:, 0], figure.y, strict=True)):
-        numbers = [mean_and_interval(run.last(probe)) for run in runs]
+        numbers = [mean_and_interval(run.last(probe), run.points(probe)) for run in runs]
         mean, low, high = (np.array(column) for column in zip(*numbers, strict=True))
         reach = np.nan_to_num(np.stack([mean - low, high - mean]))
         axis.errorbar(
@@ -39,7 +39,7 @@ def table(figure: Table, runs: list[Rows]) -> Drawing:
         for probe, name, place in columns:
             values = table_value(run, probe, place)
             if values is not None:
-                lines.append((run.label, name, *mean_and_interval(values)))
+                lines.append((run.label, name, *mean_and_interval(values, run.points(probe))))
     return Drawing(None, ("run", "quantity", "mean", "low", "high"), lines)
 
 

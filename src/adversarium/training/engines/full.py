@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_map
 from adversarium.digest import configuration, digest
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched
 from adversarium.training.rules import GradientDescent, Rule, Tree
-from adversarium.training.setting import AnySetting, side_by_side
+from adversarium.training.setting import AnySetting, fitting, side_by_side
 from adversarium.training.states import WeightState, trainable
 
 
@@ -48,7 +48,7 @@ class Full:
 
     def init(self, settings: Sequence[AnySetting]) -> WeightState[Any]:
         """The state at t = 0."""
-        whole = side_by_side(settings)
+        whole = fitting(side_by_side(settings))
         return WeightState(whole, 0, whole.W0)
 
     def step(self, state: WeightState[Any]) -> WeightState[Any]:

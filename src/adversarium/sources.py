@@ -1,0 +1,136 @@
+"""The files that somebody's own code consists of. No torch at import."""
+
+import ast
+import hashlib
+import importlib.util
+import re
+import site
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+
+_WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|fig$")
+_HOME = Path(__file__).parent
+_LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one size and time count
+
+
+def code_digest(*files: Path) -> str:
+    """A digest of files, of the local modules that they import (these in turn), and of the files
+    that they name: edited code, or an edited table beside it, is another run."""
+    whole = hashlib.sha256()
+    for one in sources(*files):
+        stat = one.stat()
+        large = stat.st_size > _LARGEST
+        whole.update(f"{stat.st_mtime_ns}".encode() if large else one.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+def sources(*files: Path) -> tuple[Path, ...]:
+    """Files, and what they are made of: local modules and the files that their strings name."""
+    found: dict[Path, None] = {}
+    first = tuple(file.resolve() for file in files)
+    waiting = list(first)
+    while waiting:
+        one = waiting.pop()
+        if one in found or not one.is_file():
+            continue
+        found[one] = None
+        if one.suffix == ".py":
+            waiting += _parts(one, one.stat().st_mtime_ns, tuple(sys.path))
+    return (*first, *sorted(found.keys() - set(first)))
+
+
+@lru_cache
+def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
+    """What one file imports of local code, and which files it names; it is read again when it has
+    changed."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return ()
+    made: list[Path] = []
+    written = _written(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            made += [one for name in node.names for one in _module(file, name.name)]
+        elif isinstance(node, ast.ImportFrom):
+            made += _imported(file, node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            made += [] if id(node) in written else _named(file, node.value)
+    return tuple(made)
+
+
+def _written(tree: ast.AST) -> set[int]:
+    """The strings of calls that write (`save(…)`, `open(…, "w")`): what comes out is no part."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            given = (*node.args, *(key.value for key in node.keywords))
+            modes = [one.value for one in given[1:] if isinstance(one, ast.Constant)]
+            opened = name == "open" and any(set("wax") & set(str(mode)) for mode in modes)
+            if opened or _WRITES.search(name):
+                found |= {id(inner) for inner in ast.walk(node)}
+    return found
+
+
+def _imported(file: Path, node: ast.ImportFrom) -> list[Path]:
+    """The files of `from MODULE import NAMES`; a name may be a module of a package."""
+    if not node.level:
+        return _module(file, node.module or "")
+    folder = file.parents[node.level - 1]
+    for part in (node.module or "").split("."):
+        folder = folder / part
+    near = [folder.with_suffix(".py"), folder / "__init__.py"]
+    near += [folder / f"{name.name}.py" for name in node.names]
+    return [one.resolve() for one in near if one.is_file()]
+
+
+def _module(file: Path, name: str) -> list[Path]:
+    """The file of a local module, or all files of a local package; none of what is installed."""
+    top = name.partition(".")[0]
+    for home in (file.parent / top, _found(top)):
+        if home is not None and (home / "__init__.py").is_file() and _local(home):
+            return sorted(one.resolve() for one in home.rglob("*.py"))
+        if home is not None and home.with_suffix(".py").is_file() and _local(home):
+            return [home.with_suffix(".py").resolve()]
+    return []
+
+
+def _found(top: str) -> Path | None:
+    """Where Python finds a module, without its ending."""
+    if top in sys.stdlib_module_names:
+        return None
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        return None
+    origin = Path(spec.origin)
+    return origin.parent if origin.name == "__init__.py" else origin.with_suffix("")
+
+
+def _local(home: Path) -> bool:
+    """Whether code is somebody's own, not installed and not the laboratory's."""
+    paths = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    installed = {_HOME, *(Path(p) for p in (*paths, *site.getsitepackages()) if p)}
+    whole = home.resolve()
+    return not any(place.resolve() in (whole, *whole.parents) for place in installed)
+
+
+def _named(file: Path, word: str) -> list[Path]:
+    """The file beside the code, or in the working directory, that a string names."""
+    if not 0 < len(word) < 200 or "\n" in word or "\0" in word or "." not in word:
+        return []
+    try:
+        places = [file.parent / word, Path(word)]
+        return [one.resolve() for one in places if one.is_file() and not _kept(one)]
+    except (OSError, ValueError):
+        return []
+
+
+def _kept(file: Path) -> bool:
+    """Whether a file is a store: it changes by running."""
+    return file.suffix in (".sqlite", ".pyc") or file.name.endswith(("-wal", "-shm"))

@@ -1,0 +1,191 @@
+"""What users met with code in several files, samples and folders: nothing stale, nothing lost."""
+
+import numpy as np
+import pytest
+
+import adversarium as av
+from adversarium.digest import configuration
+from adversarium.plans import at_most, last, level
+from adversarium.plans.evidence import Evidence, Quantity
+from adversarium.sources import sources
+from tests.program import OWN, one_sentence
+
+SHORT = OWN.replace("steps=200", "steps=5")
+
+
+def test_rows_are_renewed_when_a_module_or_a_table_that_a_file_uses_changes(call, tmp_path):
+    probe = (
+        "\nfrom pathlib import Path\nfrom helper import factor\n"
+        "TABLE = float(Path(__file__).with_name('table.txt').read_text())\n"
+        "def scaled(state, scene):\n    return factor() * TABLE * state.risk()\n"
+    )
+    text = SHORT.replace("(risk, train_error)", "(risk, train_error, scaled)") + probe
+    (tmp_path / "own.py").write_text(text)
+
+    def told(factor: int, table: int) -> float:
+        (tmp_path / "helper.py").write_text(f"def factor():\n    return {factor}\n")
+        (tmp_path / "table.txt").write_text(f"{table}")
+        lines = call("run", "./own.py").stdout.splitlines()
+        numbers = {line.split()[0]: float(line.split()[1]) for line in lines if "[" in line[20:]
+                   and line.split()[0] in ("risk", "scaled")}  # fmt: skip
+        return numbers["scaled"] / numbers["risk"]
+
+    for factor, table in ((2, 1), (3, 1), (3, 5)):
+        assert told(factor, table) == pytest.approx(factor * table, rel=1e-3)
+
+
+def test_the_parts_of_a_file_are_its_local_modules_and_the_files_that_it_reads(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import torch, helper\nfrom pack import thing\nopen('in.txt')\nopen('out.txt', 'w')\n"
+        "figure.savefig('out.txt')\nimport adversarium.data\n"
+    )
+    (tmp_path / "helper.py").write_text("import second\n")
+    (tmp_path / "second.py").write_text("import helper\n")
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    (tmp_path / "pack" / "thing.py").write_text("")
+    for name in ("in.txt", "out.txt"):
+        (tmp_path / name).write_text("1")
+    names = [path.name for path in sources(tmp_path / "own.py")]
+    assert names[0] == "own.py"
+    assert set(names[1:]) == {"helper.py", "second.py", "__init__.py", "thing.py", "in.txt"}
+
+
+def test_a_function_of_this_file_is_known_by_what_its_file_says():
+    name = configuration(test_a_function_of_this_file_is_known_by_what_its_file_says)
+    assert "@" in name and len(name.partition("@")[2]) == 12
+
+
+WELL_LEARNT = av.Run(
+    data=av.data.Clusters(d=6, mu=6.0, beta=0.0),
+    network=av.networks.TwoLayer(m=16),
+    n=40,
+    steps=100,
+    eta=0.1,
+    final=[av.probes.Error(n=20), av.probes.Error(on="train")],
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return Evidence((av.run(WELL_LEARNT, seeds=range(5)).rows,))
+
+
+def test_no_error_on_few_points_is_no_proof_that_there_is_none(rows):
+    assert rows.runs[0].points("test_error") == 20 and rows.runs[0].points("train_error") == 0
+    error = last("test_error")
+    assert (error.of(rows) == 0).all()
+    verdict = level(error, 0, 0).judge(rows)
+    assert verdict.verdict == "undecided" and verdict.measured[0].high > 0.01
+    assert at_most(error, 0.01).judge(rows).reason.startswith("too few points")
+    assert at_most(error, 0.6).judge(rows).verdict == "holds"
+    assert level(last("train_error"), 0, 0).judge(rows).verdict == "holds"
+
+
+def _sampled(values, points):
+    return Quantity("error", lambda rows: np.array(values), points=points)
+
+
+@pytest.mark.parametrize(
+    ("share", "points", "word"),
+    [(0.12, 100, "undecided"), (0.12, 100_000, "fails"), (0.08, 100_000, "holds")],
+)
+def test_a_bound_on_a_sampled_error_counts_the_samples_own_error(rows, share, points, word):
+    verdict = at_most(_sampled([share] * 5, points), 0.1).judge(rows)
+    assert verdict.verdict == word
+    assert verdict.chance == (word == "fails")  # seen again on fresh seeds
+
+
+def test_a_difference_has_the_error_of_both_its_sides(rows):
+    exact = Quantity("bound", lambda rows: np.full(5, 0.1))
+    for points, word in ((100, "undecided"), (100_000, "fails")):
+        gap = _sampled([0.12] * 5, points) - exact
+        assert at_most(gap, 0.0).judge(rows).verdict == word
+
+
+@pytest.mark.parametrize("name", ["risk.svg", "risk.csv"])
+def test_a_figure_is_drawn_over_an_earlier_one_and_nothing_else(call, tmp_path, name):
+    (tmp_path / "own.py").write_text(SHORT)
+    for _ in range(2):
+        call("run", "./own.py", "--out", "pictures")
+    mine = tmp_path / "pictures" / "own" / name
+    mine.write_text(mine.read_text() + "\nmy note\n")
+    one_sentence(call("run", "./own.py", "--out", "pictures", status=2), "was edited since")
+    assert "my note" in mine.read_text()
+    other = tmp_path / "mine" / name
+    other.parent.mkdir()
+    other.write_text("my own")
+    said = call("export", "./own.py", "--to", "svg", "--out", "mine", status=2)
+    one_sentence(said, "is no figure that was drawn here")
+    assert other.read_text() == "my own"
+
+
+def test_a_sweep_leaves_other_files_alone(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT)
+    mine = tmp_path / "sweep" / "own-d.csv"
+    mine.parent.mkdir()
+    mine.write_text("my own")
+    call("sweep", "./own.py", "--over", "d=10,20")
+    assert mine.read_text() == "my own" and (tmp_path / "sweep" / "own-d-2.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text.replace("steps=5, ", ""), "quick lacks steps, which plan(…) needs"),
+        (lambda text: text.replace("steps=5", "steps=5, m=3"), "quick sets m, which plan(…) does"),
+        (
+            lambda text: (
+                text.replace("risk, train_error)\n", "risk, train_error)\n", 1).replace(
+                    "probes=(risk, train_error)", "probes=(risk, train_error, one)"
+                )
+                + "\ndef one(state):\n    return state.risk()\n"
+            ),
+            "def one(state, scene), got one(state)",
+        ),
+    ],
+)
+def test_a_plan_is_told_what_does_not_fit_it(call, tmp_path, change, told):
+    (tmp_path / "own.py").write_text(change(SHORT))
+    one_sentence(call("run", "./own.py", status=2), told)
+
+
+def test_a_preset_that_a_file_lacks_and_a_claim_of_two_files_are_refused(call, tmp_path):
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(SHORT)
+    said = call("run", "./one.py", "--preset", "paper", status=2)
+    one_sentence(said, "one.py has no preset paper, only quick")
+    said = call("verify", "./one.py", "./two.py", status=2)
+    one_sentence(said, "both state own.thm; give one of them another id")
+
+
+def test_a_network_that_does_not_fit_its_data_is_told_so():
+    data = av.data.PatchData(d=5, P=3, alpha=1.0, sigma=0.1)
+    run = av.Run(data=data, network=av.networks.TwoLayer(m=4), n=4, steps=2, eta=0.1,
+                 probes=[av.probes.risk])  # fmt: skip
+    with pytest.raises(RuntimeError, match="TwoLayer needs to return 1 output"):
+        av.run(run, seeds=range(2))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("show",), "show needs an id"),
+        (("new",), "new needs FILE.py"),
+        (("sweep", "cgro.thm4.1"), "sweep needs an axis, such as --over"),
+        (("sweep", "cgro.thm4.1", "--over", "d=10,10"), "10 comes twice"),
+        (("sweep", "cgro.thm4.1", "--over", "d=log:1:9:2.5"), "a whole number of values"),
+        (("attack", "boat.fig2", "--radii", "-1,2"), "--radii needs different numbers >= 0"),
+        (("run", "boat.fig2", "--set", "mu=nan"), "nan is no number to set"),
+        (("run", "cgro.thm4.1", "--set", "attack=pgd(p=2)"), "PGD needs radius=… as well"),
+        (("run", "boat.lower", "--set", "laws=(Gaus,)"), "nothing is called 'Gaus' here"),
+        (("new", "paper", "cgro"), "cgro is the tag of a paper that is here"),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_words_of_the_call(call, words, told):
+    one_sentence(call(*words, status=2), told)
+
+
+def test_a_template_makes_its_folder(call, tmp_path):
+    call("new", "deep/mine.py")
+    assert (tmp_path / "deep" / "mine.py").is_file()
