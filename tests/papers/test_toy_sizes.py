@@ -54,6 +54,9 @@ TOY = {
         points=20,
         draws=200,
     ),
+    "boat.rates": dict(
+        rungs=(8,), shares=(0.1, 1.0), many=(16,), counts=(28, 56), draws=20, until=2
+    ),
     "boat.fig1": dict(sizes=(50, 100, 200), mus=(1.0, 3.0, 8.0), m=8, steps=3, points=10),
     "boat.fig2": dict(m=8, steps=3, points=10),
     "boat.fig3": dict(sizes=(50, 100), ratios=(0.05, 0.2, 0.45), m=8, steps=3, points=10),

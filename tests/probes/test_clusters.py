@@ -30,6 +30,20 @@ def test_a_rare_error_of_a_linear_network_is_that_of_its_closed_form(s):
         assert found[name].tolist() == pytest.approx([exact] * 2, abs=0.15), name
 
 
+@pytest.mark.parametrize("mu", [2.0, 3.0])
+def test_a_rare_error_of_a_trained_relu_network_is_within_a_factor_two_of_plain_draws(mu):
+    data, network = av.data.Clusters(d=12, mu=mu, beta=0.1), av.networks.TwoLayer(m=16)
+    attack = av.attacks.PGD(p=2, radius=0.3, steps=5)
+    probes = [RareError(radius=0.3, draws=4000), av.probes.ClusterErrors(n=200_000)]
+    run = av.Run(data=data, network=network, attack=attack, n=20, steps=100, eta=0.2, final=probes)
+    found = av.run(run, seeds=range(3))
+    for rare, plain in (("log_error", "clean_error_c"), ("log_robust_error", "robust_error_c")):
+        drawn = [math.log(share) for share in found[plain].ravel()]
+        assert found[rare].ravel().tolist() == pytest.approx(drawn, abs=math.log(2)), rare
+    ordered = [found[n].ravel() for n in ("log_error", "log_robust_error", "log_unproven")]
+    assert (ordered[0] < ordered[1]).all() and (ordered[1] <= ordered[2] + 0.1).all()
+
+
 @pytest.mark.parametrize(
     "activation",
     [

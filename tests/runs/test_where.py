@@ -12,7 +12,7 @@ import pytest
 
 import adversarium as av
 from adversarium.plans.catalogue import load
-from adversarium.runs.audit import needed
+from adversarium.runs.audit import needed, planned_jobs
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Recipe, resolve, units
 from adversarium.runs.where import HERE, Processes, place
@@ -116,6 +116,37 @@ def test_an_order_is_planned_again_and_differs_in_nothing(here):
     for unit in waiting():
         made |= digests(carried_out(order(unit, "conv.eq16")))
     assert made == here
+
+
+TWICE = '''"""One run in two places, which record different things."""
+from adversarium.data import Clusters
+from adversarium.networks import TwoLayer
+from adversarium.plans import Run, last, level
+from adversarium.probes import risk, train_error
+
+quick = dict(seeds=2)
+
+
+def plan():
+    parts = dict(data=Clusters(d=6, mu=2.0), network=TwoLayer(m=4), n=6, steps=2, eta=0.1)
+    yield Run(**parts, family="one", probes=(risk,))
+    yield Run(**parts, family="two", probes=(train_error,))
+
+
+checks = {"twice.thm": level(last("risk", "one"), 0)}
+'''
+
+
+def test_one_run_in_two_places_is_recorded_for_both(tmp_path):
+    file = tmp_path / "twice.py"
+    file.write_text(TWICE)
+    experiment = load(str(file))
+    jobs = planned_jobs(experiment, "quick")
+    assert len({job.key for job in jobs}) == 1
+    for job in jobs:
+        (unit,) = units([(job, (0, 1))], "cpu")
+        (block,) = carried_out(order(unit, str(file))).blocks
+        assert set(block.kept) == set(job.asked)
 
 
 def test_a_worker_with_other_code_says_so():

@@ -4,6 +4,7 @@ from adversarium.probes.bracket import CertifiedError
 from adversarium.probes.cluster_constants import (
     ClusterConstants,
     attack_angle,
+    attack_turn,
     loss_ratio,
     margin_share,
     weight_norm,
@@ -93,6 +94,7 @@ __all__ = [
     "margin_share",
     "loss_ratio",
     "attack_angle",
+    "attack_turn",
     "ClusterConstants",
     "At",
     "CertifiedError",

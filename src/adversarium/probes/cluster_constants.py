@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from adversarium.attacks.gradient import PGD
 from adversarium.networks.certificates import increment_bounds
@@ -47,6 +48,22 @@ def attack_angle(state: Attacked, scene: ClusterScene) -> dict[str, Float[Tensor
     total = -(look.y[..., None] * scene.train.x).sum(-2, keepdim=True)
     cosine = torch.cosine_similarity(moved, total, dim=-1)
     return {"least_cosine": cosine.amin(-1), "median_cosine": cosine.median(-1).values}
+
+
+@measures(r"median angle of $y_i(\tilde x_i - x_i)$ and $-\sum_k y_k x_k$")
+def attack_turn(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
+    """The median angle between a training perturbation and the sum of the training points, §4.1 of
+    BOAT; small ones keep their digits, which a cosine near 1 does not.
+
+    >>> attack_turn.measures[0].name
+    'attack_turn'
+    """
+    look = Look(state, scene)
+    moved = look.y[..., None] * (look.x - scene.train.x)
+    total = -(look.y[..., None] * scene.train.x).sum(-2, keepdim=True)
+    apart = normalize(moved, dim=-1, eps=1e-300) - normalize(total, dim=-1, eps=1e-300)
+    half: Tensor = torch.linalg.vector_norm(apart, dim=-1) / 2
+    return 2 * half.clamp_max(1).asin().median(-1).values
 
 
 @measures(r"$\|W\|_F$")

@@ -3,6 +3,7 @@ a share β of fresh points by their labels alone, and on far fewer by themselves
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -20,29 +21,39 @@ from adversarium.sockets import Measure, State
 def pushed(
     network: TwoLayer, W: Tensor, y: float, mean: Tensor, radius: float, steps: int = 30
 ) -> Float[Tensor, "S d"]:
-    """About the shortest ξ with y f(yμ + ξ) ≤ radius·‖∇f‖: its direction by linearising again and
-    again, its length by halving."""
+    """About the shortest ξ with y f ≤ 0 a step of that radius down the slope from yμ + ξ:
+    directions by linearising again and again (about kinks they leap), each as long as halving finds
+    it, and of all the shortest."""
 
     def height(xi: Tensor) -> tuple[Tensor, Tensor]:
-        x = (y * mean + xi)[:, None].requires_grad_(True)
-        with torch.enable_grad():
-            value = y * network.f(W, x)
-            (g,) = torch.autograd.grad(value.sum(), x)
-        return value.detach()[:, 0] - radius * g[:, 0].norm(dim=-1), g[:, 0]
+        x, g = y * mean + xi, torch.zeros_like(xi)
+        for _ in range(2 if radius else 1):  # at x, then where a step leads
+            at = (x - radius * g / g.norm(dim=-1, keepdim=True).clamp_min(1e-300)).detach()
+            at.requires_grad_(True)
+            with torch.enable_grad():
+                value = y * network.f(W, at)
+                (g,) = torch.autograd.grad(value.sum(), at)
+        return value.detach(), g
 
-    xi = torch.zeros(len(W), W.shape[-1], dtype=W.dtype, device=W.device)
+    xi = torch.zeros(len(W), 1, W.shape[-1], dtype=W.dtype, device=W.device)
+    tried = [(-y * mean).expand_as(xi)]
     for _ in range(steps):
         value, g = height(xi)
         square = g.square().sum(-1)
         along = (g * xi).sum(-1) - value
-        next_ = (along / torch.where(square > 0, square, 1.0))[:, None] * g
-        xi = torch.where((square > 0)[:, None], next_, xi)  # at a kink no slope leads on
-    low, high = torch.zeros_like(xi[:, :1]), 4 + torch.zeros_like(xi[:, :1])
+        next_ = (along / torch.where(square > 0, square, 1.0))[..., None] * g
+        xi = torch.where((square > 0)[..., None], next_, xi)  # at a kink no slope leads on
+        tried += [xi, -g * mean.norm() / square.clamp_min(1e-300).sqrt()[..., None]]
+    ways = torch.cat(tried, 1)
+    low, high = torch.zeros_like(ways[..., :1]), 4 + torch.zeros_like(ways[..., :1])
     for _ in range(steps):
         middle = (low + high) / 2
-        above = (height(middle * xi)[0] > 0)[:, None]
+        above = (height(middle * ways)[0] > 0)[..., None]
         low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-    return high * xi
+    met = height(high * ways)[0] <= 0
+    length = torch.where(met, (high * ways).norm(dim=-1), math.inf)
+    best = length.argmin(-1)[:, None, None].expand(-1, 1, ways.shape[-1])
+    return (high * ways).gather(1, best)[:, 0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +68,8 @@ class RareError:
     >>> [measure.name for measure in RareError(radius=1.0).measures]
     ['log_error', 'log_robust_error', 'log_unproven']
     """
+
+    revision: ClassVar[int] = 2  # 2: about the nearest of many points of the boundary
 
     radius: float = 0.0
     draws: int = 2000

@@ -122,7 +122,14 @@ checks: dict[str, Check] = {
             ),
         }
     ),
-    "boat.lemB.4.C6": counted_as("frequency", _families("C6", ("L", "A", "near", "far"))),
+    "boat.lemB.4.C6": _event(
+        {
+            "the event": _families("C6", ("L", "A", "near", "far")),
+            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8, were all points flipped": each(
+                where("C5"), lambda run: level(kept.on(run), 1 - DELTA, 1)
+            ),
+        }
+    ),
     "boat.lemB.4.C7": _event(
         {
             "the event": _families("C7", ("L", "A", "near", "far")),

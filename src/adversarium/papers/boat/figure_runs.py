@@ -103,7 +103,7 @@ def level_slopes(kind: str, level: float, meant: Where) -> Quantity:
 
     def slopes(rows: Evidence) -> np.ndarray:
         mu, d, made = grid_of(rows.where(meant), "‖μ‖", "d", number)
-        return jackknife(made, lambda table: _slope(mu, d, table, level))
+        return jackknife(made, lambda table: level_slope(mu, d, table, level))
 
     told = f"power of ‖μ‖ in d, {kind} accuracy {level:g}"
     return quantity(told, slopes, Need(meant, (name,)))
@@ -122,7 +122,9 @@ def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray
     return S * of(made.mean(0)) - (S - 1) * np.array(without)
 
 
-def _slope(mu: np.ndarray, d: np.ndarray, table: np.ndarray, level: float) -> float:
+def level_slope(mu: np.ndarray, d: np.ndarray, table: np.ndarray, level: float) -> float:
+    """The power of ‖μ‖ in the d at which a table (d, ‖μ‖) is a level; NaN where fewer than three
+    rows cross it."""
     at = np.array([crossing(mu, row, level) for row in table])
     there = np.isfinite(at)
     if there.sum() < 3:

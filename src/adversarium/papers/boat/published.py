@@ -75,9 +75,10 @@ def plan(sizes, steps, m=64, beta=0.1):
 
 
 def _growth(run):
-    """The power of t in the loss ratio over the second half of the record times."""
+    """The power of t in the loss ratio over the last decade of 1,000 steps or more; before that
+    points are still being fitted."""
     t, values = run.curve("loss_ratio")
-    late = t >= t[-1] ** 0.5
+    late = (t >= t[-1] / 10) & (t[-1] >= 1000)
     return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
 
 

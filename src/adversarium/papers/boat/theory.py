@@ -6,8 +6,8 @@ Reading: "C large enough" is a ladder C = 2, 4, 8, 16 with every gate at C or mo
 attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, R has α = ‖μ‖ at L's sizes; `near` and `far` flip the
 labels of the nearest or farthest points; arms change one size at C = 8; signs of units are judged
 up to C = 24. The printed step takes about 4Cnd steps to a margin of 1: "first step" runs have it,
-the others have η = n/d, which the family η licenses (η down to n/8d at equal ηT). In law: d is
-free.
+the others have η = n/d (beside it η down to n/8d at equal ηT, unjudged). Gaussian noise, in law: d
+is free.
 Cost: quick 90 s (2 cores).
 """
 
@@ -30,6 +30,7 @@ from adversarium.probes import (
     RareError,
     Worst,
     attack_angle,
+    attack_turn,
     loss_ratio,
     margin_share,
     risk,
@@ -58,8 +59,9 @@ def plan(
         for C in rungs:
             sizes = FAMILIES[family](C)
             rare = (RareError(radius=sizes.ratio * sizes.mu if family == "L" else 0.0),)
+            kept = {**whole, "probes": (*whole["probes"], attack_turn)} if family == "L" else whole
             for phi in (SHARP, SMOOTH):
-                yield theory(family, {"C": C}, sizes, until, phi, **whole, final=rare)
+                yield theory(family, {"C": C}, sizes, until, phi, **kept, final=rare)
                 yield theory(
                     f"first step, {family}",
                     {"C": C},

@@ -66,25 +66,33 @@ def _carried_out(given: Order) -> Outcome:
         name_directory(Path(folder))
     jobs = []
     for line in given.lines:
-        known = _jobs(line.recipe)
-        if line.key not in known:  # a file may have been edited since it was planned here
+        found = _found(line)
+        if found is None:  # a file may have been edited since it was planned here
             _planned.cache_clear()
-            known = _jobs(line.recipe)
-        if line.key not in known:
+            found = _found(line)
+        if found is None:
             raise ValueError(
                 f"this worker plans {line.recipe.experiment} differently: it has other code or "
                 "other files than whoever asked; bring both to one version."
             )
-        jobs.append(known[line.key].only(line.probes))
+        jobs.append(found.only(line.probes))
     seeds = tuple(line.seeds for line in given.lines)
     return compute(Unit(tuple(jobs), seeds, given.device, given.threads), given.experiment)
 
 
+def _found(line: Line) -> Job | None:
+    """The job of a line: two places of a plan may be one run, and record different things."""
+    known = _planned(repr(line.recipe), _Held(line.recipe)).get(line.key, ())
+    return next((job for job in known if line.probes <= set(job.asked)), None)
+
+
 @lru_cache(maxsize=64)
-def _planned(words: str, recipe: "_Held") -> dict[str, Job]:
-    asked = recipe.recipe
-    tasks = planned(load(asked.experiment), asked.preset, dict(asked.changes))
-    return {job.key: job for job in (resolve(task) for task in tasks)}
+def _planned(words: str, recipe: "_Held") -> dict[str, list[Job]]:
+    asked, made = recipe.recipe, dict[str, list[Job]]()
+    for task in planned(load(asked.experiment), asked.preset, dict(asked.changes)):
+        job = resolve(task)
+        made.setdefault(job.key, []).append(job)
+    return made
 
 
 class _Held:
@@ -98,7 +106,3 @@ class _Held:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Held)
-
-
-def _jobs(recipe: Recipe) -> dict[str, Job]:
-    return _planned(repr(recipe), _Held(recipe))

@@ -1,0 +1,249 @@
+"""What is read of BOAT's theory runs: events and numbers, one a draw."""
+
+import math
+
+import numpy as np
+import torch
+
+from adversarium.plans import Reading, Rows
+from adversarium.plans.intervals import slope
+
+C1 = 10.0  # 10/κ, κ = 1 in units of N(0, I) noise
+LATE = 20  # growth in t is read from there on
+
+
+def _read(name, of, *names):
+    return Reading(name, lambda run: np.asarray(of(run), dtype=float), names)
+
+
+def _last(run: Rows, name: str) -> np.ndarray:
+    return run.last(name)
+
+
+PROVEN = "worst(certified_error)"
+never_wrong = _read(
+    "no training point can be broken, t ≥ 1", lambda r: _last(r, PROVEN) <= 0, PROVEN
+)
+right_at_end = _read(
+    "no training point can be broken at the end", lambda r: _last(r, "certified_error") <= 0,
+    "certified_error",
+)  # fmt: skip
+
+
+def _alpha(run: Rows) -> float:
+    return float(run.run.attack.radius)
+
+
+def gamma_of(run: Rows) -> float:
+    """γ: the least slope of a smooth activation; 1 for ReLU, whose slope counts for z > 0."""
+    return float(getattr(run.run.network.activation, "gamma", 1.0))
+
+
+def _c0(run: Rows) -> np.ndarray:
+    """c₀ of Lemma 4.5 as the same run has it at t = 0; 1 for smooth activations."""
+    if hasattr(run.run.network.activation, "gamma"):
+        return np.ones(len(run.seeds))
+    return np.minimum(_last(run, "active_points_0"), _last(run, "active_units_0"))
+
+
+ACTIVE = ("active_points_0", "active_units_0")
+
+
+def _near_span(run: Rows) -> np.ndarray:
+    net, data = run.run.network, run.run.data
+    allowed = min(net.omega * math.sqrt(net.m * float(data.d)) / run.run.eta, _alpha(run))
+    return _last(run, "span_distance") <= allowed * (1 + 1e-9)
+
+
+near_span = _read("dist(x̃, span X) ≤ min(ω√(md)/η, α)", _near_span, "span_distance")
+
+
+def along(least: float) -> Reading:
+    return _read(
+        f"{least:.2g} ≤ y_c⟨μ, x̃⟩/‖μ‖² ≤ 3",
+        lambda r: (_last(r, "least_mu") >= least) & (_last(r, "largest_mu") <= 3),
+        "least_mu", "largest_mu",
+    )  # fmt: skip
+
+
+angle = _read("median angle", lambda r: r["attack_turn"].values[:, 0], "attack_turn")
+late_angle = _read("median angle", lambda r: _last(r, "attack_turn"), "attack_turn")
+kept = _read("A(t)∩T ⊂ A(t+1)∩T for all t", lambda r: _last(r, "lost_pairs") == 0, "lost_pairs")
+
+
+def _two_sided(run: Rows) -> np.ndarray:
+    data, alpha = run.run.data, _alpha(run)
+    low = _c0(run) * gamma_of(run) ** 2 * (C1**-0.5 - alpha / math.sqrt(data.d)) ** 2 / 2
+    high = 3 * (C1 + alpha**2 / data.d)
+    return (_last(run, "proven_increment") >= low) & (_last(run, "largest_increment") <= high)
+
+
+two_sided = _read(
+    "both bounds of the increment, proven", _two_sided, "proven_increment", "largest_increment",
+    *ACTIVE,
+)  # fmt: skip
+rising = _read(
+    "no margin falls, proven", lambda r: _last(r, "proven_increment") >= 0, "proven_increment"
+)
+share_1 = _read(
+    "every share of active pairs ≥ 1/20, t = 1",
+    lambda r: np.minimum(_last(r, "active_points_1"), _last(r, "active_units_1")) >= 0.05,
+    "active_points_1", "active_units_1",
+)  # fmt: skip
+share_0 = _read("every share of active pairs ≥ 1/20, t = 0", lambda r: _c0(r) >= 0.05, *ACTIVE)
+more = _read(
+    "no count falls from t = 0 to 1", lambda r: _last(r, "active_kept") == 1, "active_kept"
+)
+moved = _read(
+    "‖W¹ − W⁰‖/‖W⁰‖ ≥ γ‖μ‖/10", lambda r: _last(r, "first_move") >= gamma_of(r) / 10, "first_move"
+)
+aligned = _read(
+    "P[some unit has the other sign] ≤ 4(d/n)^−11", lambda r: _last(r, "sign_excess") <= 0,
+    "sign_excess",
+)  # fmt: skip
+increments_aligned = _read(
+    "P[some w_s − w_s⁰ has the other sign] ≤ 3(d/n)^−11",
+    lambda r: _last(r, "increment_sign_excess") <= 0,
+    "increment_sign_excess",
+)
+steep = _read(
+    "⟨−∇L̂, V⟩ ≥ γc₀‖μ‖Ĝ/4",
+    lambda r: _last(r, "gradient_along_mu") >= gamma_of(r) * _c0(r) / 4,
+    "gradient_along_mu", *ACTIVE,
+)  # fmt: skip
+averaged = _read(
+    "L̂(W^T) ≤ (2/T)ΣĜ for all T", lambda r: _last(r, "loss_over_average") <= 1,
+    "loss_over_average",
+)  # fmt: skip
+
+
+def _unit(run: Rows) -> float:
+    """n‖μ‖⁴/d."""
+    data = run.run.data
+    return float(run.run.n * data.mu**4 / data.d)
+
+
+rate = _read("−log err_c/(n‖μ‖⁴/d)", lambda r: -_last(r, "log_error") / _unit(r), "log_error")
+
+
+def _promised(run: Rows, error: str, radius: float) -> np.ndarray:
+    """½(margin/‖W‖₂ − α)² of Lemma 4.2 over −log of the error; 0 where α is beyond the margin."""
+    margin = _last(run, "margin_share") * math.sqrt(_unit(run))
+    return np.asarray((margin - radius).clip(0) ** 2 / 2 / -_last(run, error), dtype=float)
+
+
+clean_promise = _read(
+    "½(margin/‖W‖₂)² over −log err_c", lambda r: _promised(r, "log_error", 0.0),
+    "margin_share", "log_error",
+)  # fmt: skip
+robust_promise = _read(
+    "½(margin/‖W‖₂ − α)² over −log of the robust error",
+    lambda r: _promised(r, "log_unproven", _alpha(r)),
+    "margin_share", "log_unproven",
+)  # fmt: skip
+
+
+def unattacked_order(run: Rows) -> np.ndarray:
+    """max |⟨x̃_i, x̃_j⟩| over ‖μ‖² + √(d log(n/δ)), without the attack's share."""
+    data, n = run.run.data, run.run.n
+    d = float(data.d)
+    plain = data.mu**2 + math.sqrt(d * math.log(n / 0.1))
+    return _last(run, "cross_inner") * (plain + _alpha(run) * math.sqrt(d / n)) / plain
+
+
+cross_unattacked = _read("max |⟨x̃_i, x̃_j⟩|/(‖μ‖² + √(d log(n/δ)))", unattacked_order, "cross_inner")
+
+
+def _log_floor(run: Rows) -> float:
+    """log of the lower bound's excess over β, Theorem 3.2 of BOAT for Gaussian noise."""
+    data = run.run.data
+    reach = torch.tensor(_alpha(run) - data.mu, dtype=torch.float64)
+    tail = float(torch.special.log_ndtr(reach))  # half of the overlap
+    return tail + math.log((1 - 2 * data.beta) / 2)
+
+
+bounds_exponent = _read(
+    "log of the robust error over log(LBD − β)",
+    lambda r: _last(r, "log_unproven") / _log_floor(r),
+    "log_unproven",
+)
+
+
+def largest_bounds_exponent(c: float = 0.5) -> float:
+    """The largest E·C²/(2c·n‖μ‖²/d) over a grid, E = 2c((√x/C − r)/(1 − r))² the quotient of the
+    exponents of both bounds: at most 1, since (u − r)/(1 − r) ≤ u for 0 ≤ r ≤ u ≤ 1."""
+    worst = 0.0
+    for C in (2.0, 4.0, 8.0, 16.0):
+        for x in np.geomspace(1e-6, 1 / C, 40):
+            u = math.sqrt(x) / C
+            for r in np.linspace(0, u, 41):
+                E = 2 * c * ((u - r) / (1 - r)) ** 2
+                worst = max(worst, E * C**2 / (2 * c * x))
+    return worst
+
+
+def _power(t: np.ndarray, values: np.ndarray, since: float) -> np.ndarray:
+    """The power of t in a curve from a time on; NaN without three."""
+    late = (t >= since) & (t > 0)
+    return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
+
+
+def _falls(run: Rows) -> np.ndarray:
+    """The power of t in the robust loss over the last decade of the run."""
+    t, values = run.curve("risk")
+    return _power(t, values, t[-1] / 10)
+
+
+falls = _read("power of t in L̂", _falls, "risk")
+
+
+def _scaled(run: Rows) -> np.ndarray:
+    """L̂γ‖μ‖√(ηT) at every record time, (seed, t)."""
+    t, values = run.curve("risk")
+    return values * gamma_of(run) * run.run.data.mu * np.sqrt(run.run.eta * t)
+
+
+scaled_loss = _read("largest L̂γ‖μ‖√(ηT)", lambda r: _scaled(r).max(1), "risk")
+
+
+def _bound_share(run: Rows) -> np.ndarray:
+    net = run.run.network
+    allowed = 30 + 6 * net.m**0.25 / math.sqrt(net.activation.H)
+    return np.asarray(_scaled(run).max(1) / allowed, dtype=float)
+
+
+bound_share = _read("largest L̂γ‖μ‖√(ηT)/(30 + 6m^¼/√H)", _bound_share, "risk")
+
+
+def _norm_share(run: Rows) -> np.ndarray:
+    t, values = run.curve("weight_norm")
+    net = run.run.network
+    allowed = 5 / 3 + (1 - net.activation.gamma) * math.sqrt(net.m) / (2 * net.activation.H)
+    grown = (values[:, 1:] ** 2 - values[:, :1] ** 2) / (run.run.eta * t[1:])
+    return np.asarray(grown.max(1) / allowed, dtype=float)
+
+
+norm_share = _read("largest (‖W^T‖² − ‖W⁰‖²)/(ηT) over its bound", _norm_share, "weight_norm")
+
+
+def _unit_reach(run: Rows) -> np.ndarray:
+    """At least the least c₈: its supremum over x lies at ξ ∥ w_s or at ξ = 0, where |⟨w_s, μ̂⟩| is
+    at most ‖w_s‖."""
+    data, alpha = run.run.data, _alpha(run)
+    noise = math.sqrt(float(data.d) / run.run.n)
+    return _last(run, "unit_length") * (1 + noise / (data.mu + alpha))
+
+
+unit_reach = _read("an upper bound of c₈", _unit_reach, "unit_length")
+
+
+def _late(name: str):
+    def slopes(run: Rows) -> np.ndarray:
+        t, values = run.curve(name)
+        return _power(t, values, LATE)
+
+    return slopes
+
+
+late_ratio = _read("power of t in max g̃_i/g̃_j", _late("loss_ratio"), "loss_ratio")
+late_norm = _read("power of t in ‖W‖", _late("weight_norm"), "weight_norm")
