@@ -5,7 +5,7 @@ import pytest
 
 import adversarium as av
 from adversarium.digest import configuration
-from adversarium.plans import at_most, last, level
+from adversarium.plans import Reading, at_most, identity, last, level, where
 from adversarium.plans.evidence import Evidence, Quantity
 from adversarium.sources import sources
 from tests.program import OWN, one_sentence
@@ -56,7 +56,7 @@ def test_a_function_of_this_file_is_known_by_what_its_file_says():
     assert "@" in name and len(name.partition("@")[2]) == 12
 
 
-WELL_LEARNT = av.Run(
+PARTS = dict(
     data=av.data.Clusters(d=6, mu=6.0, beta=0.0),
     network=av.networks.TwoLayer(m=16),
     n=40,
@@ -68,7 +68,7 @@ WELL_LEARNT = av.Run(
 
 @pytest.fixture(scope="module")
 def rows():
-    return Evidence((av.run(WELL_LEARNT, seeds=range(5)).rows,))
+    return Evidence((av.run(av.Run(**PARTS), seeds=range(5)).rows,))
 
 
 def test_no_error_on_few_points_is_no_proof_that_there_is_none(rows):
@@ -80,6 +80,20 @@ def test_no_error_on_few_points_is_no_proof_that_there_is_none(rows):
     assert at_most(error, 0.01).judge(rows).reason.startswith("too few points")
     assert at_most(error, 0.6).judge(rows).verdict == "holds"
     assert level(last("train_error"), 0, 0).judge(rows).verdict == "holds"
+
+
+def test_a_sampled_error_is_one_through_whatever_function_it_is_read(rows):
+    meant = where()
+    for told, high in ((lambda e: e - 0.001, 0.0), (lambda e: 3 * e**2, 0.001), (abs, 0.001)):
+        read = Reading(
+            "of the error", lambda run, f=told: f(run.last("test_error")), ("test_error",)
+        )
+        assert at_most(read.on(meant), high).judge(rows).verdict == "undecided"
+        assert level(read.on(meant), high=high, always=True).judge(rows).verdict == "undecided"
+    assert identity(last("test_error"), 1e-9).judge(rows).verdict == "undecided"
+    exact = Reading("of the loss", lambda run: run.last("train_error"), ("train_error",))
+    assert identity(exact.on(meant), 1e-9).judge(rows).verdict == "holds"
+    assert level(exact.on(meant), 0, 0).judge(rows).verdict == "holds"
 
 
 def _sampled(values, points):
@@ -97,10 +111,14 @@ def test_a_bound_on_a_sampled_error_counts_the_samples_own_error(rows, share, po
 
 
 def test_a_difference_has_the_error_of_both_its_sides(rows):
-    exact = Quantity("bound", lambda rows: np.full(5, 0.1))
-    for points, word in ((100, "undecided"), (100_000, "fails")):
-        gap = _sampled([0.12] * 5, points) - exact
-        assert at_most(gap, 0.0).judge(rows).verdict == word
+    clean, robust = last("test_error"), last("robust_error")
+    measure = av.probes.Error(n=20, name="robust_error")
+    run = av.run(av.Run(**{**PARTS, "final": [av.probes.Error(n=20), measure]}), seeds=range(5))
+    both = Evidence((run.rows,))
+    for one, sides in ((clean, 1), (robust - clean, 2)):
+        low, high = one.reach(both, 0.99)
+        alone = clean.reach(both, 0.99)
+        assert high - low == pytest.approx(sides * (alone[1] - alone[0]))
 
 
 @pytest.mark.parametrize("name", ["risk.svg", "risk.csv"])

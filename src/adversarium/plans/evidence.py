@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adversarium.plans.intervals import CONFIDENCE, clopper_pearson, finite, interval
+from adversarium.plans.intervals import CONFIDENCE, clopper_pearson_each, finite, interval
 from adversarium.plans.run import Run, Task
 
 
@@ -235,43 +235,76 @@ class Evidence:
 @dataclass(frozen=True)
 class Quantity:
     """A named number a seed, computed from the evidence. `points`: it is a share of so many points
-    a seed (`counted` finds them in the rows where nobody says); `step` is where a worst value fell;
-    `sides`: it is the difference of two."""
+    a seed; `step` is where a worst value fell.
+
+    Shares of drawn points among the rows that it needs have an error of their own: `reach` and
+    `interval` move them and see how far the number goes."""
 
     name: str
     of: Callable[[Evidence], np.ndarray] = field(repr=False)
     needs: tuple[Need, ...] = ()
     points: int = 0
     step: Callable[[Evidence], np.ndarray | None] = field(default=lambda rows: None, repr=False)
-    counted: Callable[[Evidence], int] = field(default=lambda rows: 0, repr=False)
-    sides: tuple["Quantity", "Quantity"] | None = field(default=None, repr=False)
 
     def __sub__(self, other: "Quantity") -> "Quantity":
         return Quantity(
-            f"{_bracketed(self.name)} − {_bracketed(other.name)}",
+            " − ".join(f"[{one.name}]" if " − " in one.name else one.name for one in (self, other)),
             lambda rows: self.of(rows) - other.of(rows),
             (*self.needs, *other.needs),
-            sides=(self, other),
         )
-
-    def sized(self, rows: Evidence) -> "Quantity":
-        """The same with the points that it is a share of."""
-        return self if self.points else replace(self, points=self.counted(rows))
 
     def reach(self, rows: Evidence, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """Between which numbers each seed's lies: a share of drawn points is known no better."""
-        if self.sides is not None:
-            (low, high), (less, more) = (side.reach(rows, confidence) for side in self.sides)
-            return low - more, high - less
-        values, points = self.of(rows), self.sized(rows).points
-        if not points:
-            return values, values
-        ends = [clopper_pearson(round(v * points), points, confidence) for v in values]
-        return np.array([a for a, _ in ends]), np.array([b for _, b in ends])
+        values = self.of(rows)
+        if self.points:
+            return clopper_pearson_each(values, self.points, confidence)
+        return self._moved(
+            rows, values, lambda share, n: clopper_pearson_each(share, n, confidence)
+        )
+
+    def interval(
+        self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
+    ) -> tuple[float, float]:
+        """The interval of the mean over seeds, at least as wide as the drawn points leave it."""
+        low, high = interval(values, self.points, confidence)
+        if self.points or not math.isfinite(low):
+            return low, high
+
+        def pooled(share: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+            mean = share.mean(0, keepdims=True)
+            a, b = clopper_pearson_each(mean, n * len(share), confidence)
+            return (share + a - mean).clip(0, 1), (share + b - mean).clip(0, 1)
+
+        down, up = (end.mean() for end in self._moved(rows, values, pooled))
+        return min(low, float(down)), max(high, float(up))
+
+    def _moved(
+        self, rows: Evidence, values: np.ndarray, ends: "Callable[[np.ndarray, int], Ends]"
+    ) -> "Ends":
+        """How far the number goes when its shares of drawn points go to their ends, one at a time;
+        what each of them does is added."""
+        down = up = np.zeros(len(values))
+        for place, name, points in self._sampled(rows):
+            run, moved = rows.runs[place], []
+            for end in ends(run.series[name].values, points):
+                series = {**run.series, name: replace(run.series[name], values=end)}
+                some = (*rows.runs[:place], replace(run, series=series), *rows.runs[place + 1 :])
+                moved.append(self.of(replace(rows, runs=some)) - values)
+            down = down + np.fmin(0, np.fmin(*moved))
+            up = up + np.fmax(0, np.fmax(*moved))
+        return values + down, values + up
+
+    def _sampled(self, rows: Evidence) -> Iterator[tuple[int, str, int]]:
+        """The shares of drawn points that it needs: which run, which number, of how many points."""
+        for place, run in enumerate(rows.runs):
+            asked = [need for need in self.needs if need.where.meets(run.task)]
+            names = {name for need in asked for name in (need.names or tuple(run.series))}
+            for name in sorted(names & set(run.series)):
+                if points := run.points(name):
+                    yield place, name, points
 
 
-def _bracketed(name: str) -> str:
-    return f"[{name}]" if " − " in name else name
+Ends = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -300,7 +333,7 @@ def last(
     over: Literal["", "mean", "max", "min"] = "",
 ) -> Quantity:
     """A number at the last record time (folds and trials have only one), of the one run that is
-    meant; `over` reduces its axes (the mean over classes, say).
+    meant; `over` reduces its axes.
 
     >>> (last("robust_error", "ladder") - last("clean_error", "ladder")).name
     'robust_error (ladder) − clean_error (ladder)'
@@ -312,15 +345,11 @@ def last(
         run = rows.one(place)
         return run.last(fell) if fell in run.series else None
 
+    def of(rows: Evidence) -> np.ndarray:
+        return reduced(rows.one(place).last(name), over)
+
     told = f"{name} ({place.told})" if place.told else name
-    return Quantity(
-        told,
-        lambda rows: reduced(rows.one(place).last(name), over),
-        (Need(place, (name, fell), alone=True),),
-        points,
-        step,
-        lambda rows: rows.one(place).points(name),
-    )
+    return Quantity(told, of, (Need(place, (name, fell), alone=True),), points, step)
 
 
 def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:
@@ -358,9 +387,9 @@ class Summary:
     wanted: tuple[float | None, float | None] | None = None  # None: nobody has said yet
 
 
-def summary(asked: Quantity, values: np.ndarray) -> Summary:
+def summary(asked: Quantity, values: np.ndarray, rows: Evidence | None = None) -> Summary:
     """A quantity's values as the ledger keeps them."""
-    low, high = interval(values, asked.points)
+    low, high = asked.interval(values, rows if rows is not None else Evidence())
     mean = values.mean() if len(values) else math.nan
     return Summary(
         asked.name, finite(mean), finite(low), finite(high), tuple(finite(v) for v in values)

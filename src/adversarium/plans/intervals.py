@@ -48,6 +48,24 @@ def clopper_pearson(
     return float(low), float(high)
 
 
+def clopper_pearson_each(
+    shares: np.ndarray, trials: int, confidence: float = CONFIDENCE
+) -> tuple[np.ndarray, np.ndarray]:
+    """The exact interval of each of several frequencies.
+
+    >>> low, high = clopper_pearson_each(np.array([0.0, 0.5]), 10)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.128], [0.411, 0.872])
+    """
+    from scipy import stats
+
+    tail, k = (1 - confidence) / 2, np.round(shares * trials)
+    with np.errstate(all="ignore"):
+        low = np.where(k > 0, stats.beta.ppf(tail, k, trials - k + 1), 0.0)
+        high = np.where(k < trials, stats.beta.ppf(1 - tail, k + 1, trials - k), 1.0)
+    return np.where(np.isnan(shares), np.nan, low), np.where(np.isnan(shares), np.nan, high)
+
+
 def finite(value: float) -> float | None:
     """The number, or None where it is not finite."""
     return float(value) if math.isfinite(value) else None

@@ -41,13 +41,17 @@ class Identity:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Compares the largest error with the tolerance."""
-        values = self.error.of(rows)
+        values, tolerance = self.error.of(rows), self.tolerance
         worst = float(values.max()) if np.isfinite(values).all() else math.inf
-        told = f"worst error {worst:.3g}, tolerance {self.tolerance:.3g}"
-        word = Word.HOLDS if worst <= self.tolerance else Word.FAILS
-        measured = (summary(self.error, values),)
-        sharp = (Sharp("tolerance", self.tolerance),)
-        return Verdict(word, measured, None, self.tolerance, told, sharpness=sharp)
+        told = f"worst error {worst:.3g}, tolerance {tolerance:.3g}"
+        measured = (summary(self.error, values, rows),)
+        low, high = self.error.reach(rows, _of_every_seed(rows, values))
+        if (high > low).any() and (low <= tolerance).all() and not (high <= tolerance).all():
+            told = f"{told}; {_of_a_sample(high)}"
+            return undecided(Why.FEW_POINTS, told, measured, None, tolerance)
+        word = Word.HOLDS if worst <= tolerance else Word.FAILS
+        sharp = (Sharp("tolerance", tolerance),)
+        return Verdict(word, measured, None, tolerance, told, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -70,27 +74,22 @@ class AtMost:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Looks for a violation in any seed."""
-        worst, bound = self.worst.sized(rows), self.bound
-        values = worst.of(rows)
-        measured: tuple[Summary, ...] = (summary(worst, values),)
+        values, bound = self.worst.of(rows), self.bound
+        measured: tuple[Summary, ...] = (summary(self.worst, values, rows),)
         if lost := int((~np.isfinite(values)).sum()):
             return undecided(Why.REGIME, f"no number in {lost} seeds", measured, None, bound)
         top, place = float(values.max()), int(values.argmax())
         at = self._at(rows, place)
         sharp = (Sharp("factor below the bound", bound / top) if top > 0 and bound > 0
                  else Sharp("slack", bound - top),)  # fmt: skip
-        each = 1 - (1 - rows.confidence) / len(values)  # all seeds share what may go wrong
-        low, high = worst.reach(rows, each)
+        low, high = self.worst.reach(rows, _of_every_seed(rows, values))
         sampled = bool((high > low).any())
         if (low > bound).any():
             count = f"violated in {int((low > bound).sum())} of {len(values)} seeds"
             told = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
             return Verdict(Word.FAILS, measured, None, bound, told, sharpness=sharp, chance=sampled)
         if sampled and not (high <= bound).all():
-            told = (
-                f"worst {top:.4g}{at}, of a sample: in truth up to {float(high.max()):.4g}, where "
-                f"{bound:.4g} is allowed; more points would decide it"
-            )
+            told = f"worst {top:.4g}{at}, allowed {bound:.4g}; {_of_a_sample(high)}"
             return undecided(Why.FEW_POINTS, told, measured, None, bound)
         told = f"smallest slack {bound - top:.4g}{at}"
         if self.proof is not None:
@@ -132,8 +131,7 @@ class Level:
     def judge(self, rows: Evidence) -> Verdict:
         """Compares the interval with the range."""
         values = self.quantity.of(rows)
-        asked = self.quantity.sized(rows)
-        verdict = within(asked, values, self.low, self.high, rows.confidence)
+        verdict = within(self.quantity, values, self.low, self.high, rows.confidence, rows)
         outside = int(((values < self.low) | (values > self.high)).sum())
         if not self.always or not outside or verdict.word != Word.HOLDS:
             return verdict
@@ -142,16 +140,21 @@ class Level:
 
 
 def within(
-    asked: Quantity, values: np.ndarray, low: float, high: float, confidence: float
+    asked: Quantity,
+    values: np.ndarray,
+    low: float,
+    high: float,
+    confidence: float,
+    rows: Evidence = Evidence(),  # noqa: B008 (frozen, and empty)
 ) -> Verdict:
     """Whether the interval of values lies in [low, high]."""
-    measured, edges = (summary(asked, values),), (finite(low), finite(high))
+    measured, edges = (summary(asked, values, rows),), (finite(low), finite(high))
     if lacking := unseen(values):
         return undecided(*lacking, measured, *edges)
-    a, b = interval(values, asked.points, confidence)
+    a, b = asked.interval(values, rows, confidence)
     _, a, b = clipped(asked.name, values, float(values.mean()), a, b)
     sharp = width(a, b, low, high)
-    chance = bool(asked.points or values.std() > 0)
+    chance = bool(asked.points or values.std() > 0 or b > a)
     if low <= a and b <= high:
         return Verdict(Word.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
@@ -187,8 +190,8 @@ class Ordering:
         difference, by = a - b, self.by
         measured = (
             summary(self.greater - self.than, difference),
-            summary(self.greater.sized(rows), a),
-            summary(self.than.sized(rows), b),
+            summary(self.greater, a, rows),
+            summary(self.than, b, rows),
         )
         if lacking := unseen(difference):
             return undecided(*lacking, measured, by, None)
@@ -321,6 +324,15 @@ class NotTestable:
     def judge(self, rows: Evidence) -> Verdict:
         """Says why."""
         return Verdict(Word.NOT_TESTABLE, detail=self.what, why=self.why)
+
+
+def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:
+    """The confidence of one seed's number where all seeds share what may go wrong."""
+    return 1 - (1 - rows.confidence) / max(len(values), 1)
+
+
+def _of_a_sample(high: np.ndarray) -> str:
+    return f"measured on a sample, in truth up to {float(high.max()):.4g}: more points decide it"
 
 
 def _few(values: np.ndarray) -> str:
