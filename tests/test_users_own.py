@@ -37,7 +37,7 @@ def test_an_export_goes_over_an_earlier_one_and_nothing_else(call, tmp_path):
         call("export", "./own.py", "--out", "deep/rows.csv")
     target.write_text("name,mark\nAda,1\n")
     said = call("export", "./own.py", "--out", "deep/rows.csv", status=2)
-    one_sentence(said, "exists and is no earlier export to csv")
+    one_sentence(said, "was edited since it was written")
     assert target.read_text().startswith("name,mark")
 
 

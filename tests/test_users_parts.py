@@ -1,5 +1,7 @@
 """What users met with code in several files, samples and folders: nothing stale, nothing lost."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import adversarium as av
 from adversarium.digest import configuration
 from adversarium.plans import Reading, at_most, identity, last, level, where
 from adversarium.plans.evidence import Evidence, Quantity
+from adversarium.sockets import Measure
 from adversarium.sources import sources
 from tests.program import OWN, one_sentence
 
@@ -49,6 +52,62 @@ def test_the_parts_of_a_file_are_its_local_modules_and_the_files_that_it_reads(t
     names = [path.name for path in sources(tmp_path / "own.py")]
     assert names[0] == "own.py"
     assert set(names[1:]) == {"helper.py", "second.py", "__init__.py", "thing.py", "in.txt"}
+
+
+FACTOR, TABLE = 1.0, {"c": 1.0}
+
+
+def _made(c):
+    def q(state, scene):
+        return state.risk() * 0 + c
+
+    return q
+
+
+def _global(state, scene):
+    return state.risk() * 0 + FACTOR
+
+
+def _entry(state, scene):
+    return state.risk() * 0 + TABLE["c"]
+
+
+class Held:
+    c = 1.0
+    measures = (Measure("held"),)
+
+    def __call__(self, state, scene):
+        return state.risk() * 0 + self.c
+
+
+def test_a_store_tells_functions_apart_by_what_they_hold(tmp_path, monkeypatch):
+    def found(probe):
+        run = av.Run(**{**PARTS, "steps": 1, "final": [probe]})
+        result = av.run(run, seeds=range(2), store=tmp_path / "rows.sqlite")
+        return result[result.probes[0]].ravel().tolist()
+
+    for c in (1.0, 2.0):
+        monkeypatch.setattr("tests.test_users_parts.FACTOR", c)
+        monkeypatch.setitem(TABLE, "c", c)
+        monkeypatch.setattr(Held, "c", c)
+        for probe in (_made(c), _global, _entry, Held()):
+            assert found(probe) == [c, c], probe
+
+
+def test_modules_imported_by_name_and_variables_are_parts(call, tmp_path, monkeypatch):
+    probe = (
+        "\nimport importlib, os\n"
+        "def scaled(state, scene):\n"
+        "    T = importlib.import_module('consts').T * float(os.environ['SCALED'])\n"
+        "    return T + 0 * state.risk()\n"
+    )
+    text = SHORT.replace("(risk, train_error)", "(risk, train_error, scaled)") + probe
+    (tmp_path / "own.py").write_text(text)
+    for T, scaled in ((1, 1), (8, 1), (8, 3)):
+        (tmp_path / "consts.py").write_text(f"T = {T}\n")
+        monkeypatch.setenv("SCALED", str(scaled))
+        (line,) = [x for x in call("run", "./own.py").stdout.splitlines() if "scaled  " in x]
+        assert float(line.split()[1]) == T * scaled
 
 
 def test_a_function_of_this_file_is_known_by_what_its_file_says():
@@ -134,7 +193,7 @@ def test_a_figure_is_drawn_over_an_earlier_one_and_nothing_else(call, tmp_path, 
     other.parent.mkdir()
     other.write_text("my own")
     said = call("export", "./own.py", "--to", "svg", "--out", "mine", status=2)
-    one_sentence(said, "is no figure that was drawn here")
+    one_sentence(said, "exists and was not written here")
     assert other.read_text() == "my own"
 
 
@@ -207,3 +266,13 @@ def test_what_is_wrong_is_told_in_the_words_of_the_call(call, words, told):
 def test_a_template_makes_its_folder(call, tmp_path):
     call("new", "deep/mine.py")
     assert (tmp_path / "deep" / "mine.py").is_file()
+
+
+def test_run_and_verify_say_the_same_of_what_is_not_spanned(call, tmp_path):
+    text = SHORT.replace('source="me")', 'source="me", for_all=("d",))')
+    (tmp_path / "own.py").write_text(text.replace("steps=5", "steps=200"))
+    for command in ("run", "verify"):
+        (said,) = json.loads(call(command, "./own.py", "--json").stdout)[
+            "verdicts" if command == "run" else "claims"
+        ]
+        assert said["verdict"] == "undecided" and "spans too little" in said["reason"], command

@@ -74,8 +74,8 @@ def _array(value: Any) -> dict[str, Any]:
 
 def _name(thing: Any) -> str:
     """The name of a function (with its file's) or a class: short if it is the laboratory's, else
-    with the digest of its file."""
-    if thing.__module__.startswith("adversarium."):
+    with the digest of its file and of what it holds."""
+    if str(thing.__module__).startswith("adversarium."):
         home = thing.__module__.rpartition(".")[2]
         return (
             f"{home}.{thing.__qualname__}"
@@ -86,12 +86,69 @@ def _name(thing: Any) -> str:
         raise ValueError("a lambda has no name to store rows under; write it as a function.")
     try:
         file = Path(inspect.getsourcefile(thing) or "")
-        inside = "." in thing.__module__  # a package: its other files are part of the code
+        inside = "." in str(thing.__module__)  # a package: its other files are part of the code
         files = sorted(file.parent.glob("*.py")) if inside else [file]
         told = code_digest(*files)
     except (OSError, TypeError):
         told = hashlib.sha256(repr(thing).encode()).hexdigest()[:12]
-    return f"{thing.__qualname__}@{told}"
+    held = _held(thing)
+    return f"{thing.__qualname__}@{told}" + (f"+{digest(held, 12)}" if held else "")
+
+
+def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
+    """What somebody's function or class holds beside its source: closures, defaults, plain globals
+    that it names, plain attributes of a class."""
+    if id(thing) in seen or str(thing.__module__).startswith("adversarium."):
+        return {}
+    seen = seen | {id(thing)}
+    if isinstance(thing, type):
+        inner = {k: v for k, v in vars(thing).items() if not k.startswith("__")}
+        return _told({k: v for k, v in inner.items() if not isinstance(v, property)}, seen)
+    if not isinstance(thing, FunctionType):
+        return {}
+    cells = zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=False)
+    free = {name: cell.cell_contents for name, cell in cells if _filled(cell)}
+    told_by_file = str(thing.__module__).startswith(("own_", "paper_"))  # read anew from its files
+    names = set() if told_by_file else _names(thing.__code__)
+    named = {n: thing.__globals__[n] for n in names if n in thing.__globals__ and n[:2] != "__"}
+    defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
+    return _told({**named, **free, **{f"={k}": v for k, v in defaults.items()}}, seen)
+
+
+def _names(code: Any) -> set[str]:
+    """The names that code reads, with the code inside it."""
+    inner = (_names(one) for one in code.co_consts if hasattr(one, "co_names"))
+    return set(code.co_names).union(*inner)
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _told(values: Mapping[str, Any], seen: frozenset[int]) -> dict[str, Any]:
+    """Those of some values that are data, or functions that hold some."""
+    made: dict[str, Any] = {}
+    for name, value in sorted(values.items()):
+        if isinstance(value, (FunctionType, type)):
+            if inner := _held(value, seen):
+                made[name] = inner
+        elif _is_data(value):
+            made[name] = configuration(value)
+    return made
+
+
+def _is_data(value: Any, depth: int = 3) -> bool:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return True
+    if hasattr(value, "tobytes") or hasattr(value, "detach"):
+        return hasattr(value, "dtype")
+    if isinstance(value, (list, tuple, Mapping)) and depth:
+        inner = value.values() if isinstance(value, Mapping) else value
+        return all(_is_data(one, depth - 1) for one in inner)
+    return False
 
 
 def digest(plain: Any, length: int = 24) -> str:

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import importlib.util
+import os
 import re
 import site
 import sys
@@ -11,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|fig$")
+_READS = re.compile(r"""(?:environ(?:\.get)?|getenv)\s*[\[(]\s*["'](\w+)["']""")
 _HOME = Path(__file__).parent
 _LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one size and time count
 
@@ -20,6 +22,8 @@ def code_digest(*files: Path) -> str:
     that they name: edited code, or an edited table beside it, is another run."""
     whole = hashlib.sha256()
     for one in sources(*files):
+        if one.suffix == ".py":
+            whole.update("".join(_environment(one, one.stat().st_mtime_ns)).encode())
         stat = one.stat()
         large = stat.st_size > _LARGEST
         whole.update(f"{stat.st_mtime_ns}".encode() if large else one.read_bytes())
@@ -56,6 +60,9 @@ def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
             made += [one for name in node.names for one in _module(file, name.name)]
         elif isinstance(node, ast.ImportFrom):
             made += _imported(file, node)
+        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            named = [one.value for one in node.args[:1] if isinstance(one, ast.Constant)]
+            made += [one for name in named for one in _module(file, str(name))]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             made += [] if id(node) in written else _named(file, node.value)
     return tuple(made)
@@ -66,13 +73,28 @@ def _written(tree: ast.AST) -> set[int]:
     found: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            name = _called(node)
             given = (*node.args, *(key.value for key in node.keywords))
             modes = [one.value for one in given[1:] if isinstance(one, ast.Constant)]
             opened = name == "open" and any(set("wax") & set(str(mode)) for mode in modes)
             if opened or _WRITES.search(name):
                 found |= {id(inner) for inner in ast.walk(node)}
     return found
+
+
+def _called(node: ast.Call) -> str:
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+
+
+def _environment(file: Path, changed: int) -> list[str]:
+    """The variables of the environment that a file reads by name, with their values."""
+    return [f"{name}={os.environ.get(name, '')}\n" for name in _variables(file, changed)]
+
+
+@lru_cache
+def _variables(file: Path, changed: int) -> tuple[str, ...]:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return tuple(dict.fromkeys(_READS.findall(text)))
 
 
 def _imported(file: Path, node: ast.ImportFrom) -> list[Path]:

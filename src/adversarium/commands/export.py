@@ -1,5 +1,7 @@
 """`adversarium export`: data out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -89,34 +91,26 @@ def export(
         stem = " ".join(part for part in (experiment.name, asked.folder) if part)
         suffix = "nc" if to == "netcdf" else to
         target = out or Path(f"{stem}.{suffix}")
-        _refuse_other(target, suffix, store, experiment.file)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        writers[to](target, rows)
+        with _written(target, store, experiment.file):
+            writers[to](target, rows)
         print(target)
     return 0
 
 
-_MARKS = {  # what every export of a kind holds
-    "csv": b"run,seed,t,probe,at,value",
-    "tex": b"% needs \\usepackage{booktabs}",
-    "npz": b"/seeds.npy",
-    "parquet": b"probe",
-    "nc": b"seed.0",
-}
+@contextmanager
+def _written(target: Path, *kept: Path | None) -> Iterator[None]:
+    """Only an earlier export, as it was written, is written over; never a store or a theorem, by
+    whatever name."""
+    from adversarium.report.written import begin, end, refuse_others
 
-
-def _refuse_other(target: Path, suffix: str, *kept: Path | None) -> None:
-    """Only an earlier export is written over, never a store or a theorem, by whatever name."""
     writable(target.parent)
-    if not target.exists():
-        return
     for one in kept:
-        if one is not None and one.exists() and target.samefile(one):
+        if one is not None and one.exists() and target.exists() and target.samefile(one):
             raise ValueError(f"{target} is {one}, which is kept; name another (--out FILE).")
-    if not target.is_file() or _MARKS[suffix] not in target.read_bytes():
-        raise ValueError(
-            f"{target} exists and is no earlier export to {suffix}; name another (--out FILE)."
-        )
+    refuse_others(target.parent, [target.name])
+    begin(target.parent, [target.name])
+    yield
+    end(target.parent)
 
 
 def _tex(id: str, store: Path, out: Path | None) -> int:
@@ -132,8 +126,7 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
         raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
     file = own_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
-    _refuse_other(target, "tex", store, file)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    tables.write_tex(target, entries)
+    with _written(target, store, file):
+        tables.write_tex(target, entries)
     print(target)
     return 0

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -57,8 +58,12 @@ def writable(folder: Path) -> None:
         known = known.parent
     if not known.is_dir():
         raise ValueError(f"--out needs a folder, and {known} is a file; name another.")
-    if not os.access(known, os.W_OK):
-        raise ValueError(f"--out {folder}: nothing can be written in {known}; name another folder.")
+    try:
+        with tempfile.TemporaryFile(dir=known):
+            pass
+    except OSError:
+        told = f"--out {folder}: nothing can be written in {known}; name another folder."
+        raise ValueError(told) from None
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:

@@ -62,9 +62,9 @@ def run(
     if against and not set_:
         raise ValueError("--against compares a changed run with the published one; use --set too.")
     from adversarium.commands.dry import dry
-    from adversarium.report.figures.drawn import refuse_others
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import drawn, figure_files, judgements, print_run
+    from adversarium.report.written import refuse_others
     from adversarium.runs.audit import Ask
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import homes, plan

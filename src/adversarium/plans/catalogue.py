@@ -9,7 +9,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -296,7 +296,13 @@ def _with_told_plan(made: Experiment, path: Path) -> Experiment:
     @wraps(made.plan)
     def plan(**knobs: Any) -> list[Any]:
         with told(path):
-            return list(made.plan(**knobs))
+            tasks = made.plan(**knobs)
+        if not isinstance(tasks, Iterable):
+            raise ValueError(
+                f"{path}: plan yields runs (yield Run(…)), got {type(tasks).__name__}."
+            )
+        with told(path):
+            return list(tasks)
 
     return replace(made, plan=plan)
 
@@ -332,7 +338,9 @@ def own_claims(path: str) -> dict[str, Claim]:
     }
     for id, entry in stated.items():
         if not isinstance(entry, dict) or not set(entry) <= allowed:
-            raise ValueError(f"{path}: claims[{id!r}] may have {', '.join(sorted(allowed))}.")
+            raise ValueError(
+                f"{path}: claims[{id!r}] is a dictionary and may have {', '.join(sorted(allowed))}."
+            )
         if id not in module.checks:
             raise ValueError(
                 f"{path}: claims[{id!r}] has no check; add checks[{id!r}], or drop it."

@@ -9,18 +9,20 @@ from typing import Any
 from adversarium.plans.evidence import Evidence, Rows, places
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
+from adversarium.plans.rules import Check
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Verdict
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
-from adversarium.report.figures.drawn import begin, end, refuse_others
 from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
-from adversarium.runs.audit import judged
+from adversarium.report.written import begin, end, refuse_others
+from adversarium.runs.audit import claim_of, judged
 from adversarium.runs.knobs import configured, shown
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
 from adversarium.runs.planning import Plan
+from adversarium.runs.scope import Spans, spanning, spans
 from adversarium.runs.sweep import Sweep
 
 _STYLES = {
@@ -55,8 +57,13 @@ def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None)
 
 
 def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
-    """The verdict of a claim on the runs of a plan."""
-    return judged(asked.experiment.checks[id], rows)
+    """The verdict of a claim on the runs of a plan, as an audit gives it."""
+    experiment, check = asked.experiment, asked.experiment.checks[id]
+
+    def reach(part: Check) -> Spans:
+        return spans(experiment, [run.task for run in rows.needed(part.needs)], rows)
+
+    return spanning(claim_of(experiment, id), check, judged(check, rows), reach)
 
 
 def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:

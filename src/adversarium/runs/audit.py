@@ -246,7 +246,7 @@ def stored_verdicts(
                 tasks = [job.task for job in _narrowed(jobs, part.needs)]
                 return spans(experiment, tasks, rows.needed(part.needs))
 
-            verdict = spanning(_claim(experiment, id), check, judged(check, rows), reach)
+            verdict = spanning(claim_of(experiment, id), check, judged(check, rows), reach)
             made[id] = seen_again(verdict, check, reader, jobs, seeds), facts
     return made
 
@@ -312,7 +312,8 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
     return replace(verdict, word=word, within=tuple(kept), said=speaking(kept))
 
 
-def _claim(experiment: Experiment, id: str) -> Claim | None:
+def claim_of(experiment: Experiment, id: str) -> Claim | None:
+    """A claim of an experiment: the catalogue's, or an own file's."""
     own = own_claims(str(experiment.file)) if experiment.file is not None else {}
     return own.get(id, claims().get(id))
 

@@ -1,13 +1,13 @@
-"""Which figures of a folder are ours: a list beside them keeps what was drawn, so that nobody
-else's file, and none that was edited since, is drawn over."""
+"""Which files of a folder are ours: a list beside them keeps what was written, so that nobody
+else's file, and none that was edited since, is written over."""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
-LIST = ".drawn.json"
-_BEGUN = "begun"  # a drawing that was broken off is ours as well
+LIST = ".adversarium.json"
+_BEGUN = "begun"  # what was broken off is ours as well
 
 
 def _listed(folder: Path) -> dict[str, str]:
@@ -28,7 +28,7 @@ def _digest(file: Path) -> str:
 
 
 def refuse_others(folder: Path, names: Iterable[str]) -> None:
-    """Refuses files of these names that were not drawn here, or were edited since."""
+    """Refuses files of these names that were not written here, or were edited since."""
     listed = _listed(folder)
     for name in names:
         file, written = folder / name, listed.get(name)
@@ -36,24 +36,22 @@ def refuse_others(folder: Path, names: Iterable[str]) -> None:
             continue
         if written is None or not file.is_file():
             raise ValueError(
-                f"{file} exists and is no figure that was drawn here; move it, or name another "
-                "folder (--out DIR)."
+                f"{file} exists and was not written here; move it, or name another place (--out)."
             )
         if _digest(file) != written:
             raise ValueError(
-                f"{file} was edited since it was drawn; move it, or name another folder "
-                "(--out DIR)."
+                f"{file} was edited since it was written; move it, or name another place (--out)."
             )
 
 
 def begin(folder: Path, names: Iterable[str]) -> None:
-    """Claims the names of what is about to be drawn."""
+    """Claims the names of what is about to be written."""
     folder.mkdir(parents=True, exist_ok=True)
     _keep(folder, _listed(folder) | dict.fromkeys(names, _BEGUN))
 
 
 def end(folder: Path) -> None:
-    """Writes down what was drawn."""
+    """Writes down what was written."""
     listed = _listed(folder)
     there = {name: folder / name for name in listed if (folder / name).is_file()}
     begun = {name: _digest(file) for name, file in there.items() if listed[name] == _BEGUN}
