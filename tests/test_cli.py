@@ -172,9 +172,9 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     for claim in by_id.values():
         assert set(claim) == keys
     judged = by_id[one]
-    assert judged["verdict"] == "fails" and judged["seeds"] == 10
+    assert judged["verdict"] == "fails" and judged["seeds"] == 20
     for m in judged["measured"][:2]:
-        assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 10
+        assert set(m) == {"name", "mean", "low", "high", "values"} and len(m["values"]) == 20
     assert set(judged["expected"]) == {"text", "low", "high"}
     for part in judged["parts"]:
         assert set(part) == {"name", "verdict", "measured", "reason", "sharpness", "low", "high"}
@@ -187,7 +187,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     assert "last verdict: fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout
     for kind, start in (("csv", "run,seed,t,probe,at,value"), ("tex", "% needs"), ("npz", "PK")):
-        call("export", boat, "--to", kind)
+        call("export", boat, "--to", kind, "--preset", "paper")
         assert (tmp_path / f"{boat}.{kind}").read_bytes().startswith(start.encode())
     call("verify", boat, "--write", "ledger.json")
     call("verify", "conv.eq17", "--write", "ledger.json")

@@ -1,5 +1,6 @@
 """A value as plain JSON, and the digest that rows are stored under. No torch at import."""
 
+import dis
 import hashlib
 import inspect
 import json
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from adversarium.sources import code_digest
@@ -103,22 +104,40 @@ def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
     seen = seen | {id(thing)}
     if isinstance(thing, type):
         inner = {k: v for k, v in vars(thing).items() if not k.startswith("__")}
-        return _told({k: v for k, v in inner.items() if not isinstance(v, property)}, seen)
+        return _told(inner, thing.__module__, seen)
     if not isinstance(thing, FunctionType):
         return {}
     cells = zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=False)
     free = {name: cell.cell_contents for name, cell in cells if _filled(cell)}
     told_by_file = str(thing.__module__).startswith(("own_", "paper_"))  # read anew from its files
-    names = set() if told_by_file else _names(thing.__code__)
+    names = set() if told_by_file else _names(thing.__code__) - _changed(thing.__code__)
     named = {n: thing.__globals__[n] for n in names if n in thing.__globals__ and n[:2] != "__"}
     defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
-    return _told({**named, **free, **{f"={k}": v for k, v in defaults.items()}}, seen)
+    given = {f"={k}": v for k, v in defaults.items()}
+    return _told({**named, **free, **given}, thing.__module__, seen)
 
 
 def _names(code: Any) -> set[str]:
     """The names that code reads, with the code inside it."""
     inner = (_names(one) for one in code.co_consts if hasattr(one, "co_names"))
     return set(code.co_names).union(*inner)
+
+
+_CHANGES = ("append", "add", "update", "setdefault", "pop", "extend", "clear", "insert")
+
+
+def _changed(code: Any) -> set[str]:
+    """The globals that code changes itself, such as a cache or a counter: no part of what it is."""
+    found: set[str] = set()
+    steps = list(dis.get_instructions(code))
+    for i, step in enumerate(steps):
+        after = steps[i + 1 : i + 4]
+        writes = any(one.opname == "STORE_SUBSCR" for one in after)
+        if step.opname == "LOAD_GLOBAL" and (
+            writes or any(str(one.argval) in _CHANGES for one in after[:1])
+        ):
+            found.add(str(step.argval))
+    return found
 
 
 def _filled(cell: Any) -> bool:
@@ -128,12 +147,13 @@ def _filled(cell: Any) -> bool:
         return False
 
 
-def _told(values: Mapping[str, Any], seen: frozenset[int]) -> dict[str, Any]:
-    """Those of some values that are data, or functions that hold some."""
+def _told(values: Mapping[str, Any], module: str, seen: frozenset[int]) -> dict[str, Any]:
+    """Those of some values that are data, or functions of the same module that hold some."""
     made: dict[str, Any] = {}
     for name, value in sorted(values.items()):
         if isinstance(value, (FunctionType, type)):
-            if inner := _held(value, seen):
+            near = value.__module__ == module and not inspect.isbuiltin(value)
+            if inner := _held(value, seen) if near else {}:
                 made[name] = inner
         elif _is_data(value):
             made[name] = configuration(value)
@@ -143,6 +163,8 @@ def _told(values: Mapping[str, Any], seen: frozenset[int]) -> dict[str, Any]:
 def _is_data(value: Any, depth: int = 3) -> bool:
     if value is None or isinstance(value, (bool, int, float, str)):
         return True
+    if isinstance(value, (type, ModuleType)):
+        return False
     if hasattr(value, "tobytes") or hasattr(value, "detach"):
         return hasattr(value, "dtype")
     if isinstance(value, (list, tuple, Mapping)) and depth:
