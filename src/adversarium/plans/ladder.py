@@ -64,6 +64,9 @@ class Ladder:
         if all(b < wanted for _, b in ends):
             told = f"still rising at the top rung: {told}"
             return undecided(Why.CONSTANT, told, measured, wanted, None)
+        if ends[-1][0] >= wanted and ends[-2][1] < wanted:
+            told = f"met at the top rung alone, one rung more would decide it: {told}"
+            return undecided(Why.CONSTANT, told, measured, wanted, None)
         return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
 
     def _every_seed(

@@ -24,6 +24,7 @@ from adversarium.plans import (
     level,
     parts,
     power,
+    setting,
     where,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
@@ -160,9 +161,9 @@ checks: dict[str, Check] = {
                 "robust accuracy below ½ there": level(
                     _corner("robust accuracy", robust_accuracy, "most", "least"), 0, 0.5
                 ),
-                "the robust region lies inside the clean one": level(
+                "the robust region lies inside the clean one": setting(
+                    "level",
                     quantity("largest robust − clean accuracy", _inside, Need(where(MAP), NAMES)),
-                    high=0.02,
                 ),
             }
         ),
@@ -177,12 +178,14 @@ checks: dict[str, Check] = {
                     )
                     for kind, levels in LEVELS.items()
                 },
-                "the map within 0.03": every(*(level(_off(kind, MAP), 0, 0.03) for kind in LEVELS)),
+                "the map within 0.03": every(
+                    *(level(_off(kind, MAP), high=0.03) for kind in LEVELS)
+                ),
                 "blind: a quarter of the width, twice the radius": every(
-                    *(level(_off(kind, NARROW), 0, 0.03) for kind in LEVELS)
+                    *(level(_off(kind, NARROW), high=0.03) for kind in LEVELS)
                 ),
                 "balanced labels: the map without offset": every(
-                    *(level(_off(kind, BALANCED, offset=False), 0, 0.03) for kind in LEVELS)
+                    *(level(_off(kind, BALANCED, offset=False), high=0.03) for kind in LEVELS)
                 ),
             }
         ),

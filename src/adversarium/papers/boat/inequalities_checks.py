@@ -59,12 +59,17 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.lem4.3.increment": setting(
+    "boat.lem4.3.increment": counted_as(
         "inequality",
-        *(
-            last(name, where("steps", γ=gamma, H=H))
-            for gamma, H in ((0.1, 0.25), (0.5, 1.0), (0.9, 4.0))
-            for name in ("largest", "without")
+        parts(
+            {
+                "with C₂ of the step": each(
+                    where("steps"), lambda run: at_most(last("largest", run), 0.0)
+                ),
+                "false without the remainder": each(
+                    where("steps"), lambda run: level(last("without", run), 0.0)
+                ),
+            }
         ),
     ),
     "boat.lem4.4.fact": setting("inequality", last("largest", "slopes")),

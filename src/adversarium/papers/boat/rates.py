@@ -3,7 +3,7 @@
 Paper: for α/‖μ‖ ≤ (1/C)√(n‖μ‖²/d) the robust error is β + 2exp(−cλ‖μ‖²(‖μ‖√(n/d)/C − α/‖μ‖)²)
 (Theorem 3.1, item 3); n ≫ d/‖μ‖⁴ ensures a small clean error, n ≫ d(1 + α)²/‖μ‖⁴ a small robust
 one; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
-Reading: `gate` has the ladder's sizes, C = 8 and 16, and attacks of 0.1 to 1 times what item 3
+Reading: `gate` has the ladder's sizes, C = 4, 8, 16, and attacks of 0.1 to 1 times what item 3
 admits. `K` has K = n‖μ‖⁴/(d(1 + α)²) = 16 and 64 and moves n, ‖μ‖ and α at fixed K, with
 ‖μ‖² = 32K(1 + α)² or more. `n`, `d`, `ratio` and `both` move one thing about n = 100, d = 200,000,
 ‖μ‖ = 12. Errors against the clean label by draws about the boundary, robust ones by proof. Gaussian
@@ -14,7 +14,7 @@ Cost: quick 10 s (2 cores).
 import math
 
 from adversarium.papers.boat.families import SHARP, SMOOTH, Sizes, small_attack, theory
-from adversarium.papers.boat.rates_checks import BASE, checks
+from adversarium.papers.boat.rates_checks import BASE, SHARES, checks
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import Curves, where
 from adversarium.probes import RareError, margin_share, risk
@@ -29,7 +29,7 @@ paper = dict(seeds=100)
 
 
 def plan(
-    rungs=(8, 16), shares=(0.1, 0.325, 0.55, 0.775, 1.0), many=(16, 64),
+    rungs=(4, 8, 16), shares=SHARES, many=(16, 64),
     counts=(28, 56, 112, 224), lengths=(1.0, 4.0, 16.0, 64.0), radii=(0.5, 1.0, 2.0, 4.0),
     moved=tuple(BASE), phis=(SHARP, SMOOTH), draws=1000, until=60,
 ):  # fmt: skip

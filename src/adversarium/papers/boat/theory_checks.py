@@ -1,6 +1,7 @@
 """The checks of BOAT's theorem and lemmas along the ladder of C and the arms."""
 
 import math
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,12 +14,13 @@ from adversarium.papers.boat.theory_readings import (
     bound_share,
     bounds_exponent,
     clean_promise,
+    cross_attacked,
     cross_unattacked,
+    exponent_quotients,
     falls,
-    gamma_of,
+    in_time,
     increments_aligned,
     kept,
-    largest_bounds_exponent,
     late_angle,
     late_norm,
     late_ratio,
@@ -41,7 +43,6 @@ from adversarium.papers.boat.theory_readings import (
 from adversarium.plans import (
     Check,
     Reading,
-    Rows,
     Where,
     at_most,
     cited,
@@ -51,36 +52,27 @@ from adversarium.plans import (
     every,
     exponent,
     ladder,
+    last,
     level,
     no_decay,
     no_growth,
     parts,
     power,
     quantity,
+    setting,
     where,
 )
-from adversarium.plans.evidence import NO_ROWS, Evidence, Need
+from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity
 
 BOTH = (SHARP, SMOOTH)
 SIGNS = ("signs, L", "signs, A")
 ARMS = ("n", "d", "‖μ‖", "m", "α/‖μ‖")
 
 
-def _in_time(epsilon: float) -> Check:
+def _in_time(epsilon: float, *families: str) -> Check:
     """L̂ is ε or less by T̄(ε) of Theorem 3.1, ζ = 0."""
-
-    def share(run: Rows) -> np.ndarray:
-        t, values = run.curve("risk")
-        one = run.run
-        m, d = one.network.m, float(one.data.d)
-        scale = gamma_of(run) * one.data.mu * one.eta * epsilon
-        bound = ((35 + 8 * math.sqrt(m / d**3)) / scale) ** 2
-        below = values <= epsilon
-        first = np.where(below.any(1), t[below.argmax(1)], math.nan)
-        return np.asarray(first / bound, dtype=float)
-
-    number = Reading(f"T_ε/T̄(ε), ε = {epsilon:g}", share, ("risk",))
-    return each(where("long", φ=SMOOTH), lambda run: at_most(number.on(run), 1.0))
+    runs, number = Where(families, {"φ": SMOOTH}), in_time(epsilon)
+    return each(runs, lambda run: at_most(number.on(run), 1.0))
 
 
 def climbed(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
@@ -143,9 +135,14 @@ def promised(number: Reading, *families: str) -> Check:
     return each(Where(families), lambda run: at_most(number.on(run), 1.0))
 
 
-def printed_exponents(rows: Evidence) -> np.ndarray:
-    """The same grid whatever the seed."""
-    return np.full(len(rows.seeds), largest_bounds_exponent())
+def _quotient(word: str, of: Callable[[Iterable[float]], float]) -> Quantity:
+    """An extreme of the printed exponents' quotient over (2c/C²)·n‖μ‖²/d on a grid, the same
+    whatever the seed."""
+
+    def found(rows: Evidence) -> np.ndarray:
+        return np.full(len(rows.seeds), of(exponent_quotients()))
+
+    return quantity(f"{word} quotient", found, Need(where("L"), NO_ROWS))
 
 
 def _inequality(*checks: Check) -> Check:
@@ -178,6 +175,11 @@ checks: dict[str, Check] = {
                 ),
                 "the rate of the clean error does not fall along C": every(
                     *rung_trend(no_decay, rate, ("A",))
+                ),
+                "nor along α/‖μ‖ from 0.01 to 1": every(*flat(no_decay, rate, arms=ARMS[4:])),
+                "no training point can be broken, α/‖μ‖ from 0.01 to 1": each(
+                    where("arm α/‖μ‖"),
+                    lambda run: at_most(last("worst(certified_error)", run), 0.0),
                 ),
             }
         ),
@@ -288,6 +290,9 @@ checks: dict[str, Check] = {
                 "‖W^T‖² ≤ ‖W⁰‖² + η(5/3 + (1 − γ)√m/(2H))T, smoothed leaky ReLU": each(
                     where("long", φ=SMOOTH), lambda run: at_most(norm_share.on(run), 1.0)
                 ),
+                "‖W^T‖² ≤ ‖W⁰‖² + (5/3)ηT, ReLU": each(
+                    where("long", φ=SHARP), lambda run: at_most(norm_share.on(run), 1.0)
+                ),
             }
         ),
     ),
@@ -298,7 +303,9 @@ checks: dict[str, Check] = {
         "inequality",
         parts(
             {
-                **{f"loss {e:g} by T̄": _in_time(e) for e in (0.5, 0.1, 0.01)},
+                "loss 0.5 by T̄": _in_time(0.5, "L", "A", "long"),
+                "loss 0.1 by T̄": _in_time(0.1, "L", "long"),
+                "loss 0.01 by T̄": _in_time(0.01, "long"),
                 "L̂ falls at least like T^−½": fallen(SMOOTH),
             }
         ),
@@ -332,8 +339,8 @@ checks: dict[str, Check] = {
                 "O(‖μ‖² + √(d log(n/δ))), α = ‖μ‖": every(
                     *rung_trend(no_growth, cross_unattacked, ("A",))
                 ),
-                "O(‖μ‖² + √(d log(n/δ)) + α√(d/n))": every(
-                    *flat(no_growth, "cross_inner", arms=ARMS[:4])
+                "at most about ‖μ‖² + √(d log(n/δ)) + kα√(d/n), k = 2 (ReLU: 4)": every(
+                    *flat(no_growth, cross_attacked)
                 ),
             }
         ),
@@ -342,22 +349,15 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                "quotient of the printed exponents ≤ (2c/C²)·n‖μ‖²/d": at_most(
-                    quantity("largest quotient", printed_exponents, Need(where("L"), NO_ROWS)),
-                    1.0 + 1e-12,
-                ),
-                "measured: like n‖μ‖²/d = 1/C": every(
+                "from above, by algebra": at_most(_quotient("largest", max), 1.0 + 1e-12),
+                "of that order (two-sided)": level(_quotient("least", min), 0.01),
+                "measured along the ladder": setting(
+                    "level",
                     *(
-                        exponent(
-                            f"power of C in the exponent ({phi})",
-                            bounds_exponent,
-                            "C",
-                            where("L", φ=phi),
-                            -1.0,
-                            0.3,
-                        )
+                        bounds_exponent.on(where("L", φ=phi, C=C))
                         for phi in BOTH
-                    )
+                        for C in (4, 8, 16)
+                    ),
                 ),
             }
         ),

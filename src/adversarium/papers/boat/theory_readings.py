@@ -1,6 +1,7 @@
 """What is read of BOAT's theory runs: events and numbers, one a draw."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -151,6 +152,16 @@ def unattacked_order(run: Rows) -> np.ndarray:
     return _last(run, "cross_inner") * (plain + _alpha(run) * math.sqrt(d / n)) / plain
 
 
+def _attacked_order(run: Rows) -> np.ndarray:
+    data, n = run.run.data, run.run.n
+    d, k = float(data.d), 2 if hasattr(run.run.network.activation, "gamma") else 4
+    plain, share = data.mu**2 + math.sqrt(d * math.log(n / 0.1)), _alpha(run) * math.sqrt(d / n)
+    return _last(run, "cross_inner") * (plain + share) / (plain + k * share)
+
+
+cross_attacked = _read(
+    "max |⟨x̃_i, x̃_j⟩|/(‖μ‖² + √(d log(n/δ)) + kα√(d/n))", _attacked_order, "cross_inner"
+)
 cross_unattacked = _read("max |⟨x̃_i, x̃_j⟩|/(‖μ‖² + √(d log(n/δ)))", unattacked_order, "cross_inner")
 
 
@@ -169,17 +180,30 @@ bounds_exponent = _read(
 )
 
 
-def largest_bounds_exponent(c: float = 0.5) -> float:
-    """The largest E·C²/(2c·n‖μ‖²/d) over a grid, E = 2c((√x/C − r)/(1 − r))² the quotient of the
-    exponents of both bounds: at most 1, since (u − r)/(1 − r) ≤ u for 0 ≤ r ≤ u ≤ 1."""
-    worst = 0.0
+def exponent_quotients(c: float = 0.5) -> Iterator[float]:
+    """E·C²/(2c·n‖μ‖²/d) over a grid, E = 2c((√x/C − r)/(1 − r))² the quotient of the exponents of
+    both bounds: at most 1, since (u − r)/(1 − r) ≤ u for 0 ≤ r ≤ u ≤ 1; 0 at r = u."""
     for C in (2.0, 4.0, 8.0, 16.0):
         for x in np.geomspace(1e-6, 1 / C, 40):
             u = math.sqrt(x) / C
             for r in np.linspace(0, u, 41):
                 E = 2 * c * ((u - r) / (1 - r)) ** 2
-                worst = max(worst, E * C**2 / (2 * c * x))
-    return worst
+                yield float(E * C**2 / (2 * c * x))
+
+
+def in_time(epsilon: float) -> Reading:
+    """T_ε over T̄(ε) of Theorem 3.1, ζ = 0; the first record time below ε is at least T_ε."""
+
+    def share(run: Rows) -> np.ndarray:
+        t, values = run.curve("risk")
+        one = run.run
+        m, d = one.network.m, float(one.data.d)
+        scale = gamma_of(run) * one.data.mu * one.eta * epsilon
+        bound = ((35 + 8 * math.sqrt(m / d**3)) / scale) ** 2
+        below = values <= epsilon
+        return np.where(below.any(1), t[below.argmax(1)], math.nan) / bound
+
+    return _read(f"T_ε/T̄(ε), ε = {epsilon:g}", share, "risk")
 
 
 def _power(t: np.ndarray, values: np.ndarray, since: float) -> np.ndarray:
@@ -217,8 +241,9 @@ bound_share = _read("largest L̂γ‖μ‖√(ηT)/(30 + 6m^¼/√H)", _bound_sh
 
 def _norm_share(run: Rows) -> np.ndarray:
     t, values = run.curve("weight_norm")
-    net = run.run.network
-    allowed = 5 / 3 + (1 - net.activation.gamma) * math.sqrt(net.m) / (2 * net.activation.H)
+    net, allowed = run.run.network, 5 / 3  # homogeneous: C₂ = 1, the least that is admitted
+    if hasattr(net.activation, "gamma"):
+        allowed += (1 - net.activation.gamma) * math.sqrt(net.m) / (2 * net.activation.H)
     grown = (values[:, 1:] ** 2 - values[:, :1] ** 2) / (run.run.eta * t[1:])
     return np.asarray(grown.max(1) / allowed, dtype=float)
 
@@ -227,14 +252,15 @@ norm_share = _read("largest (‖W^T‖² − ‖W⁰‖²)/(ηT) over its bound"
 
 
 def _unit_reach(run: Rows) -> np.ndarray:
-    """At least the least c₈: its supremum over x lies at ξ ∥ w_s or at ξ = 0, where |⟨w_s, μ̂⟩| is
-    at most ‖w_s‖."""
-    data, alpha = run.run.data, _alpha(run)
-    noise = math.sqrt(float(data.d) / run.run.n)
-    return _last(run, "unit_length") * (1 + noise / (data.mu + alpha))
+    """At least the least c₈: its supremum over x lies at ξ ∥ w_s, or at ξ = 0, where φ′ ≤ 1 bounds
+    |⟨w_s − w_s⁰, μ⟩| by (η/√m) max|⟨x̃, μ⟩| ΣĜ, and w_s⁰ adds what ω allows."""
+    data, net, alpha = run.run.data, run.run.network, _alpha(run)
+    start = 2 * math.sqrt(1.5) * net.omega * math.sqrt(net.m * float(data.d)) / run.run.eta
+    straight = (_last(run, "largest_mu") * data.mu + start) / (data.mu + alpha)
+    return np.maximum(_last(run, "unit_length"), straight)
 
 
-unit_reach = _read("an upper bound of c₈", _unit_reach, "unit_length")
+unit_reach = _read("an upper bound of c₈", _unit_reach, "unit_length", "largest_mu")
 
 
 def _late(name: str):
