@@ -134,13 +134,20 @@ def test_the_catalogue_is_read_without_torch(module):
 # what the report takes of the rooms that can also run things: values, and functions that read
 READS = {
     "adversarium.api": {"Outcome", "Result", "places"},
-    "adversarium.runs.audit": {"judged", "planned_jobs", "stored_entries", "stored_evidence"},
+    "adversarium.runs.audit": {
+        "claim_of",
+        "judged",
+        "planned_jobs",
+        "stored_entries",
+        "stored_evidence",
+    },
     "adversarium.runs.jobs": {"Job"},
     "adversarium.runs.ledger": {"NOT_RUN", "NOT_YET", "Entry", "Ledger", "committed", "read"},
     "adversarium.runs.knobs": {"configured", "shown"},
     "adversarium.runs.machine": {"machine"},
     "adversarium.runs.planning": {"Plan"},
     "adversarium.runs.reader": {"Reader", "evidence"},
+    "adversarium.runs.scope": {"Spans", "spanning", "spans"},
     "adversarium.runs.store": {"Store"},
     "adversarium.runs.turning": {"turned"},
     "adversarium.runs.sweep": {"Cell", "Sweep"},

@@ -588,7 +588,7 @@ def test_an_export_is_written_over_an_export_and_nothing_else(call, own, tmp_pat
         one_sentence(call(*words[:-1], f"{lost}.csv", status=2), "which is kept; name another")
         assert (tmp_path / lost).read_bytes()[:16] == before[:16]
     (tmp_path / "keep.txt").write_text("precious")
-    one_sentence(call(*words[:-1], "keep.txt", status=2), "was edited since it was written")
+    one_sentence(call(*words[:-1], "keep.txt", status=2), "exists and was not written here")
     words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out", "rows.csv")
     assert call(*words).stdout == call(*words).stdout
 

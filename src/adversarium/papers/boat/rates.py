@@ -25,7 +25,7 @@ quick = dict(
     seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(16,), counts=(28, 56), lengths=(1.0,),
     radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20,
 )  # fmt: skip
-paper = dict(seeds=100)
+paper = dict(seeds=100, phis=(SHARP, SMOOTH))
 
 
 def plan(
