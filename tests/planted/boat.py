@@ -14,10 +14,6 @@ def _closer(original, plus, minus, far):
     return original(plus, minus, far // 2)
 
 
-def _larger(original, beta, shared, tight=False):
-    return beta + (1 - 2 * beta) * shared * (0.55 if tight else 0.75)
-
-
 def _without_flips(original, mu, alpha, beta, sigma=1.0):
     return original(mu, alpha, 0.0, sigma)
 
