@@ -134,8 +134,9 @@ def _sampled(**at) -> Check:
     )
 
 
-def _printed_overlaps() -> Check:
-    """The three printed values of I, quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 %."""
+def _known_overlaps() -> Check:
+    """I for quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 % of known values; that of k = 16 is our own
+    quadrature's, and only keeps it from changing."""
     return every(
         *(
             level(last("exact", where(SAMPLED, law="quartic", k=k, mu=3.0)), 0.99 * I, 1.01 * I)
@@ -213,7 +214,7 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.thm3.2.mc": counted_as("level", every(_sampled(), _printed_overlaps())),
+    "boat.thm3.2.mc": counted_as("level", every(_sampled(), _known_overlaps())),
     "boat.thm3.2.tight": parts(
         {
             "any classifier, μ on an axis": _least(tight),
