@@ -135,8 +135,8 @@ def _sampled(**at) -> Check:
 
 
 def _known_overlaps() -> Check:
-    """I for quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 % of known values; that of k = 16 is our own
-    quadrature's, and only keeps it from changing."""
+    """I for quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 % of known values; that of k = 16 is our
+    own quadrature's, and only keeps it from changing."""
     return every(
         *(
             level(last("exact", where(SAMPLED, law="quartic", k=k, mu=3.0)), 0.99 * I, 1.01 * I)
