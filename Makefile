@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STORE := adversarium.sqlite
+SHAPED := $(addprefix tests/,attacks constructions data networks probes training trials) src
+SHAPES := adversarium,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 
 .PHONY: verify test ledger bench faults docs clean
 
@@ -18,7 +20,8 @@ test: .venv/installed
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest tests $(addprefix --ignore=,$(SHAPED))
+	$(BIN)/python -m pytest "--jaxtyping-packages=$(SHAPES)" $(SHAPED)  # every shape checked
 
 ledger: .venv/installed
 	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/ledger.json

@@ -72,6 +72,16 @@ class Distribution(Protocol[B_co]):
 
 
 @runtime_checkable
+class Centred(Protocol):
+    """Data that are others, `centred`, moved: x about a mean is x about 0 and that mean."""
+
+    @property
+    def centred(self) -> Distribution[Any]: ...
+
+    def about(self, batch: Any) -> Any: ...
+
+
+@runtime_checkable
 class DataSet(Protocol[B_co]):
     """A distribution with a part of its own for testing."""
 

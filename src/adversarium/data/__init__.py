@@ -16,6 +16,7 @@ from adversarium.data.margins import MarginBatch, MarginMixture
 from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
+from adversarium.data.zero_one import VectorBatch, ZeroOne
 
 __all__ = [
     "TruncatedGauss",
@@ -38,5 +39,7 @@ __all__ = [
     "SpherePoints",
     "TwoFeatureBatch",
     "TwoFeaturePatches",
+    "VectorBatch",
+    "ZeroOne",
     "overlap",
 ]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
@@ -165,4 +165,13 @@ class Clusters:
         if placed:
             along = clean_y * xi[:, : self.spread].sum(1) / math.sqrt(self.spread)
             y = self.flipped(clean_y, along, rng)
-        return ClusterBatch(x=xi + clean_y[:, None] * self.mean, y=y, clean_y=clean_y)
+        return self.about(ClusterBatch(x=xi, y=y, clean_y=clean_y))
+
+    @property
+    def centred(self) -> "Clusters":
+        """The same with μ = 0: its points are the noise, its labels and flips the same."""
+        return replace(self, mu=0.0)
+
+    def about(self, noise: ClusterBatch) -> ClusterBatch:
+        """x = y_c μ + ξ from a batch of noise."""
+        return replace(noise, x=noise.x + noise.clean_y[..., None] * self.mean.to(noise.x))

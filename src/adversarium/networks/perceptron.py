@@ -1,7 +1,8 @@
-"""A ReLU network with one hidden layer, all of its weights trained."""
+"""A ReLU network with one hidden layer, all of its weights trained unless it says otherwise."""
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from torch import Generator, Tensor
@@ -20,6 +21,9 @@ def _within(size: tuple[int, ...], inputs: int, rng: Generator) -> Tensor:
 class Perceptron:
     """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs).
 
+    Without `biases` b and c are 0 and stay there; with `top` "fixed" a and c keep their first
+    values.
+
     >>> from adversarium.rng import stream
     >>> W = Perceptron(m=3).init(stream(0, "init"), (2,), k=1)
     >>> {name: tuple(w.shape) for name, w in W.items()}
@@ -28,25 +32,44 @@ class Perceptron:
 
     m: int
     activation: Activation = field(default_factory=ReLU)
+    biases: bool = True
+    top: Literal["trained", "fixed"] = "trained"
+
+    later = ("biases", "top")  # not of the first version
 
     def __post_init__(self) -> None:
         if self.m < 1:
             raise ValueError(f"Perceptron needs m >= 1, got {self.m}.")
+        if self.top not in ("trained", "fixed"):
+            raise ValueError(f"Perceptron needs top trained or fixed, got {self.top!r}.")
+
+    @property
+    def still(self) -> frozenset[str]:
+        """The weights that training leaves as they are."""
+        named = ("b", "c") * (not self.biases) + ("a", "c") * (self.top == "fixed")
+        return frozenset(named)
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> dict[str, Tensor]:
         """The initial weights."""
         d = math.prod(shape)
-        return {
+        drawn = {
             "w": _within((self.m, d), d, rng),
             "b": _within((self.m,), d, rng),
             "a": _within((self.m,), self.m, rng),
             "c": _within((), self.m, rng),
         }
+        without = () if self.biases else ("b", "c")
+        return {name: 0 * w if name in without else w for name, w in drawn.items()}
 
     def f(self, W: dict[str, Tensor], x: Tensor) -> Tensor:
         """One number per point."""
-        h = self.activation(x @ W["w"].mT + W["b"][..., None, :])
-        return torch.einsum("...nm,...m->...n", h, W["a"]) + W["c"][..., None]
+        b, a, c = (self._held(name, W[name]) for name in ("b", "a", "c"))
+        h = self.activation(x @ W["w"].mT + b[..., None, :])
+        return torch.einsum("...nm,...m->...n", h, a) + c[..., None]
+
+    def _held(self, name: str, w: Tensor) -> Tensor:
+        """Weights without a slope where training leaves them as they are."""
+        return w.detach() + 0 * w if name in self.still else w
 
     def directions(self, W: dict[str, Tensor]) -> Tensor:
         """The units."""

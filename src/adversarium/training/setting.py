@@ -57,25 +57,31 @@ class Setting(Generic[D, L, A, B]):
         """n points of every seed, from the stream of that use."""
 
         def one(seed: int) -> Any:
-            return _told_batch(data.sample(n, stream(seed, use)), data, n)
+            batch = _told_batch(data.sample(n, stream(seed, use)), data, n)
+            return moved(batch, self.device, self.dtype)
 
         batch = stack(_of_every(one, self.seeds, n * math.prod(data.shape)))
         _told_labels(batch.y, data.k)
-        return cast(B, moved(batch, self.device, self.dtype))
+        return cast(B, batch)
 
     @cached_property
     def W0(self) -> Tree:
         """The initial weights of every seed."""
         if self.beside:
             return tree_map(lambda *w: torch.cat(w), *(part.W0 for part in self.beside))
+        return self.first_weights()
+
+    def first_weights(self) -> Tree:
+        """The initial weights of every seed, drawn."""
         network = cast(Any, self.network)
 
         def one(seed: int) -> Tree:
-            return network.init(stream(seed, "init"), self.data.shape, self.data.k)
+            init = network.init(stream(seed, "init"), self.data.shape, self.data.k)
+            return tree_map(self._placed, init)
 
         width = getattr(network, "m", 1)
         init = _of_every(one, self.seeds, width * math.prod(self.data.shape))
-        return tree_map(lambda *w: self._placed(torch.stack(w)), *init)
+        return tree_map(lambda *w: torch.stack(w), *init)
 
     def _placed(self, w: Tensor) -> Tensor:
         """On the device; floating-point weights in the setting's precision, counts as they are."""

@@ -9,7 +9,7 @@ Cost: quick 20 s (2 cores); paper 1 min on a GPU.
 """
 
 from adversarium.bounds import least_robust_error
-from adversarium.papers.boat.figure_runs import BETA, trained
+from adversarium.papers.boat.figure_runs import BETA, on_clusters
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import (
     Check,
@@ -44,7 +44,8 @@ paper = dict(seeds=10, m=1000, steps=1000, points=2000)
 
 def plan(m, steps, points):
     for panel, value, (mu, d, ratio) in PANELS:
-        yield trained(f"over {panel}", {panel: value}, d, mu, ratio, m, steps, points, curves=True)
+        at = {panel: value}
+        yield on_clusters(f"over {panel}", at, d, mu, ratio, m, steps, points, curves=True)
 
 
 def _place(panel, value):

@@ -16,9 +16,52 @@ from adversarium.training import GradientDescent
 
 BETA = 0.1
 PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
+MAP = "map"
+MUS = tuple(float(mu) for mu in range(1, 11))
+SIZES = tuple(range(1000, 18001, 1000))
+LEVELS = {
+    "clean": (0.6, 0.65, 0.7, 0.75, 0.8, 0.85),
+    "robust": (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85),
+}
+
+
+EARLY = 10  # the step of maps that is recorded beside the last: cheap to compute again
 
 
 def trained(
+    family: str,
+    at: Mapping[str, Any],
+    data: Any,
+    ratio: float,
+    m: int,
+    steps: int,
+    errors: tuple[Any, ...],
+    curves: bool = False,
+    n: int = 100,
+    **parts: Any,
+) -> Run:
+    """A network with PyTorch's default initialisation, all weights and biases trained unless its
+    `parts` say otherwise, by full-batch descent, η = 0.1 and a tenth of it from the middle on,
+    under 20 steps of PGD with radius α = ratio·‖μ‖ and step α/5, as §5 of BOAT has it."""
+    radius = ratio * data.mu
+    moments = (round(steps ** (i / 14)) for i in range(15)) if curves else (EARLY, steps)
+    return Run(
+        family=family,
+        at=at,
+        data=data,
+        network=Perceptron(m=m, **parts),
+        attack=PGD(p=2, radius=radius, steps=20, step=radius / 5, best=False),
+        optimiser=GradientDescent(drop=0.1, every=max(1, steps // 2)),
+        n=n,
+        steps=steps,
+        eta=0.1,
+        probes=(risk, *errors),
+        record=(0,) * curves + tuple(sorted({min(t, steps) for t in moments})),
+        dtype="float32",
+    )
+
+
+def on_clusters(
     family: str,
     at: Mapping[str, Any],
     d: int,
@@ -28,29 +71,11 @@ def trained(
     steps: int,
     points: int,
     balanced: bool = False,
-    curves: bool = False,
+    **more: Any,
 ) -> Run:
-    """A network with PyTorch's default initialisation, all weights and biases trained by full-batch
-    descent, η = 0.1 and a tenth of it from the middle on, under 20 steps of PGD with radius
-    α = ratio·‖μ‖ and step α/5, as §5 of BOAT has it; n = 100, a tenth of the labels flipped."""
-    radius = ratio * mu
-    errors = ClusterErrors(n=points)
-    moments = tuple(round(steps ** (i / 14)) for i in range(15))
-    return Run(
-        family=family,
-        at=at,
-        data=Clusters(d=d, mu=mu, beta=BETA, balanced=balanced),
-        network=Perceptron(m=m),
-        attack=PGD(p=2, radius=radius, steps=20, step=radius / 5, best=False),
-        optimiser=GradientDescent(drop=0.1, every=max(1, steps // 2)),
-        n=100,
-        steps=steps,
-        eta=0.1,
-        probes=(risk, errors) if curves else (),
-        final=() if curves else (risk, errors),
-        record=(0, *sorted(set(moments))),
-        dtype="float32",
-    )
+    """The same on noisy clusters, a tenth of the labels flipped."""
+    data = Clusters(d=d, mu=mu, beta=BETA, balanced=balanced)
+    return trained(family, at, data, ratio, m, steps, (ClusterErrors(n=points),), **more)
 
 
 def clean_accuracy(run: Rows) -> np.ndarray:
@@ -96,17 +121,57 @@ def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
     return float(np.exp(np.log(x[i - 1]) + share * (np.log(x[i]) - np.log(x[i - 1]))))
 
 
-def level_slopes(kind: str, level: float, meant: Where) -> Quantity:
+Number = Callable[[Rows], np.ndarray]
+
+
+def over_grid(
+    name: str, meant: Where, number: Number, row: str, of: Callable[[np.ndarray], float]
+) -> Quantity:
+    """A number a seed of a map (seed, d, ‖μ‖)."""
+
+    def value(rows: Evidence) -> np.ndarray:
+        return np.array([of(table) for table in grid_of(rows.where(meant), "‖μ‖", "d", number)[2]])
+
+    return quantity(name, value, Need(meant, (row,)))
+
+
+def rank(values: np.ndarray) -> float:
+    """Spearman's correlation of values with their places; NaN where nothing rises or falls.
+
+    >>> rank(np.array([1.0, 3.0, 9.0])), rank(np.array([2.0, 1.0]))
+    (1.0, -1.0)
+    """
+    from scipy import stats
+
+    if np.ptp(values) == 0:
+        return math.nan
+    return float(stats.spearmanr(np.arange(len(values)), values).statistic)
+
+
+def along_mu(table: np.ndarray) -> float:
+    """How a map (d, ‖μ‖) rises along ‖μ‖."""
+    return _mean([rank(row) for row in table])
+
+
+def against_d(table: np.ndarray) -> float:
+    """How a map (d, ‖μ‖) falls along d."""
+    return -_mean([rank(column) for column in table.T])
+
+
+def _mean(ranks: list[float]) -> float:
+    known = [one for one in ranks if not math.isnan(one)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def level_slopes(told: str, number: Number, row: str, level: float, meant: Where) -> Quantity:
     """The power of ‖μ‖ in the d at which the mean accuracy over seeds is a level, fitted over all
     rows of d that cross it; a jackknife pseudo-value a seed."""
-    number, name = ACCURACIES[kind]
 
     def slopes(rows: Evidence) -> np.ndarray:
         mu, d, made = grid_of(rows.where(meant), "‖μ‖", "d", number)
         return jackknife(made, lambda table: level_slope(mu, d, table, level))
 
-    told = f"power of ‖μ‖ in d, {kind} accuracy {level:g}"
-    return quantity(told, slopes, Need(meant, (name,)))
+    return quantity(f"power of ‖μ‖ in d, {told} accuracy {level:g}", slopes, Need(meant, (row,)))
 
 
 def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:

@@ -44,7 +44,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 #  n, d, ‖μ‖, α/‖μ‖
 PUBLISHED = ((100, 1_000, 5.0, 0.1),)
-quick = dict(sizes=PUBLISHED, steps=100, seeds=10)
+quick = dict(sizes=PUBLISHED, steps=40, seeds=5)
 paper = dict(sizes=PUBLISHED, steps=2000, seeds=20)
 
 PLACE = {

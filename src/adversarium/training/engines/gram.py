@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import PGD
+from adversarium.networks.activations import ReLU
 from adversarium.networks.certificates import slack
 from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer, signs
@@ -30,6 +31,8 @@ from adversarium.training.engines.gram_attack import (
     leaves_span,
     outputs_of,
 )
+from adversarium.training.engines.gram_kernels import plus_outer, serves
+from adversarium.training.engines.sharing import SharingSetting
 from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting
@@ -95,28 +98,33 @@ class Coordinates:
         with torch.enable_grad():
             (slope,) = torch.autograd.grad(LOSSES[rule.risk.loss](f, fixed.y).sum(), f)
         pull = -fixed.eta * rule.decayed(self.t) / rule.n * slope[..., None]
-        C = pull * top.a * network.activation.slope(h)
+        on = network.activation.slope(h)
+        C = pull * top.a * on
         HE = (self.H - top.b) @ E.mT
         M = fixed.G + HE + HE.mT + KE @ E.mT
-        half = C.mT @ (h - top.b + M @ C / 2)
+        half = h - top.b + M @ C / 2
         eye = torch.eye(rule.n, dtype=h.dtype, device=h.device)
         H = self.H + fixed.G @ C + HE @ C
+        K = self._plus(self.K, on, pull * half, mirrored=True)
+        A = self._plus(self.A, on, pull * (E @ self.A))
+        B = self.B + C.mT @ (E @ self.B + eye)
         if not isinstance(network, TwoLayer):
-            H = H + C.sum(-2, keepdim=True)
+            still = network.still
+            b = 0 * top.b if "b" in still else C.sum(-2, keepdim=True)
+            H = H + b
             top = Top(
-                top.a + pull.mT @ network.activation(h),
-                top.b + C.sum(-2, keepdim=True),
-                top.c + pull.sum(-2),
+                top.a if "a" in still else top.a + pull.mT @ network.activation(h),
+                top.b + b,
+                top.c if "c" in still else top.c + pull.sum(-2),
             )
-        return Coordinates(
-            fixed,
-            self.t + 1,
-            (self.K + half).add_(half.mT),
-            H,
-            self.A + C.mT @ (E @ self.A),
-            self.B + C.mT @ (E @ self.B + eye),
-            top,
-        )
+        return Coordinates(fixed, self.t + 1, K, H, A, B, top)
+
+    def _plus(self, base: Tensor, on: Tensor, Z: Tensor, mirrored: bool = False) -> Tensor:
+        """base + U with U = diag(a)·onᵀZ, and Uᵀ where mirrored; `on` are the units' slopes."""
+        if serves(base) and isinstance(self.fixed.network.activation, ReLU):
+            return plus_outer(base, on, Z, self.top.a, mirrored)
+        U = (on * self.top.a).mT @ Z
+        return (base + U).add_(U.mT) if mirrored else base + U
 
     def at(self, part: slice) -> "Coordinates":
         """The same of some of the replicas."""
@@ -232,7 +240,7 @@ class Gram:
     name: str = "gram"
     version: int = 1
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 80})
+    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 100})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
         """Why this engine cannot run the four parts, or nothing."""
@@ -246,13 +254,20 @@ class Gram:
             return "gram needs risk.lam = 1"
         return "" if attack is None else leaves_span(attack)
 
+    def placed(self, setting: AnySetting) -> AnySetting:
+        """The setting; runs side by side share their draws."""
+        return SharingSetting(
+            setting.data, setting.network, setting.attack, setting.rule, setting.seeds,
+            setting.device, setting.dtype,
+        )  # fmt: skip
+
     def shape(self, setting: AnySetting) -> Hashable:
         """What must agree for settings to run side by side; d, the radius and η need not."""
         rule, network, by = setting.rule, setting.network, setting.attack
         climb = None if by is None else (by.steps, by.best, by.after)
         place = setting.device, setting.dtype
-        kind = type(network), network.m, network.activation, rule.optimiser
-        return rule.n, rule.steps, rule.risk, kind, climb, place
+        kind = replace(network, omega=1.0) if isinstance(network, TwoLayer) else network
+        return rule.n, rule.steps, rule.risk, kind, rule.optimiser, climb, place
 
     def init(self, settings: Sequence[AnySetting]) -> Together:
         """The state at t = 0."""

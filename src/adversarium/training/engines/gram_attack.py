@@ -6,13 +6,18 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
 from adversarium.attacks.gradient import PGD
-from adversarium.networks.activations import ReLU
+from adversarium.networks.activations import LeakyReLU, ReLU
 from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer
 from adversarium.shapes import Float
 from adversarium.sockets import Attack
+from adversarium.training.engines.gram_kernels import climb, serves
+
+WIDE = 256  # units from which flips are quicker than products (benchmarks/gram.py)
+MOST = 50  # with more than a share 1/MOST of flips the product is quicker
 
 _MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "exponential")
 
@@ -56,36 +61,37 @@ def _plainly(K: Tensor, a: Tensor, side: Tensor) -> Product:
     return lambda slope: (slope * (side * a)) @ K
 
 
-def in_pieces(K: Tensor, a: Tensor, side: Tensor) -> Product:
-    """The same for slopes that are 0 or 1, which are exact in 16 bits: diag(a)K is cut into two
-    pieces of half precision, and both products run on tensor cores with sums in single precision.
-
-    The relative error is that of 21 bits of diag(a)K, about 10⁻⁶."""
-    whole = a.mT * K
-    power = torch.frexp(whole.abs().amax((-1, -2), keepdim=True)).exponent
-    scaled = torch.ldexp(whole, 14 - power)
-    high = scaled.half()
-    low = (scaled - high).half()
-    back = torch.ldexp(side, power - 14)
+def by_flips(K: Tensor, a: Tensor, side: Tensor) -> Product:
+    """The same for slopes that leap: from step to step few units change sides, and each adds or
+    takes its row of diag(a)K."""
+    S, m = K.shape[:2]
+    rows = (a.mT * K).reshape(S * m, m)
+    before = Kc = rows.new_empty(0)
 
     def product(slope: Tensor) -> Tensor:
-        bits = slope.half()
-        return back * (_half_product(bits, high) + _half_product(bits, low))
+        nonlocal before, Kc
+        flips = (slope != before).nonzero() if before.numel() else None
+        if flips is None or len(flips) > slope.numel() // MOST:
+            Kc = (slope * (side * a)) @ K
+        else:
+            replica, point, unit = flips.unbind(-1)
+            place = replica * slope.shape[1] + point
+            firsts = torch.searchsorted(place, torch.arange(Kc[..., 0].numel()).to(place))
+            turns = (slope - before)[replica, point, unit]
+            sums = embedding_bag(
+                replica * m + unit, rows, firsts, mode="sum", per_sample_weights=turns
+            )
+            Kc = Kc + side * sums.view_as(Kc)
+        before = slope.clone()
+        return Kc
 
     return product
 
 
-def _half_product(bits: Tensor, piece: Tensor) -> Tensor:
-    """A product of halves with sums in single precision; on a CPU by its algebra alone."""
-    if bits.is_cuda:
-        summed: Tensor = torch.bmm(bits, piece, out_dtype=torch.float32)
-        return summed
-    return bits.float() @ piece.float()
-
-
-def _pieces_serve(network: Network, K: Tensor) -> bool:
-    """Where two pieces are as good as single precision, and quicker."""
-    return K.is_cuda and K.dtype == torch.float32 and isinstance(network.activation, ReLU)
+def _product(network: Network, K: Tensor) -> Callable[[Tensor, Tensor, Tensor], Product]:
+    """How K c is made quickest."""
+    leaps = isinstance(network.activation, ReLU | LeakyReLU)
+    return by_flips if leaps and K.shape[-1] >= WIDE else _plainly
 
 
 def climbed(
@@ -94,10 +100,11 @@ def climbed(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """E and K E after an attack of the points with these pre-activations: δ_i = Wᵀe_i, §1.6 of
     BOAT's Algorithm 1."""
+    if serves(K) and isinstance(network.activation, ReLU) and not by.best:
+        return climb(K, H, top.a, y, radius, stride, by.steps)
     E, KE = torch.zeros_like(H), torch.zeros_like(H)
     sign = -y[..., None] * top.a
-    times = in_pieces if _pieces_serve(network, K) else _plainly
-    product = times(K, top.a, -y[..., None])
+    product = _product(network, K)(K, top.a, -y[..., None])
     best, best_margin = (E.clone(), KE.clone()), y * outputs_of(network, H, top)
     for _ in range(by.steps):
         slope = network.activation.slope(H + KE)

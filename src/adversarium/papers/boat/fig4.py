@@ -1,0 +1,74 @@
+"""Figure 4 of BOAT: clean and robust test accuracy on MNIST over ‖μ‖ and d.
+
+Paper: zeros and ones, n = 100, width 1000, α/‖μ‖ = 0.3; similar transitions as on synthetic data,
+d ~ ‖μ‖⁴ (clean) and d ~ ‖μ‖² (robust).
+Reading: ‖μ‖ is the length of every image, d its number of pixels; ranks along both axes, and the
+powers of level sets where three sizes cross a level. Quick: the 8 × 8 digits, a stand-in whose rows
+decide nothing about MNIST. `--preset paper --data DIR` needs MNIST's idx files in DIR.
+Cost: quick 10 s (2 cores); paper 1 min on a GPU.
+"""
+
+import itertools
+
+from adversarium.papers.boat.figure_runs import PLACES, against_d, along_mu, level_slopes, over_grid
+from adversarium.papers.boat.image_runs import (
+    ACCURACIES,
+    DIGITS,
+    MNIST,
+    SIDES,
+    family_of,
+    on_images,
+)
+from adversarium.papers.boat.regime import gates
+from adversarium.plans import Check, Phase, Switch, counted_as, level, parts, power, where
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+MUS = (0.1, *(round(0.2 * i, 1) for i in range(1, 11)))
+CLAIMED = {"clean": 4.0, "robust": 2.0}
+
+quick = dict(seeds=5, source="digits", sides=(4, 6, 8), mus=(0.1, 0.4, 1.0, 2.0), m=64, steps=100)
+paper = dict(seeds=10, source="mnist", m=1000, steps=1000)
+
+
+def plan(m, steps, source, sides=SIDES, mus=MUS, ratio=0.3):
+    for side, mu in itertools.product(sides, mus):
+        yield on_images(family_of(source), PLACES, source, side, mu, ratio, m, steps)
+
+
+def _parts() -> dict[str, Check]:
+    told: dict[str, Check] = {}
+    for kind, (number, row) in ACCURACIES.items():
+        for words, name, of in (
+            ("rises with ‖μ‖", "rank along ‖μ‖", along_mu),
+            ("falls with d", "rank along −d", against_d),
+        ):
+            ranks = over_grid(f"{name} ({kind})", where(MNIST), number, row, of)
+            told[f"{kind} accuracy {words}"] = level(ranks, 0.0)
+        claimed = CLAIMED[kind]
+        for at in (0.7, 0.8, 0.9):
+            told[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = power(
+                level_slopes(kind, number, row, at, where(MNIST)), claimed - 0.3, claimed + 0.3
+            )
+    return told
+
+
+checks = {"boat.fig4.transition": counted_as("ordering", parts(_parts()))}
+
+figures = tuple(
+    Phase(
+        name=name,
+        title=f"Figure 4: {told} and its level 0.2",
+        run=where((MNIST, DIGITS)),
+        x="‖μ‖",
+        y_along="d",
+        switch=Switch(probe=probe, above=0.2, name=told),
+        x_label="‖μ‖, the length of every image",
+        y_label="d",
+        caption="Mean over seeds. Solid: fitted level set with its power and 99 % band.",
+    )
+    for name, probe, told in (
+        ("clean", "test_error", "clean test error"),
+        ("robust", "robust_test_error", "robust test error"),
+    )
+)

@@ -1,0 +1,61 @@
+"""Figure 5 of BOAT: robust test accuracy on MNIST over d and α/‖μ‖, images of length 5.
+
+Paper: a similar trend as on synthetic data: the accuracy falls with the attack's ratio, and the
+ratio that still allows a given accuracy shrinks as d grows.
+Reading: a network is trained and attacked at every ratio; both statements of Figure 3, between
+neighbouring sizes. Quick: the 8 × 8 digits, a stand-in whose rows decide nothing about MNIST.
+`--preset paper --data DIR` needs MNIST's idx files in DIR.
+Cost: quick 10 s (2 cores); paper 1 min on a GPU.
+"""
+
+import itertools
+
+from adversarium.papers.boat.image_runs import (
+    DIGITS,
+    MNIST,
+    SIDES,
+    family_of,
+    on_images,
+    robust_accuracy,
+)
+from adversarium.papers.boat.regime import gates
+from adversarium.papers.boat.tradeoffs import tradeoff
+from adversarium.plans import Phase, Read, Switch, where
+
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
+
+RATIOS = tuple(round(0.05 * i, 2) for i in range(1, 10))
+PAIRS = ((25, 100), (49, 196), (100, 400), (196, 784))
+
+quick = dict(
+    seeds=5, source="digits", sides=(4, 6, 8), ratios=(0.05, 0.25, 0.45), m=64, steps=100
+)  # fmt: skip
+paper = dict(seeds=10, source="mnist", m=1000, steps=1000)
+
+
+def plan(m, steps, source, sides=SIDES, ratios=RATIOS, mu=5.0):
+    for side, ratio in itertools.product(sides, ratios):
+        at = {"d": Read("data.d"), "α/‖μ‖": ratio}
+        yield on_images(family_of(source), at, source, side, mu, ratio, m, steps)
+
+
+checks = {
+    "boat.fig5.tradeoff": tradeoff(
+        where(MNIST), robust_accuracy, "robust_test_error", {0.9: PAIRS, 0.95: PAIRS, 0.98: PAIRS}
+    )
+}
+
+figures = (
+    Phase(
+        name="map",
+        title="Figure 5: robust test error and its level 0.05",
+        run=where((MNIST, DIGITS)),
+        x="d",
+        y_along="α/‖μ‖",
+        switch=Switch(probe="robust_test_error", above=0.05, name="robust test error"),
+        x_label="d",
+        y_label="α/‖μ‖",
+        caption="Images of length 5, mean over seeds. Solid: fitted level set with its power and "
+        "99 % band.",
+    ),
+)

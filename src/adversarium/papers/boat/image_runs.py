@@ -1,0 +1,38 @@
+"""The runs of BOAT's figures on handwritten zeros and ones."""
+
+from adversarium.data import ZeroOne
+from adversarium.papers.boat.figure_runs import trained
+from adversarium.probes import Error
+
+MNIST, DIGITS = "MNIST", "digits, the stand-in"
+SIDES = (5, 7, 10, 14, 17, 20, 28)
+POINTS = {"mnist": 2115, "digits": 120}  # test images of 0 and 1
+
+
+def family_of(source: str) -> str:
+    """What the images are called: a stand-in never stands for MNIST."""
+    return MNIST if source == "mnist" else DIGITS
+
+
+def on_images(family, at, source, side, mu, ratio, m, steps, **more):
+    """§5 of BOAT on images of length ‖μ‖ without label noise; all test images of 0 and 1."""
+    points = POINTS[source]
+    errors = Error(n=points), Error(n=points, attacks="training")
+    data = ZeroOne(side=side, mu=mu, source=source)
+    return trained(family, at, data, ratio, m, steps, errors, **more)
+
+
+def clean_accuracy(run):
+    """1 − the test error."""
+    return 1 - run.last("test_error")
+
+
+def robust_accuracy(run):
+    """1 − the test error under the training attack."""
+    return 1 - run.last("robust_test_error")
+
+
+ACCURACIES = {
+    "clean": (clean_accuracy, "test_error"),
+    "robust": (robust_accuracy, "robust_test_error"),
+}

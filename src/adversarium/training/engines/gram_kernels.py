@@ -1,0 +1,164 @@
+"""The gram engine's attack and updates as Triton kernels, for single precision on a CUDA device.
+
+During an attack few units change sides, so K c is never multiplied out again: every flip of a unit
+adds or takes a row of K. One program holds one point for the whole attack. Where a factor is the
+units' pattern of 0 and 1, which is exact in 16 bits, the other is cut into two pieces of half
+precision (21 bits) and multiplied on tensor cores with sums in single precision.
+"""
+
+# mypy: disable-error-code="no-untyped-def, untyped-decorator, no-untyped-call"
+import torch
+from torch import Tensor
+
+try:
+    import triton
+    import triton.language as tl
+except ImportError:  # a torch without CUDA comes without it
+    triton = None
+
+TILE, INNER = 128, 32
+
+if triton is not None:
+
+    @triton.jit
+    def _climb(
+        K, H, first, a, y, radius, stride, E, KE, n, steps, m: tl.constexpr, WIDTH: tl.constexpr
+    ):  # fmt: skip
+        row = tl.program_id(0).to(tl.int64)
+        replica = row // n
+        unit = tl.arange(0, WIDTH)
+        there = unit < m
+        h = tl.load(H + row * m + unit, mask=there, other=-1.0)
+        Kc = tl.load(first + row * m + unit, mask=there, other=0.0)
+        side = -tl.load(y + row)
+        sign = side * tl.load(a + replica * m + unit, mask=there, other=0.0)
+        reach, pace = tl.load(radius + replica), tl.load(stride + replica)
+        e, Ke = tl.zeros([WIDTH], tl.float32), tl.zeros([WIDTH], tl.float32)
+        on = h > 0
+        for _ in range(steps):
+            now = (h + Ke) > 0
+            flips = tl.where(now != on, 2 * unit + now.to(tl.int32), -1)
+            flip = tl.max(flips, 0)
+            while flip >= 0:  # a unit at a time, the last first
+                s = flip >> 1
+                turn = (2 * (flip & 1) - 1).to(tl.float32)
+                weight = side * tl.load(a + replica * m + s) * turn
+                Kc += weight * tl.load(K + (replica * m + s) * m + unit, mask=there, other=0.0)
+                flips = tl.where(flips == flip, -1, flips)
+                flip = tl.max(flips, 0)
+            on = now
+            c = tl.where(on, sign, 0.0)
+            square = tl.sum(c * Kc, 0)
+            step = tl.where(square > 0, pace * tl.rsqrt(tl.where(square > 0, square, 1.0)), 0.0)
+            e += step * c
+            Ke += step * Kc
+            size = tl.sum(e * Ke, 0)
+            scale = tl.minimum(reach * tl.rsqrt(tl.where(size > 0, size, 1.0)), 1.0)
+            scale = tl.where(size > 0, scale, 0.0)
+            e *= scale
+            Ke *= scale
+        tl.store(E + row * m + unit, e, mask=there)
+        tl.store(KE + row * m + unit, Ke, mask=there)
+
+    @triton.jit
+    def _cut(K, a, power, high, low, m: tl.constexpr, TILE: tl.constexpr):
+        replica = tl.program_id(1).to(tl.int64)
+        across = tl.cdiv(m, TILE)
+        i = tl.program_id(0) // across * TILE + tl.arange(0, TILE)
+        j = tl.program_id(0) % across * TILE + tl.arange(0, TILE)
+        at = replica * m * m + i[:, None] * m + j[None, :]
+        inside = (i < m)[:, None] & (j < m)[None, :]
+        scale = tl.load(a + replica * m + i, mask=i < m, other=0.0) * tl.load(power + replica)
+        whole = scale[:, None] * tl.load(K + at, mask=inside, other=0.0)
+        top = whole.to(tl.float16)
+        tl.store(high + at, top, mask=inside)
+        tl.store(low + at, (whole - top.to(tl.float32)).to(tl.float16), mask=inside)
+
+    @triton.jit
+    def _plus_outer(
+        base, on, high, low, power, a, out, n, m: tl.constexpr, mirrored: tl.constexpr,
+        TILE: tl.constexpr, INNER: tl.constexpr,
+    ):  # fmt: skip
+        replica = tl.program_id(1).to(tl.int64)
+        across = tl.cdiv(m, TILE)
+        up, along = tl.program_id(0) // across, tl.program_id(0) % across
+        if mirrored and up > along:  # the tile above the diagonal writes this one too
+            return
+        i, j = up * TILE + tl.arange(0, TILE), along * TILE + tl.arange(0, TILE)
+        start = replica * n * m
+        mine, mirror = tl.zeros([TILE, TILE], tl.float32), tl.zeros([TILE, TILE], tl.float32)
+        for first in range(0, n, INNER):
+            k = first + tl.arange(0, INNER)
+            at_i = start + k[None, :] * m + i[:, None]
+            in_i = (k < n)[None, :] & (i < m)[:, None]
+            at_j = start + k[:, None] * m + j[None, :]
+            in_j = (k < n)[:, None] & (j < m)[None, :]
+            on_i = tl.load(on + at_i, mask=in_i, other=0.0)
+            mine = tl.dot(on_i, tl.load(high + at_j, mask=in_j, other=0.0), mine)
+            mine = tl.dot(on_i, tl.load(low + at_j, mask=in_j, other=0.0), mine)
+            if mirrored:
+                on_j = tl.load(on + at_j, mask=in_j, other=0.0)
+                mirror = tl.dot(tl.load(high + at_i, mask=in_i, other=0.0), on_j, mirror)
+                mirror = tl.dot(tl.load(low + at_i, mask=in_i, other=0.0), on_j, mirror)
+        back = 1 / tl.load(power + replica)
+        a_i = back * tl.load(a + replica * m + i, mask=i < m, other=0.0)
+        a_j = back * tl.load(a + replica * m + j, mask=j < m, other=0.0)
+        at = replica * m * m + i[:, None] * m + j[None, :]
+        inside = (i < m)[:, None] & (j < m)[None, :]
+        total = tl.load(base + at, mask=inside, other=0.0) + a_i[:, None] * mine
+        if mirrored:
+            total += a_j[None, :] * mirror
+        tl.store(out + at, total, mask=inside)
+        if mirrored and up < along:
+            there = replica * m * m + j[:, None] * m + i[None, :]
+            tl.store(out + there, tl.trans(total), mask=tl.trans(inside))
+
+
+def serves(K: Tensor) -> bool:
+    """Where these kernels run: single precision on a CUDA device that has Triton."""
+    return triton is not None and K.is_cuda and K.dtype == torch.float32
+
+
+def _power(largest: Tensor) -> Tensor:
+    """The power of two that brings numbers of that size near 2^14, (S,): room in 16 bits."""
+    one = torch.ones_like(largest)
+    return torch.ldexp(one, (14 - torch.frexp(largest).exponent).clamp(-100, 100)).flatten()
+
+
+def _first(K: Tensor, on: Tensor, a: Tensor, side: Tensor) -> Tensor:
+    """side·(on ⊙ a) K: `on` is exact in 16 bits, diag(a)K is cut into two pieces of them."""
+    S, m = K.shape[:2]
+    power = _power(a.abs().amax((-1, -2)) * K.diagonal(dim1=-2, dim2=-1).amax(-1))
+    high, low = (torch.empty_like(K, dtype=torch.float16) for _ in range(2))
+    _cut[triton.cdiv(m, 64) ** 2, S](K, a, power, high, low, m=m, TILE=64)
+    summed = torch.bmm(on, high, out_dtype=torch.float32)
+    return (side / power[:, None, None]) * summed.add_(torch.bmm(on, low, out_dtype=torch.float32))
+
+
+def climb(
+    K: Tensor, H: Tensor, a: Tensor, y: Tensor, radius: Tensor, stride: Tensor, steps: int
+) -> tuple[Tensor, Tensor]:
+    """E and K E after an attack on ReLU units."""
+    S, n, m = H.shape
+    of_each = (t.expand(S, 1, 1) for t in (radius, stride))
+    K, H, a, y, radius, stride = (t.contiguous() for t in (K, H, a, y, *of_each))
+    first = _first(K, (H > 0).half(), a, -y[..., None])
+    E, KE = torch.empty_like(H), torch.empty_like(H)
+    width = triton.next_power_of_2(m)
+    _climb[(S * n,)](K, H, first, a, y, radius, stride, E, KE, n, steps, m=m, WIDTH=width)
+    return E, KE
+
+
+def plus_outer(base: Tensor, on: Tensor, Z: Tensor, a: Tensor, mirrored: bool) -> Tensor:
+    """base + U, U = diag(a)·onᵀZ for `on` of 0 and 1; mirrored: base + U + Uᵀ, base symmetric."""
+    (S, n, m), power = Z.shape, _power(Z.abs().amax((-1, -2)))
+    scaled = Z * power[:, None, None]
+    high = scaled.half()
+    low = scaled.sub_(high).half()
+    base, on, a = base.contiguous(), on.half().contiguous(), a.contiguous()
+    out = torch.empty_like(base)
+    _plus_outer[triton.cdiv(m, TILE) ** 2, S](
+        base, on, high, low, power, a, out, n, m=m, mirrored=mirrored, TILE=TILE, INNER=INNER,
+        num_warps=8,
+    )  # fmt: skip
+    return out

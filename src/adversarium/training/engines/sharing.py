@@ -1,0 +1,78 @@
+"""Settings that share their draws: runs that differ in ‖μ‖, the attack or the rule ask for the same
+first weights and the same noise, seed by seed."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from adversarium.sockets import Centred, Distribution
+from adversarium.training.rules import Tree
+from adversarium.training.setting import A, B, D, L, Setting
+
+T = TypeVar("T")
+MOST = {"cpu": 2**28, "cuda": 2**33}  # bytes that are held for the next run
+
+_held: OrderedDict[Hashable, Any] = OrderedDict()
+
+
+def _bytes(drawn: object) -> int:
+    """The size of a batch or of weights."""
+    leaves = tree_leaves(drawn if isinstance(drawn, Tensor | dict) else vars(drawn))
+    return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, Tensor))
+
+
+def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
+    """What `make` draws; drawn once as long as it is among the latest, which are held.
+
+    >>> import torch
+    >>> a = shared(("example",), "cpu", lambda: torch.zeros(3))
+    >>> a is shared(("example",), "cpu", lambda: torch.zeros(3))
+    True
+    """
+    whole = (*key, device)
+    if whole in _held:
+        _held.move_to_end(whole)
+        return cast(T, _held[whole])
+    made = make()
+    _held[whole] = made
+    kind = "cuda" if device.startswith("cuda") else "cpu"
+    while len(_held) > 1 and sum(map(_bytes, _held.values())) > MOST[kind]:
+        _held.popitem(last=False)
+    return made
+
+
+@dataclass(frozen=True)
+class SharingSetting(Setting[D, L, A, B]):
+    """A setting whose points and first weights are drawn once for all runs that ask for them.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.networks import TwoLayer
+    >>> from adversarium.training import Rule
+    >>> given = TwoLayer(m=4), None, Rule(n=5, steps=1, eta=0.1), (0, 1)
+    >>> near, far = (SharingSetting(Clusters(d=3, mu=mu), *given) for mu in (1.0, 9.0))
+    >>> near.W0 is far.W0, near.train.x.equal(far.train.x)
+    (True, False)
+    """
+
+    def draw(self, data: Distribution[Any], n: int, use: str) -> B:
+        """n points of every seed, from the stream of that use."""
+        if not isinstance(data, Centred):  # of others it is not known what they share
+            return super().draw(data, n, use)
+        noise = shared(
+            (data.centred, n, use, self.seeds, self.dtype), self.device,
+            lambda: super(SharingSetting, self).draw(data.centred, n, use),
+        )  # fmt: skip
+        return cast(B, data.about(noise))
+
+    @cached_property
+    def W0(self) -> Tree:
+        """The initial weights of every seed."""
+        return shared(
+            (self.network, self.data.shape, self.data.k, self.seeds, self.dtype), self.device,
+            self.first_weights,
+        )  # fmt: skip
