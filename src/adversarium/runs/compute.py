@@ -3,7 +3,7 @@ writes nothing, and gives the same numbers wherever it runs."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
 from adversarium.training import train
+from adversarium.training.engines.sharing import SharingSetting
 
 Progress = Callable[[int, int], None]  # (steps done, steps in all)
 
@@ -44,6 +45,16 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
             blocks += alone.blocks
             failures |= alone.failures
         return Outcome(tuple(blocks), failures)
+
+
+def draw_ahead(unit: Unit) -> None:
+    """Draws what a unit will ask for first, where its settings hold draws for each other. What goes
+    wrong here goes wrong again where it is told."""
+    with suppress(*RAISED):
+        for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
+            setting = job.setting(seeds, unit.device) if job.engine is not None else None
+            if isinstance(setting, SharingSetting):
+                setting.ahead()
 
 
 @contextmanager

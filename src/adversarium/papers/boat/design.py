@@ -34,7 +34,7 @@ paper = dict(seeds=10, m=1000, steps=1000, points=1000)
 
 def plan(
     m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, others=(1000, 4000, 9000, 18000),
-    design=(1000, 2000, 4000, 9000, 18000),
+    design=(1000, 3000, 8000, 18000),
 ):  # fmt: skip
     for d, mu in itertools.product(sizes, mus):
         yield on_clusters(MAP, PLACES, d, mu, ratio, m, steps, points)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Protocol, runtime_checkable
 
 from adversarium.runs.blocks import Outcome
-from adversarium.runs.compute import compute
+from adversarium.runs.compute import compute, draw_ahead
 from adversarium.runs.jobs import Unit
 
 # units done, the unit that is told of, steps done, steps in all
@@ -32,6 +33,8 @@ class Here:
         """Every unit with what it made, in order."""
         for i, unit in enumerate(units):
             told(i, i, 0, 1)
+            if unit.device != "cpu" and i + 1 < len(units):  # the processor is free meanwhile
+                Thread(target=draw_ahead, args=(units[i + 1],), daemon=True).start()
             yield unit, compute(unit, experiment, partial(told, i, i))
 
 

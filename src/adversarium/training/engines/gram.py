@@ -31,7 +31,7 @@ from adversarium.training.engines.gram_attack import (
     leaves_span,
     outputs_of,
 )
-from adversarium.training.engines.gram_kernels import plus_outer, serves
+from adversarium.training.engines.gram_kernels import plus_outer, rough_product, serves
 from adversarium.training.engines.sharing import SharingSetting
 from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
@@ -106,7 +106,8 @@ class Coordinates:
         eye = torch.eye(rule.n, dtype=h.dtype, device=h.device)
         H = self.H + fixed.G @ C + HE @ C
         K = self._plus(self.K, on, pull * half, mirrored=True)
-        A = self._plus(self.A, on, pull * (E @ self.A))
+        # E W is shorter than X by α/√d, so that 10 bits of E A are 16 of the step
+        A = self._plus(self.A, on, pull * rough_product(E, self.A))
         B = self.B + C.mT @ (E @ self.B + eye)
         if not isinstance(network, TwoLayer):
             still = network.still

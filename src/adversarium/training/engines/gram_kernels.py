@@ -162,3 +162,15 @@ def plus_outer(base: Tensor, on: Tensor, Z: Tensor, a: Tensor, mirrored: bool) -
         num_warps=8,
     )  # fmt: skip
     return out
+
+
+def rough_product(L: Tensor, R: Tensor) -> Tensor:
+    """L R in TF32 (10 bits) where these kernels run."""
+    if not serves(R):
+        return L @ R
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        return L @ R
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before

@@ -3,8 +3,10 @@ first weights and the same noise, seed by seed."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 from torch import Tensor
@@ -17,7 +19,9 @@ from adversarium.training.setting import A, B, D, L, Setting
 T = TypeVar("T")
 MOST = {"cpu": 2**28, "cuda": 2**33}  # bytes that are held for the next run
 
-_held: OrderedDict[Hashable, Any] = OrderedDict()
+_held: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+_asked: set[tuple[int, str]] = set()  # how many points were drawn for which use
+_lock = Lock()
 
 
 def _bytes(drawn: object) -> int:
@@ -27,7 +31,8 @@ def _bytes(drawn: object) -> int:
 
 
 def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
-    """What `make` draws; drawn once as long as it is among the latest, which are held.
+    """What `make` draws; drawn once as long as it is among the latest, which are held. Whoever asks
+    while it is being drawn waits for it.
 
     >>> import torch
     >>> a = shared(("example",), "cpu", lambda: torch.zeros(3))
@@ -35,15 +40,33 @@ def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
     True
     """
     whole = (*key, device)
-    if whole in _held:
-        _held.move_to_end(whole)
-        return cast(T, _held[whole])
-    made = make()
-    _held[whole] = made
-    kind = "cuda" if device.startswith("cuda") else "cpu"
-    while len(_held) > 1 and sum(map(_bytes, _held.values())) > MOST[kind]:
-        _held.popitem(last=False)
-    return made
+    with _lock:
+        known = _held.get(whole)
+        if known is None:
+            mine: Future[T] = Future()
+            _held[whole] = mine
+        else:
+            _held.move_to_end(whole)
+    if known is not None:
+        return cast(T, known.result())
+    try:
+        mine.set_result(make())
+    except BaseException as fault:
+        with _lock:
+            del _held[whole]
+        mine.set_exception(fault)
+        raise
+    _forget(MOST["cuda" if device.startswith("cuda") else "cpu"])
+    return mine.result()
+
+
+def _forget(most: int) -> None:
+    """Lets go of the oldest draws until the rest is small enough; the latest stays."""
+    with _lock:
+        sizes = {k: _bytes(drawn.result()) for k, drawn in _held.items() if drawn.done()}
+        for key in list(sizes)[:-1]:
+            if sum(sizes.values()) > most:
+                del _held[key], sizes[key]
 
 
 @dataclass(frozen=True)
@@ -63,6 +86,7 @@ class SharingSetting(Setting[D, L, A, B]):
         """n points of every seed, from the stream of that use."""
         if not isinstance(data, Centred):  # of others it is not known what they share
             return super().draw(data, n, use)
+        _asked.add((n, use))
         noise = shared(
             (data.centred, n, use, self.seeds, self.dtype), self.device,
             lambda: super(SharingSetting, self).draw(data.centred, n, use),
@@ -76,3 +100,9 @@ class SharingSetting(Setting[D, L, A, B]):
             (self.network, self.data.shape, self.data.k, self.seeds, self.dtype), self.device,
             self.first_weights,
         )  # fmt: skip
+
+    def ahead(self) -> None:
+        """Draws what the settings before it asked for, so that it lies ready."""
+        _ = self.W0, self.train
+        for n, use in [asked for asked in _asked if asked[1] != "train"]:
+            self.draw(self.data, n, use)
