@@ -14,6 +14,7 @@ from adversarium.papers.boat.figure_runs import (
     grid_of,
     jackknife,
     level_slope,
+    level_slopes,
 )
 from adversarium.plans import (
     Check,
@@ -143,6 +144,14 @@ _EFFECTS = {
     if not (change == CHANGES[0] and kind == "clean")
 }
 
+_POWERS = {
+    f"power with balanced labels: {kind} accuracy {at:g}": setting(
+        "level", level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED))
+    )
+    for kind, levels in AT.items()
+    for at in levels
+}
+
 checks: dict[str, Check] = {
     "boat.fig1.refined": counted_as(
         "level",
@@ -170,6 +179,7 @@ checks: dict[str, Check] = {
                     *(power(effect(CHANGES[0], "clean", at), 0.0, math.inf) for at in AT["clean"])
                 ),
                 **_EFFECTS,
+                **_POWERS,
             }
         ),
     ),

@@ -39,7 +39,7 @@ PANELS = (
 )
 
 quick = dict(seeds=5, m=64, steps=200, points=300)
-paper = dict(seeds=10, m=1000, steps=1000, points=2000)
+paper = dict(seeds=20, m=1000, steps=1000, points=2000)
 
 
 def plan(m, steps, points):

@@ -22,7 +22,7 @@ PANELS = (
 )
 
 quick = dict(seeds=5, source="digits", m=64, steps=200)
-paper = dict(seeds=10, source="mnist", m=1000, steps=1000)
+paper = dict(seeds=20, source="mnist", m=1000, steps=1000)
 
 
 def plan(m, steps, source):

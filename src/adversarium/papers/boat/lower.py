@@ -47,7 +47,7 @@ paper = dict(seeds=10)
 
 
 def plan(
-    laws=tuple(LAWS), mus=MUS, betas=BETAS, spreads=(1, 4, 16, 100), steps=300, points=4000,
+    laws=tuple(LAWS), mus=MUS, betas=BETAS, spreads=(1, 4, 16, 100), steps=300, points=16_000,
     draws=200_000,
 ):  # fmt: skip
     place = {"law": "", "mu": Read("mu"), "beta": Read("beta")}
