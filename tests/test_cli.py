@@ -150,7 +150,7 @@ def test_a_changed_run_is_marked_and_never_enters_the_ledger(changed, call, tmp_
 
 def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
     out = call("run", "boat.published", "--dry-run").stdout
-    assert "engine gram" in out and "10 of 10 seeds" in out
+    assert "engine gram" in out and "5 of 5 seeds" in out
     assert "MiB" in out and "time unknown" in out and "measured: quick" in out
     out = call("run", "boat.published", "--dry-run", "--set", "attack.start=uniform").stdout
     assert "not gram: gram needs normalised steps from a zero start" in out

@@ -138,7 +138,8 @@ class Table:
 @dataclass(frozen=True, kw_only=True)
 class Switch:
     """What a sweep looks for: a number's last value above or below a level; and the theorem's
-    boundary, `predicted(run)`: positive where it should be above, negative where below.
+    boundary, `predicted(run)`: positive where it should be above, negative where below; or the
+    power of x in y that a paper prints without a constant.
 
     >>> switch = Switch(probe="memory_share", above=0.5, predicted=lambda run: 20 - run.n)
     >>> switch.above
@@ -149,6 +150,7 @@ class Switch:
     above: float
     name: str = ""
     predicted: Callable[[Any], float] | None = None
+    printed: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

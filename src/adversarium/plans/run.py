@@ -4,7 +4,6 @@ import."""
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from numbers import Integral, Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -73,7 +72,7 @@ class _Placed:
     family: str
     at: Mapping[str, Any]
 
-    @cached_property
+    @property
     def coordinates(self) -> dict[str, Any]:
         """Where the task stands in its family, by name."""
         return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}

@@ -10,7 +10,7 @@ Cost: quick 40 s (2 cores); paper 2 min on a GPU.
 
 import itertools
 
-from adversarium.papers.boat.fig1_checks import checks, predicted
+from adversarium.papers.boat.fig1_checks import CLAIMED, checks, predicted
 from adversarium.papers.boat.figure_runs import BETA, MAP, MUS, PLACES, SIZES, on_clusters
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import Phase, Switch, where
@@ -47,11 +47,17 @@ figures = tuple(
         run=where(MAP),
         x="‖μ‖",
         y_along="d",
-        switch=Switch(probe=probe, above=level, name=told, predicted=_beyond(probe, level)),
+        switch=Switch(
+            probe=probe,
+            above=level,
+            name=told,
+            predicted=_beyond(probe, level),
+            printed=CLAIMED[name],
+        ),
         x_label="‖μ‖",
         y_label="d",
         caption="Mean over seeds. Solid: fitted level set with its power and 99 % band; dashed: "
-        "the linearised network's prediction, without a fit (ours).",
+        "the linearised network's prediction, without a fit (ours); dotted: the printed power.",
     )
     for name, probe, told in (
         ("clean", "clean_error_c", "clean error against the true label"),

@@ -33,7 +33,7 @@ def phase(figure: Phase, runs: list[Rows]) -> Drawing:
     if figure.switch.predicted is not None:
         margins = np.array([figure.switch.predicted(run.task) for run in runs])
         theorem = crossings(points[:, 0], points[:, 1], margins)
-    picture = plane.draw(figure.title, what, line, theorem)
+    picture = plane.draw(figure.title, what, line, theorem, figure.switch.printed)
     if figure.point is not None:
         text, x, y = figure.point
         picture.axes[0].plot(x, y, marker="*", markersize=14, color=COLOURS[1], zorder=5)

@@ -44,9 +44,11 @@ class Plane:
         what: str,
         line: Boundary | None,
         theorem: np.ndarray,
+        printed: float | None = None,
     ) -> Any:
         """A phase diagram on logarithmic axes: coloured cells, the theorem's boundary (dashed,
-        one (x, y) a row, or no row) and the fitted one (solid, with its band)."""
+        one (x, y) a row, or no row), the fitted one (solid, with its band) and one of the printed
+        power through the middle of the fitted one (dotted)."""
         picture, ((axis,),) = canvas((6.4, 4.8))
         shown = self._cells(axis)
         middle = np.nanmean(self.values) if np.isfinite(self.values).any() else 0.0
@@ -60,6 +62,13 @@ class Plane:
             label = f"fitted, power {slope:.2f} [{a:.2f}, {b:.2f}]"
             axis.plot(across, y, color=COLOURS[1], linewidth=2, label=label, zorder=3)
             axis.fill_between(across, low, high, color=COLOURS[1], alpha=0.3, linewidth=0, zorder=2)
+        if line is not None and printed is not None:
+            y = line.y(across)[0]
+            inside = across[(y >= self.y.min()) & (y <= self.y.max())]
+            middle_x = np.exp(np.log(inside if len(inside) else across).mean())
+            through = line.y(np.array([middle_x]))[0] * (across / middle_x) ** printed
+            label = f"printed power {printed:g}, the constant fitted"
+            axis.plot(across, through, color="black", linestyle=":", linewidth=2, label=label)
         if len(theorem):
             label = "predicted"
             if line is not None:
