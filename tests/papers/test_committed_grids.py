@@ -65,7 +65,8 @@ def test_three_cells_of_a_committed_grid_are_those_of_the_plain_engine(id, monke
             pytest.skip("no MNIST here")
         monkeypatch.setenv("ADVERSARIUM_DATA", str(MNIST))
     for i, (run, known) in enumerate(cells(id)):
-        made = again(run, ("risk", *ERRORS) if i == 1 else ("risk",))
+        curves = id in ("boat.fig2", "boat.fig6")  # errors at every moment take a minute
+        made = again(run, ("risk", *ERRORS) if i == 1 and not curves else ("risk",))
         assert len(made) >= 1
         for (name, t), value in made.items():
             off = {"rel": 2e-3} if name == "risk" else {"abs": 4e-3}  # a few points of thousands

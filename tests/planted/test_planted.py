@@ -24,6 +24,7 @@ LONG = {
     *("cgro.lemmas", "cgro.dynamics", "cgro.constructions", "cgrm.tab1.digits"),
     *("cgrm.constructions", "cgrm.modified", "cgrm.linear", "rnrf.fig3", "rnrf.dimension"),
     *("rnrf.theorems", "rnrf.phases", "rnrf.recursions", "rnrf.setting"),
+    *("boat.events", "boat.lower"),
 }
 HOMES = [
     pytest.param(id, marks=pytest.mark.long if id in LONG else pytest.mark.slow)

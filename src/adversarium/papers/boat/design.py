@@ -1,7 +1,7 @@
 """What moves the powers of BOAT's Figure 1, and the map that is predicted without a fit.
 
-Ours: the linearised network predicts every cell of the map; the printed powers 4 and 2 are those of
-a classifier that sees no class imbalance and no random function of the initialisation.
+Ours: the linearised network predicts every cell of the map without a fit; the powers of its level
+sets rise with the level, and are not the printed 4 and 2.
 Reading: the map of boat.fig1; balanced labels; a quarter of the width at twice the radius (blind);
 and a design of five changes (balanced labels, no biases, a fixed top layer, a quarter of the steps,
 half of n), sixteen combinations with an even number of them, so that no change and no pair of

@@ -71,20 +71,21 @@ def _off(kind: str, family: str, offset: bool = True) -> Quantity:
     return quantity(told, value, Need(where(family), (row,)))
 
 
-def _slope_gap(kind: str, at: float) -> Quantity:
+def _slope_gap(kind: str, at: float, family: str = MAP, offset: bool = True) -> Quantity:
     """A measured power less the one that the prediction has on the same grid."""
     number, row = ACCURACIES[kind]
     which = 0 if kind == "clean" else 1
 
     def value(rows: Evidence) -> np.ndarray:
-        runs = rows.where(where(MAP))
+        runs = rows.where(where(family))
         mu, d, made = grid_of(runs, "‖μ‖", "d", number)
-        told = grid_of(runs, "‖μ‖", "d", lambda run: np.array([predicted(run.run)[which]]))[2][0]
-        slope = level_slope(mu, d, told, at)
+        by = grid_of(runs, "‖μ‖", "d", lambda run: np.array([predicted(run.run, offset)[which]]))
+        slope = level_slope(mu, d, by[2][0], at)
         return jackknife(made, lambda table: level_slope(mu, d, table, at)) - slope
 
     name = f"power of ‖μ‖ in d less the predicted one, {kind} accuracy {at:g}"
-    return quantity(name, value, Need(where(MAP), (row,)))
+    told = name if family == MAP else f"{name} ({family})"
+    return quantity(told, value, Need(where(family), (row,)))
 
 
 def _place(some: tuple[str, ...]) -> Where:
@@ -145,11 +146,19 @@ _EFFECTS = {
 }
 
 _POWERS = {
-    f"power with balanced labels: {kind} accuracy {at:g}": setting(
-        "level", level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED))
-    )
+    f"{told}: {kind} accuracy {at:g}": setting("level", number)
     for kind, levels in AT.items()
     for at in levels
+    for told, number in (
+        (
+            "power with balanced labels",
+            level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED)),
+        ),
+        (
+            "power with balanced labels less the predicted one without offset",
+            _slope_gap(kind, at, BALANCED, offset=False),
+        ),
+    )
 }
 
 checks: dict[str, Check] = {

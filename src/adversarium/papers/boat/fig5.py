@@ -3,7 +3,7 @@
 Paper: a similar trend as on synthetic data: the accuracy falls with the attack's ratio, and the
 ratio that still allows a given accuracy shrinks as d grows.
 Reading: a network is trained and attacked at every ratio; both statements of Figure 3, between
-neighbouring sizes. Quick: the 8 × 8 digits, a stand-in whose rows decide nothing about MNIST.
+d and 4d. Quick: the 8 × 8 digits, a stand-in whose rows decide nothing about MNIST.
 `--preset paper --data DIR` needs MNIST's idx files in DIR.
 Cost: quick 10 s (2 cores); paper 1 min on a GPU.
 """
