@@ -1,6 +1,8 @@
 """What users met with code in several files, samples and folders: nothing stale, nothing lost."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -52,6 +54,43 @@ def test_the_parts_of_a_file_are_its_local_modules_and_the_files_that_it_reads(t
     names = [path.name for path in sources(tmp_path / "own.py")]
     assert names[0] == "own.py"
     assert set(names[1:]) == {"helper.py", "second.py", "__init__.py", "thing.py", "in.txt"}
+
+
+def test_folders_without_init_joined_paths_and_names_without_a_dot_are_parts(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from lib.consts import C\nhere = Path(__file__).parent\n"
+        "(here / 'tables' / 'c.txt').read_text()\nopen('plain')\nfrom far.away import D\n"
+    )
+    for name in ("lib/consts.py", "tables/c.txt", "plain", "tables/other.txt", "_old/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    parts = {str(path.relative_to(tmp_path.resolve())) for path in sources(tmp_path / "own.py")}
+    assert parts == {"own.py", "lib/consts.py", "tables/c.txt", "plain"}
+
+
+PROMPT = """
+import adversarium as av, torch
+def twice(x): return {factor} * x
+class Net:
+    def init(self, rng, shape, k): return torch.zeros(shape, dtype=torch.float64)
+    def f(self, W, x): return {scale} * twice((x * W[..., None, :]).sum(-1))
+data = av.data.Clusters(d=5, mu=1.0, beta=0.0)
+run = av.Run(data=data, network=Net(), n=10, steps=3, eta=0.1, probes=[av.probes.risk])
+result = av.run(run, seeds=range(2), store="prompt.sqlite")
+print(result["risk"][:, -1].tolist())
+"""
+
+
+def test_what_is_written_at_a_prompt_is_known_by_its_code(tmp_path):
+    def told(factor, scale):
+        text = PROMPT.format(factor=factor, scale=scale)
+        done = subprocess.run([sys.executable, "-"], input=text, cwd=tmp_path, text=True,
+                              capture_output=True, check=True)  # fmt: skip
+        return done.stdout
+
+    first = told(1.0, 1.0)
+    assert told(1.0, 8.0) != first and told(3.0, 1.0) not in (first, told(1.0, 8.0))
+    assert told(1.0, 1.0) == first
 
 
 FACTOR, TABLE = 1.0, {"c": 1.0}

@@ -5,6 +5,7 @@ import hashlib
 import inspect
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial
@@ -91,7 +92,7 @@ def _name(thing: Any) -> str:
         files = sorted(file.parent.glob("*.py")) if inside else [file]
         told = code_digest(*files)
     except (OSError, TypeError):
-        told = hashlib.sha256(repr(thing).encode()).hexdigest()[:12]
+        told = "prompt"  # written at a prompt: no file tells it, its code does
     held = _held(thing)
     return f"{thing.__qualname__}@{told}" + (f"+{digest(held, 12)}" if held else "")
 
@@ -103,7 +104,10 @@ def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
         return {}
     seen = seen | {id(thing)}
     if isinstance(thing, type):
-        inner = {k: v for k, v in vars(thing).items() if not k.startswith("__")}
+        bare = {k: getattr(v, "__func__", getattr(v, "fget", v)) for k, v in vars(thing).items()}
+        prompt = not hasattr(sys.modules.get(thing.__module__), "__file__")
+        inner = {k: v for k, v in bare.items()
+                 if k[:2] != "__" or (prompt and isinstance(v, FunctionType))}  # fmt: skip
         return _told(inner, thing.__module__, seen)
     if not isinstance(thing, FunctionType):
         return {}
@@ -114,7 +118,20 @@ def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
     named = {n: thing.__globals__[n] for n in names if n in thing.__globals__ and n[:2] != "__"}
     defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
     given = {f"={k}": v for k, v in defaults.items()}
+    if not Path(thing.__code__.co_filename).is_file():
+        given["<code>"] = _compiled(thing.__code__)
     return _told({**named, **free, **given}, thing.__module__, seen)
+
+
+def _compiled(code: Any) -> list[Any]:
+    """Code as Python runs it, where no file tells its text."""
+    inner = [_compiled(one) if hasattr(one, "co_code") else _constant(one)
+             for one in code.co_consts]  # fmt: skip
+    return [code.co_code.hex(), inner, list(code.co_names), list(code.co_varnames)]
+
+
+def _constant(one: Any) -> str:
+    return str(sorted(map(repr, one))) if isinstance(one, frozenset) else repr(one)
 
 
 def _names(code: Any) -> set[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 _WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|fig$")
 _READS = re.compile(r"""(?:environ(?:\.get)?|getenv)\s*[\[(]\s*["'](\w+)["']""")
 _HOME = Path(__file__).parent
+_MOST = 5000  # files below a folder that are known by name
 _LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one size and time count
 
 
@@ -110,28 +111,36 @@ def _imported(file: Path, node: ast.ImportFrom) -> list[Path]:
 
 
 def _module(file: Path, name: str) -> list[Path]:
-    """The file of a local module, or all files of a local package; none of what is installed."""
+    """The file of a local module, or all files of a local package (with an `__init__.py` or
+    without); none of what is installed."""
     top = name.partition(".")[0]
-    for home in (file.parent / top, _found(top)):
-        if home is not None and (home / "__init__.py").is_file() and _local(home):
-            return sorted(one.resolve() for one in home.rglob("*.py"))
-        if home is not None and home.with_suffix(".py").is_file() and _local(home):
+    for home in (file.parent / top, *_found(top)):
+        if (
+            home.with_suffix(".py").is_file()
+            and _local(home)
+            and not (home / "__init__.py").is_file()
+        ):
             return [home.with_suffix(".py").resolve()]
+        if home.is_dir() and _local(home):
+            return sorted(one.resolve() for one in home.rglob("*.py"))
     return []
 
 
-def _found(top: str) -> Path | None:
-    """Where Python finds a module, without its ending."""
+def _found(top: str) -> list[Path]:
+    """Where Python finds a module, without its ending; a folder without `__init__.py` may have
+    several places."""
     if top in sys.stdlib_module_names:
-        return None
+        return []
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
-        return None
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        return None
+        return []
+    if spec is None:
+        return []
+    if not spec.origin or not spec.origin.endswith(".py"):
+        return [Path(place) for place in spec.submodule_search_locations or ()]
     origin = Path(spec.origin)
-    return origin.parent if origin.name == "__init__.py" else origin.with_suffix("")
+    return [origin.parent if origin.name == "__init__.py" else origin.with_suffix("")]
 
 
 def _local(home: Path) -> bool:
@@ -143,14 +152,30 @@ def _local(home: Path) -> bool:
 
 
 def _named(file: Path, word: str) -> list[Path]:
-    """The file beside the code, or in the working directory, that a string names."""
-    if not 0 < len(word) < 200 or "\n" in word or "\0" in word or "." not in word:
+    """The files that a string names: beside the code, in the working directory, or, by their last
+    part, in a folder below the code (`here / "tables" / "c.txt"`)."""
+    if not 0 < len(word) < 200 or "\n" in word or "\0" in word:
         return []
     try:
-        places = [file.parent / word, Path(word)]
+        places = [file.parent / word, Path(word), *_below(file.parent).get(Path(word).name, ())]
         return [one.resolve() for one in places if one.is_file() and not _kept(one)]
     except (OSError, ValueError):
         return []
+
+
+@lru_cache(maxsize=8)
+def _below(folder: Path) -> dict[str, tuple[Path, ...]]:
+    """The files of the folders below one, by their names; of the first 5,000."""
+    found: dict[str, tuple[Path, ...]] = {}
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one[0] not in "._")
+        for name in names if Path(place) != folder else ():
+            found[name] = (*found.get(name, ()), Path(place) / name)
+            count += 1
+        if count > _MOST:
+            break
+    return found
 
 
 def _kept(file: Path) -> bool:

@@ -16,9 +16,8 @@ def family_of(source: str) -> str:
 
 def on_images(family, at, source, side, mu, ratio, m, steps, **more):
     """§5 of BOAT on images of length ‖μ‖ without label noise; all test images of 0 and 1."""
-    points = POINTS[source]
-    errors = Error(n=points), Error(n=points, attacks="training")
     data = ZeroOne(side=side, mu=mu, source=source)
+    errors = Error(n=POINTS[source]), Error(n=POINTS[source], attacks="training")
     return trained(family, at, data, ratio, m, steps, errors, **more)
 
 
