@@ -53,22 +53,22 @@ def combinations() -> list[tuple[str, ...]]:
     return [some for k in (0, 2, 4) for some in itertools.combinations(CHANGES, k)]
 
 
-def _off(kind: str, family: str, offset: bool = True) -> Quantity:
+def _off(kind: str, told: str, *meant: Where, offset: bool = True) -> Quantity:
     """The root mean square of measured (mean over seeds) less predicted accuracies; a jackknife
     pseudo-value a seed."""
     number, row = ACCURACIES[kind]
     which = 0 if kind == "clean" else 1
 
     def value(rows: Evidence) -> np.ndarray:
-        runs = list(rows.where(where(family)))
+        runs = [run for some in meant for run in rows.where(some)]
         if not runs:
-            raise NoSuchRun(f"no runs are {family}")
+            raise NoSuchRun(f"no runs are {told}")
         made = np.stack([number(run) for run in runs], 1)
-        told = np.array([predicted(run.run, offset)[which] for run in runs])
-        return jackknife(made, lambda mean: float(np.sqrt(((mean - told) ** 2).mean())))
+        by = np.array([predicted(run.run, offset)[which] for run in runs])
+        return jackknife(made, lambda mean: float(np.sqrt(((mean - by) ** 2).mean())))
 
-    told = f"r.m.s. distance of the {kind} map ({family})"
-    return quantity(told, value, Need(where(family), (row,)))
+    needs = (Need(some, (row,)) for some in meant)
+    return quantity(f"r.m.s. distance of the {kind} map ({told})", value, *needs)
 
 
 def _slope_gap(kind: str, at: float, family: str = MAP, offset: bool = True) -> Quantity:
@@ -117,25 +117,8 @@ def effect(change: str, kind: str, at: float) -> Quantity:
     return quantity(told, value, Need(where(DESIGN), (ACCURACIES[kind][1],)))
 
 
-def _design_off(kind: str) -> Quantity:
-    """The root mean square distance of the prediction over all cells of the design that keep what
-    it knows: biases and the top layer trained, labels not balanced."""
-    number, row = ACCURACIES[kind]
-    which = 0 if kind == "clean" else 1
-    known = [c for c in combinations() if not {"balanced labels", "no biases",
-                                               "a fixed top layer"} & set(c)]  # fmt: skip
-
-    def value(rows: Evidence) -> np.ndarray:
-        runs = [run for some in known for run in rows.where(_place(some))]
-        if not runs:
-            raise NoSuchRun("no runs are design")
-        made = np.stack([number(run) for run in runs], 1)
-        told = np.array([predicted(run.run)[which] for run in runs])
-        return jackknife(made, lambda mean: float(np.sqrt(((mean - told) ** 2).mean())))
-
-    told = f"r.m.s. distance of the {kind} map (half of n and a quarter of the steps)"
-    return quantity(told, value, Need(where(DESIGN), (row,)))
-
+# combinations that change nothing but what the prediction knows
+_KNOWN = [some for some in combinations() if set(some) <= set(CHANGES[3:])]
 
 _EFFECTS = {
     f"{change}: {kind} accuracy {at:g}": setting("level", effect(change, kind, at))
@@ -173,16 +156,27 @@ checks: dict[str, Check] = {
                     for kind, levels in LEVELS.items()
                 },
                 "the map within 0.03": every(
-                    *(level(_off(kind, MAP), high=0.03) for kind in LEVELS)
+                    *(level(_off(kind, MAP, where(MAP)), high=0.03) for kind in LEVELS)
                 ),
                 "blind: a quarter of the width, twice the radius": every(
-                    *(level(_off(kind, NARROW), high=0.03) for kind in LEVELS)
+                    *(level(_off(kind, NARROW, where(NARROW)), high=0.03) for kind in LEVELS)
                 ),
                 "blind: half of n and a quarter of the steps": every(
-                    *(level(_design_off(kind), high=0.03) for kind in LEVELS)
+                    *(
+                        level(
+                            _off(
+                                kind, "half of n and a quarter of the steps", *map(_place, _KNOWN)
+                            ),
+                            high=0.03,
+                        )
+                        for kind in LEVELS
+                    )
                 ),
                 "balanced labels: the map without offset": every(
-                    *(level(_off(kind, BALANCED, offset=False), high=0.03) for kind in LEVELS)
+                    *(
+                        level(_off(kind, BALANCED, where(BALANCED), offset=False), high=0.03)
+                        for kind in LEVELS
+                    )
                 ),
                 "balanced labels raise the clean powers": every(
                     *(power(effect(CHANGES[0], "clean", at), 0.0, math.inf) for at in AT["clean"])

@@ -106,7 +106,7 @@ class Coordinates:
         eye = torch.eye(rule.n, dtype=h.dtype, device=h.device)
         H = self.H + fixed.G @ C + HE @ C
         K = self._plus(self.K, on, pull * half, mirrored=True)
-        # E W is shorter than X by α/√d, so that 10 bits of E A are 16 of the step
+        # A serves the rebuilt weights alone, and E W is at most α long beside x: 10 bits suffice
         A = self._plus(self.A, on, pull * rough_product(E, self.A))
         B = self.B + C.mT @ (E @ self.B + eye)
         if not isinstance(network, TwoLayer):

@@ -17,7 +17,7 @@ from adversarium.sockets import Attack
 from adversarium.training.engines.gram_kernels import climb, serves
 
 WIDE = 512  # units from which flips are quicker than products, measured on two cores
-MOST = 50  # with more than a share 1/MOST of flips the product is quicker
+MOST = 50  # beyond a share 1/MOST of flips the product is made anew (chosen, not measured)
 
 _MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "exponential")
 
