@@ -1,6 +1,7 @@
 """Two workers on two cores: one thread each, or they starve each other; and the program, called."""
 
 import signal
+import sys
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ torch.set_num_threads(1)
 def call(tmp_path, monkeypatch, capsys):
     """The program in this process, in a fresh directory with a catalogue of its own."""
     before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # put back afterwards
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 

@@ -518,3 +518,23 @@ def test_the_bare_command_needs_only_the_core_packages(tmp_path):
     wrong = [sys.executable, "-m", "adversarium.runs", "nonsense"]
     done = subprocess.run(wrong, cwd=tmp_path, capture_output=True, text=True, env=ENV, check=False)
     assert done.returncode == 2 and "no paper" in done.stdout + done.stderr
+
+
+def test_a_stop_in_a_callback_is_no_traceback(tmp_path):
+    """What a finaliser raises is printed and forgotten by Python; a stop must end the program."""
+    code = (
+        "import signal, sys\n"
+        "from adversarium import cli\n"
+        "import adversarium.commands.program as program\n"
+        "class Held:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGTERM)\n"
+        "def called(words):\n"
+        "    held = Held(); del held\n"
+        "    print('went on'); return 0\n"
+        "program.called = called\n"
+        "cli.main(['report'])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
+    assert ended.returncode == 130, ended
+    assert b"Traceback" not in ended.stderr and b"stopped; every finished run" in ended.stderr
+    assert b"went on" not in ended.stdout

@@ -178,3 +178,25 @@ def test_a_range_is_made_of_numbers_and_a_store_is_a_plain_file():
         parse_axis("d=a:b:c")
     with pytest.raises(Exception, match="no plain file"):
         Store("/dev/null")
+
+
+def test_data_that_are_not_there_are_named_before_anything_runs(call, monkeypatch):
+    monkeypatch.delenv("ADVERSARIUM_DATA", raising=False)
+    asked = ("boat.fig6", "--preset", "paper", "--seeds", "77:78")
+    assert "cannot run yet: MNIST needs" in call("run", *asked, "--dry-run").stdout
+    one_sentence(call("run", *asked, status=2), "name it with --data")
+    said = call("verify", "boat.fig6.to_zero", *asked[1:], status=1)
+    assert said.stderr.count("name it with --data") == 1  # and not once a run
+
+
+@pytest.mark.parametrize(
+    "wrong", [dict(steps=-1), dict(n=0), dict(eta=math.nan), dict(eta=math.inf)]
+)
+def test_a_run_of_no_size_is_refused_where_it_is_made(wrong):
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} needs"):
+        _run(**wrong)
+
+
+def test_a_list_of_claims_refuses_a_file_that_is_no_store(call, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello\n")
+    one_sentence(call("list", "claims", "--store", "notes.txt", status=2), "is not a store")

@@ -22,6 +22,14 @@ class _Stop:
             os._exit(130)
         raise KeyboardInterrupt
 
+    def lost(self, fault: "sys.UnraisableHookArgs") -> None:
+        """What is raised where nothing can be raised (in a callback, on the way out): a stop that
+        came there would be printed and forgotten."""
+        if self.came:
+            _say(self.words)
+            os._exit(130)
+        sys.__unraisablehook__(fault)
+
 
 def importing(frame: FrameType | None) -> bool:
     """Whether a frame runs within an import."""
@@ -46,6 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     """The program: one clear sentence and status 2 for a wrong call, 1 when a run failed."""
     words = sys.argv[1:] if arguments is None else arguments
     stop = _Stop(words)
+    sys.unraisablehook = stop.lost
     signal.signal(signal.SIGTERM, stop)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else whoever started us meant it
         signal.signal(signal.SIGINT, stop)

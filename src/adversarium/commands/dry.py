@@ -17,7 +17,7 @@ from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
 from adversarium.runs.audit import Ask
-from adversarium.runs.jobs import Job, resolve
+from adversarium.runs.jobs import Job, lacks, resolve
 from adversarium.runs.planning import Plan
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
@@ -43,6 +43,8 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
         )
         for text in configuration_lines(asked.jobs[i].task, run["changed"]):
             print(f"  {text}")
+        if run["lacking"]:
+            print(f"  cannot run yet: {run['lacking']}")
         for name, why in run["refused"].items():
             print(f"  not {name}: {why}")
         for gate in run["assumptions"]:
@@ -79,6 +81,7 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
         "steps": task.steps if isinstance(task, Run) else 0,
         "seeds": len(seeds),
         "missing": lacking,
+        "lacking": lacks(job) if lacking else "",
         "seconds": seconds,
         "bytes": data_bytes(job, ask.device) if isinstance(task, Run) else 0,
         "assumptions": [

@@ -74,7 +74,7 @@ def _claims(verdict: str | None, store: Path) -> dict[str, str]:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""
         raise ValueError(f"a verdict is one of {', '.join(words)}, got {verdict!r}.{hint}")
-    last = last_verdicts(store) if verdict else {}
+    last = last_verdicts(store)  # also where no word is asked: a file that is no store is refused
     lines = {}
     for c in claims().values():
         waits = not (c.experiment or c.alias_of)

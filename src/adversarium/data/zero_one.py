@@ -25,6 +25,10 @@ MNIST = {
     "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
 }
 Source = Literal["mnist", "digits"]
+LACKING = (
+    "MNIST needs its four idx files (train-images-idx3-ubyte, …, packed or not) in a directory: "
+    "name it with --data; source=digits is the stand-in that ships."
+)
 
 
 def mnist_folder() -> Path | None:
@@ -62,10 +66,7 @@ def _images(source: Source, part: str) -> tuple[Tensor, Tensor]:
     if source == "mnist":
         folder = mnist_folder()
         if folder is None:
-            raise ValueError(
-                "MNIST needs its four idx files (train-images-idx3-ubyte, …, packed or not) in a "
-                "directory: name it with --data; source=digits is the stand-in that ships."
-            )
+            raise ValueError(LACKING)
         prefix = "train" if part == "train" else "t10k"
         x, y = (
             _idx(folder, f"{prefix}-{kind}") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")
@@ -137,6 +138,11 @@ class ZeroOne:
     def held_out(self) -> "ZeroOne":
         """The test images."""
         return replace(self, part="test")
+
+    @property
+    def lacking(self) -> str:
+        """What is not there and must be before anything runs; empty when all is."""
+        return LACKING if self.source == "mnist" and mnist_folder() is None else ""
 
     def sample(self, n: int, rng: Generator) -> VectorBatch:
         """n different images of this part, in random order."""

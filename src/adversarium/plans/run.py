@@ -2,6 +2,7 @@
 import."""
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
@@ -127,10 +128,10 @@ class Run(_Placed):
             if not isinstance(given, Iterable):
                 raise ValueError(f"{name} is a list such as [av.probes.risk], got {given!r}.")
             object.__setattr__(self, name, tuple(given))
-        for name in ("n", "steps"):
+        for name, least in (("n", 1), ("steps", 0)):
             size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, Integral):
-                raise ValueError(f"{name} needs a whole number, got {size!r}.")
+            if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
+                raise ValueError(f"{name} needs a whole number >= {least}, got {size!r}.")
         for name, asked in PARTS.items():
             part, needed = getattr(self, name), name in ("data", "network")
             lacks = not hasattr(part, asked) or isinstance(part, type)
@@ -140,7 +141,8 @@ class Run(_Placed):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
             _takes_two(getattr(probe, "probe", probe))
-        if isinstance(self.eta, bool) or not isinstance(self.eta, Real):
+        known_number = isinstance(self.eta, Real) and not isinstance(self.eta, bool)
+        if not known_number or not math.isfinite(self.eta):
             raise ValueError(f"eta needs a number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")

@@ -13,7 +13,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Run, Task, narrowed
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
-from adversarium.runs.jobs import Job, Recipe, resolve, units
+from adversarium.runs.jobs import Job, NotThere, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
@@ -36,9 +36,9 @@ class Ask:
     fresh: bool = False
     named: frozenset[str] = frozenset()  # claims that were asked for by their own ids
 
-    def chosen(self, experiment: Experiment, preset: str | None = None) -> tuple[int, ...]:
+    def chosen(self, experiment: Experiment) -> tuple[int, ...]:
         """The seeds of an experiment."""
-        return self.seeds or tuple(range(experiment.seeds(preset or self.preset)))
+        return self.seeds or tuple(range(experiment.seeds(self.preset)))
 
 
 def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
@@ -92,12 +92,9 @@ def run_missing(
 ) -> list[str]:
     """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
     asked = ask or Ask()
-    distinct = {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}
-    lacking = [
-        piece
-        for job in distinct.values()
-        for piece in ([(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds))
-    ]
+    lacking: list[tuple[Job, tuple[int, ...]]] = []
+    for job in {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}.values():
+        lacking += [(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds)
     labels = {job.key: job.task.label for job in jobs}
     reasons: dict[str, str] = {}
     waiting = units(lacking, asked.device)
@@ -119,10 +116,8 @@ def run_missing(
                 why = outcome.failures[job.key]
                 reader.store.fail(job.key, experiment.id, labels[job.key], lost, why)
                 reasons[job.key] = why
-    return [
-        " ".join(f"{f'{experiment.id} {labels[k]}'.strip()}: {why}".split())
-        for k, why in reasons.items()
-    ]
+    named = ((f"{experiment.id} {labels[k]}".strip(), why) for k, why in reasons.items())
+    return [" ".join(f"{name}: {why}".split()) for name, why in named]
 
 
 def judged(check: Check, rows: Evidence) -> Verdict:
@@ -148,13 +143,17 @@ def audit(
     failures: list[str] = []
     for home in dict.fromkeys(c.experiment for c in targets if c.experiment):
         ids = [c.id for c in targets if c.experiment == home]
-        made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
+        try:
+            made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
+        except NotThere as fault:
+            lost = undecided(Why.FAILED, str(fault)), Facts(preset=asked.preset)
+            made, failed = dict.fromkeys(ids, lost), [f"{home}: {fault}"]
         verdicts |= made
         failures += failed
     entries = _entries(chosen, verdicts, known)
     spent = round(time.perf_counter() - began, 3)
-    whole = machine(asked.device)
-    place = {k: whole[k] for k in ("cpu", "cores", "device", "torch", "python")}
+    told = ("cpu", "cores", "device", "torch", "python")
+    place = {k: v for k, v in machine(asked.device).items() if k in told}
     return Ledger(entries, place, spent), failures
 
 
@@ -239,8 +238,7 @@ def stored_verdicts(
         rows = evidence(reader, jobs, seeds)
         if rows is not None:
             facts = _facts(experiment, reader, jobs, seeds, preset, rows)
-            if asked:
-                facts = replace(facts, asked=_words(asked))
+            facts = replace(facts, asked=_words(asked)) if asked else facts
 
             def reach(part: Check, jobs: Sequence[Job] = jobs, rows: Evidence = rows) -> Spans:
                 tasks = [job.task for job in _narrowed(jobs, part.needs)]

@@ -116,9 +116,21 @@ class Unit:
         return sum(len(seeds) for seeds in self.seeds)
 
 
+class NotThere(ValueError):
+    """What runs need (data in a directory) is not there; nothing has run."""
+
+
+def lacks(job: Job) -> str:
+    """What the data of a run say that is not there; empty when all is."""
+    return str(getattr(getattr(job.task, "data", None), "lacking", ""))
+
+
 def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[Unit]:
     """What is lacking as units: trials a seed at a time, a run alone in blocks of a fixed width,
     runs of one shape side by side."""
+    for job, _ in lacking:
+        if told := lacks(job):
+            raise NotThere(told)
     kind = "cuda" if device.startswith("cuda") else "cpu"
     made: list[Unit] = []
     groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}
