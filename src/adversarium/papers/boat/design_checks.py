@@ -129,19 +129,11 @@ _EFFECTS = {
 }
 
 _POWERS = {
-    f"{told}: {kind} accuracy {at:g}": setting("level", number)
+    f"power with balanced labels: {kind} accuracy {at:g}": setting(
+        "level", level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED))
+    )
     for kind, levels in AT.items()
     for at in levels
-    for told, number in (
-        (
-            "power with balanced labels",
-            level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED)),
-        ),
-        (
-            "power with balanced labels less the predicted one without offset",
-            _slope_gap(kind, at, BALANCED, offset=False),
-        ),
-    )
 }
 
 checks: dict[str, Check] = {
@@ -178,6 +170,15 @@ checks: dict[str, Check] = {
                         for kind in LEVELS
                     )
                 ),
+                **{
+                    f"balanced labels: {kind} slopes within 0.4, without offset": every(
+                        *(
+                            power(_slope_gap(kind, at, BALANCED, offset=False), -0.4, 0.4)
+                            for at in AT[kind]
+                        )
+                    )
+                    for kind in LEVELS
+                },
                 "balanced labels raise the clean powers": every(
                     *(power(effect(CHANGES[0], "clean", at), 0.0, math.inf) for at in AT["clean"])
                 ),
