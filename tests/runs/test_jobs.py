@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from adversarium.attacks import GTA, PGD
 from adversarium.data import PatchData
@@ -327,3 +328,27 @@ def test_rows_of_two_ways_to_ask_are_the_same(store, tmp_path):
     other = Store(tmp_path / "b.sqlite")
     execute(other, range(3), narrow)
     assert same(rows(store, narrow, range(3)), rows(other, narrow, range(3)))
+
+
+def _counted(rng, x, draws=False):
+    _CALLS.append(x)
+    return {"y": x + (float(torch.rand((), generator=rng)) if draws else 0.0)}
+
+
+_CALLS: list[float] = []
+
+
+def test_an_exact_trial_is_computed_once_for_all_seeds():
+    _CALLS.clear()
+    trial = Trial(function=_counted, parameters={"x": 2.0}, exact=True)
+    (unit,) = units([(resolve(trial), (0, 1, 2))], "cpu")
+    (block,) = compute(unit).blocks
+    assert _CALLS == [2.0] and block.seeds == (0, 1, 2)
+    assert resolve(trial).key == resolve(replace(trial, exact=False)).key
+
+
+def test_an_exact_trial_that_draws_is_refused():
+    trial = Trial(function=_counted, parameters={"x": 2.0, "draws": True}, exact=True)
+    (unit,) = units([(resolve(trial), (0, 1))], "cpu")
+    (why,) = compute(unit).failures.values()
+    assert "drew a random number" in why

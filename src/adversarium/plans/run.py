@@ -205,7 +205,8 @@ class Trial(_Placed):
     """A function of a random stream and parameters that returns named numbers; it trains nothing.
 
     `function` stands at the top level of a module: its name, `parameters` and `version` are the
-    key. Raise `version` when its numbers change.
+    key. Raise `version` when its numbers change. `exact`: it draws nothing, so that it is computed
+    once for all seeds.
 
     >>> Trial(function=max, family="tails", at={"d": Read("d")}, parameters={"d": 50}).label
     'tails, d = 50'
@@ -214,6 +215,7 @@ class Trial(_Placed):
     function: Callable[..., Mapping[str, Any]]  # sockets.Numbers
     parameters: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
+    exact: bool = False
     family: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
 

@@ -74,7 +74,9 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     assert isinstance(trial, Trial)
     began = time.perf_counter()
     try:
-        numbers = [trial.function(stream(s, "trial"), **trial.parameters) for s in seeds]
+        numbers = _exactly(trial, len(seeds)) if trial.exact else [
+            trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
+        ]  # fmt: skip
         if not all(isinstance(row, Mapping) for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
@@ -84,6 +86,16 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     seconds = (time.perf_counter() - began) / len(seeds)
     kept = {TRIAL: Kept(None, series)}
     return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
+
+
+def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
+    """The numbers of a trial that draws nothing, the same for every seed."""
+    rng = stream(0, "trial")
+    before = rng.get_state()
+    numbers = trial.function(rng, **trial.parameters)
+    if not torch.equal(before, rng.get_state()):
+        raise ValueError("it is called exact, and drew a random number")
+    return [numbers] * count
 
 
 def _numbers(given: list[float | Along]) -> Series:

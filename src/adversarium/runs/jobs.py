@@ -126,8 +126,8 @@ def lacks(job: Job) -> str:
 
 
 def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[Unit]:
-    """What is lacking as units: trials a seed at a time, a run alone in blocks of a fixed width,
-    runs of one shape side by side."""
+    """What is lacking as units: trials a seed at a time (exact ones once), a run alone in blocks of
+    a fixed width, runs of one shape side by side."""
     for job, _ in lacking:
         if told := lacks(job):
             raise NotThere(told)
@@ -135,9 +135,11 @@ def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[U
     made: list[Unit] = []
     groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}
     for job, seeds in lacking:
-        if job.engine is None:
-            made += [Unit((job,), ((seed,),), device) for seed in seeds]
+        if isinstance(job.task, Trial):
+            together = (seeds,) if job.task.exact else tuple((seed,) for seed in seeds)
+            made += [Unit((job,), (some,), device) for some in together]
         else:
+            assert job.engine is not None
             shape = job.engine.name, job.engine.shape(job.setting((), device))
             groups.setdefault(shape, []).append((job, seeds))
     for group in groups.values():

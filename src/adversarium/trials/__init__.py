@@ -29,6 +29,7 @@ from adversarium.trials.flatness import (
     taylor,
 )
 from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
+from adversarium.trials.kinks import kink_suprema, kinks_over_circle
 from adversarium.trials.margins import cauchy, max_margin_directions, not_exact_share, tilted_errors
 from adversarium.trials.modified import (
     best_threshold,
@@ -48,6 +49,24 @@ from adversarium.trials.parts import distances, gate_sizes, product_gate, square
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
 from adversarium.trials.regret import one_step
+from adversarium.trials.relu_norms import (
+    back_products,
+    deep_gradients,
+    feature_drift,
+    first_norm,
+    moved_input,
+    norm_events,
+    norm_profile,
+    spectral_norms,
+)
+from adversarium.trials.robust_balls import (
+    placed_by_search,
+    polynomial_class,
+    shattered_by_classes,
+    shattered_clusters,
+    spread_limits,
+    touching_edges,
+)
 from adversarium.trials.separated import separated_training
 from adversarium.trials.sequences import growth_and_decay, tensor_power
 from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts, shattered
@@ -71,6 +90,22 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "kink_suprema",
+    "kinks_over_circle",
+    "back_products",
+    "deep_gradients",
+    "feature_drift",
+    "first_norm",
+    "moved_input",
+    "norm_events",
+    "norm_profile",
+    "spectral_norms",
+    "placed_by_search",
+    "polynomial_class",
+    "shattered_by_classes",
+    "shattered_clusters",
+    "spread_limits",
+    "touching_edges",
     "taylor_quotients",
     "step_quotients",
     "slope_ratio",

@@ -26,7 +26,7 @@ from adversarium.plans import Phase, Switch, where
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(
-    seeds=5, mus=(1.0, 2.0, 3.0, 5.0, 8.0), sizes=(500, 1000, 2000, 4000), m=64, steps=100,
+    seeds=5, mus=(1.0, 2.0, 4.0, 8.0), sizes=(250, 500, 1000, 2000), m=64, steps=60,
     points=200, others=(), design=(),
 )  # fmt: skip
 paper = dict(seeds=10, m=1000, steps=1000, points=1000)

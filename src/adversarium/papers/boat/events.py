@@ -31,12 +31,15 @@ __all__ = ["checks", "figures", "paper", "plan", "quick"]
 RUNGS = (2, 4, 8, 16)
 RATIOS = (1e-4, 1e-2, 1.0, 4.0)  # m/d
 
-quick = dict(seeds=5, rungs=(8, 16))
+quick = dict(seeds=5, rungs=(8,), families=("L",), flips=(), arms=(), ratios=(1e-2, 4.0))
 paper = dict(seeds=10)
 
 
-def plan(rungs=RUNGS, arms=("n", "d"), flips=("near", "far"), draws=DRAWS):
-    for C, family in itertools.product(rungs, ("L", "A")):
+def plan(
+    rungs=RUNGS, families=("L", "A"), arms=("n", "d"), flips=("near", "far"), ratios=RATIOS,
+    draws=DRAWS,
+):  # fmt: skip
+    for C, family in itertools.product(rungs, families):
         yield _events(family, C, FAMILIES[family](C), draws)
     for C, flip in itertools.product(rungs, flips):
         yield _events(flip, C, small_attack(C), draws, flip=flip)
@@ -48,27 +51,31 @@ def plan(rungs=RUNGS, arms=("n", "d"), flips=("near", "far"), draws=DRAWS):
         parameters = dict(m=sizes.m, d=sizes.d, draws=draws)
         at = {"C": C}
         yield Trial(family="first weights", at=at, function=init_events, parameters=parameters)
-    for ratio in RATIOS:
+    for ratio in ratios:
         m = 40 if ratio < 1 else 400
         parameters = dict(m=m, d=round(m / ratio), draws=draws)
         at = {"m/d": ratio}
         yield Trial(family="shapes", at=at, function=init_events, parameters=parameters)
     for n in (50, 200, 1000):
         at = {"n": Read("n")}
-        yield Trial(family="C5", at=at, function=signal_tails, parameters=dict(n=n))
+        yield Trial(family="C5", at=at, function=signal_tails, parameters=dict(n=n), exact=True)
     for beta in (0.03, 0.1, 0.3):
         at = {"beta": Read("beta")}
-        yield Trial(family="C7", at=at, function=flip_tails, parameters=dict(beta=beta))
+        yield Trial(family="C7", at=at, function=flip_tails, parameters=dict(beta=beta), exact=True)
     for d, kappa in itertools.product((20, 100, 1000), (0.05, 0.3, 0.9)):
         at = {"d": Read("d"), "κ": Read("kappa")}
         parameters = dict(d=d, kappa=kappa)
         yield Trial(family="variances", at=at, function=large_variances, parameters=parameters)
     for c in (1.25, 1.65, 2.0, 4.0, 8.0, 16.0):
         at, given = {"c": Read("c")}, dict(c=c)
-        yield Trial(family=ALL, at=at, function=least_upper_mass, parameters=given, version=2)
+        yield Trial(
+            family=ALL, at=at, function=least_upper_mass, parameters=given, version=2, exact=True
+        )
     for d in (1, 4, 40, 400, 1600):
         at = {"d": Read("d")}
-        yield Trial(family="one vector", at=at, function=noise_tails, parameters=dict(d=d))
+        yield Trial(
+            family="one vector", at=at, function=noise_tails, parameters=dict(d=d), exact=True
+        )
 
 
 def _events(family, C, sizes, draws, at=None, **more):

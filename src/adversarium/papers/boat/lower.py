@@ -42,22 +42,25 @@ LAWS: dict[str, Marginal] = {
 MUS, BETAS = (1.0, 2.0, 4.0), (0.0, 0.05, 0.1, 0.3)
 RADII = (0.1, 0.5, 0.9, 1.0, 1.5)  # α/‖μ‖ of the networks
 
-quick = dict(seeds=5, spreads=(1, 4), steps=60, points=1000, draws=50_000)
+quick = dict(
+    seeds=5, laws=("Gauss", "quartic", "skew"), mus=(2.0,), betas=(0.0, 0.1), spreads=(1,),
+    halves=(), ratios=(0.1, 1.0), steps=60, points=200, draws=20_000,
+)  # fmt: skip
 paper = dict(seeds=10)
 
 
 def plan(
-    laws=tuple(LAWS), mus=MUS, betas=BETAS, spreads=(1, 4, 16, 100), steps=300, points=16_000,
-    draws=200_000,
+    laws=tuple(LAWS), mus=MUS, betas=BETAS, spreads=(1, 4, 16, 100), halves=("quartic", "skew"),
+    ratios=RADII, steps=300, points=16_000, draws=200_000,
 ):  # fmt: skip
     place = {"law": "", "mu": Read("mu"), "beta": Read("beta")}
     for law, mu, beta in itertools.product(laws, mus, betas):
         parameters = dict(marginal=LAWS[law], mu=mu, beta=beta)
         at = {**place, "law": law}
-        yield Trial(family=LEAST, at=at, function=least_errors, parameters=parameters)
+        yield Trial(family=LEAST, at=at, function=least_errors, parameters=parameters, exact=True)
         if law == "Gauss":  # to six digits
             fine = dict(**parameters, ratios=(0.1, 0.5, 0.6, 0.9), cells=1000)
-            yield Trial(family=FINE, at=at, function=least_errors, parameters=fine)
+            yield Trial(family=FINE, at=at, function=least_errors, parameters=fine, exact=True)
     for law, spread, mu in itertools.product(laws, spreads, (0.5, 1.0, 2.0, 3.0)):
         if law == "truncated" and spread > 1:  # no log ratio where a density vanishes
             continue
@@ -66,17 +69,17 @@ def plan(
         parameters = dict(marginal=LAWS[law], mu=mu, ratio=0.1, spread=spread, draws=draws)
         at = {"law": law, "k": spread, "mu": Read("mu")}
         yield Trial(family=SAMPLED, at=at, function=shared_mass, parameters=parameters)
-    for law, spread, ratio in itertools.product(("quartic", "skew"), FEW, (0.0, 0.1, 0.5)):
+    for law, spread, ratio in itertools.product(halves, FEW, (0.0, 0.1, 0.5)):
         parameters = dict(
             marginal=LAWS[law], mu=2.0, ratio=ratio, beta=0.1, spread=spread, draws=HALF_DRAWS
         )
         at = {"law": law, "k": spread, "ratio": ratio}
         yield Trial(family=SPREAD, at=at, function=halfspace_errors, parameters=parameters)
-    for mu, ratio in itertools.product((1.0, 2.0), (0.1, 0.5)):
+    for mu, ratio in itertools.product(sorted({1.0, 2.0} & {*mus}), (0.1, 0.5)):
         at = {"mu": mu, "ratio": ratio}
         parameters = dict(mu=mu, ratio=ratio, beta=0.1)
         yield Trial(family="oracle", at=at, function=oracle_error, parameters=parameters)
-    for law, ratio, mu in itertools.product(("Gauss", "skew"), RADII, (1.0, 2.0)):
+    for law, ratio, mu in itertools.product(("Gauss", "skew"), ratios, (1.0, 2.0)):
         radius = ratio * mu
         yield Run(
             family=NETS,
