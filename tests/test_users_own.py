@@ -200,3 +200,27 @@ def test_a_run_of_no_size_is_refused_where_it_is_made(wrong):
 def test_a_list_of_claims_refuses_a_file_that_is_no_store(call, tmp_path):
     (tmp_path / "notes.txt").write_text("hello\n")
     one_sentence(call("list", "claims", "--store", "notes.txt", status=2), "is not a store")
+
+
+def test_a_width_that_is_no_whole_number_is_refused_with_the_run():
+    network = av.networks.CubicCNN(m=2.5, sigma0=0.3)
+    with pytest.raises(ValueError, match=r"CubicCNN needs a whole number m, got 2\.5"):
+        _run(network=network)
+
+
+def test_a_knob_turns_the_trials_of_conv_too(call):
+    said = call("run", "conv.eq16", "--set", "m=16", "--dry-run").stdout
+    assert "m = 16" in said and "m = 64" not in said and "m = 256" not in said
+
+
+def test_a_run_of_no_step_is_judged_open(call):
+    said = call("run", "boat.published", "--set", "steps=0", "--seeds", "2")
+    assert "undecided" in said.stdout and "KeyError" not in said.stderr
+
+
+def test_netcdf_says_which_seeds_it_cannot_hold(call, tmp_path):
+    pytest.importorskip("xarray")
+    (tmp_path / "own.py").write_text(SHORT)
+    call("run", "./own.py", "--seeds", "3000000000,1")
+    asked = ("--seeds", "3000000000,1", "--to", "netcdf", "--out", "big.nc")
+    one_sentence(call("export", "./own.py", *asked, status=2), "seeds below 2^31")

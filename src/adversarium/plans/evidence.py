@@ -105,8 +105,10 @@ def exactly(task: Task) -> Where:
     return Where(task.family, task.coordinates)
 
 
-class NoSuchRun(LookupError):
-    """A check asks for a run that the plan does not have."""
+class NoSuchRun(KeyError):
+    """A check asks for what the plan does not have: a run, or a number of one too short for it."""
+
+    __str__ = Exception.__str__
 
 
 NO_ROWS = ("",)  # the names of a need that asks for the run alone
@@ -145,7 +147,7 @@ class Rows:
     def __getitem__(self, name: str) -> Series:
         if name not in self.series:
             there = ", ".join(sorted(self.series)) or "nothing"
-            raise KeyError(f"no rows of {name!r} in {self.label or 'the run'}; there is {there}.")
+            raise NoSuchRun(f"no rows of {name!r} in {self.label or 'the run'}; there is {there}.")
         return self.series[name]
 
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -393,6 +395,4 @@ def summary(asked: Quantity, values: np.ndarray, rows: Evidence | None = None) -
     """A quantity's values as the ledger keeps them."""
     low, high = asked.interval(values, rows if rows is not None else Evidence())
     mean = values.mean() if len(values) else math.nan
-    return Summary(
-        asked.name, finite(mean), finite(low), finite(high), tuple(finite(v) for v in values)
-    )
+    return Summary(asked.name, *map(finite, (mean, low, high)), tuple(finite(v) for v in values))

@@ -4,7 +4,7 @@ import."""
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Integral, Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -137,6 +137,7 @@ class Run(_Placed):
             lacks = not hasattr(part, asked) or isinstance(part, type)
             if lacks and (needed or part is not None):
                 raise ValueError(f"{name} needs a part such as NAME(field=value), got {part!r}.")
+            _whole_numbers(part)
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
@@ -178,6 +179,16 @@ class Run(_Placed):
     def dynamics(self) -> dict[str, Any]:
         """What decides every number of the run but its engine, as plain JSON."""
         return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
+
+
+def _whole_numbers(part: Any) -> None:
+    """Refuses a part whose field of whole numbers has another number."""
+    for known in fields(part) if is_dataclass(part) else ():
+        value = getattr(part, known.name)
+        whole = known.type in (int, "int") and isinstance(value, Real)
+        if whole and not isinstance(value, Integral):
+            told = f"{type(part).__name__} needs a whole number {known.name}"
+            raise ValueError(f"{told}, got {value!r}.")
 
 
 def _takes_two(probe: Any) -> None:

@@ -23,6 +23,10 @@ def write_netcdf(path: Path, rows: Evidence) -> None:
     """Every number of every run as a variable `run/probe` over its own axes."""
     xarray = extra("xarray", "xarray")
     whole: dict[str, Any] = {}
+    if max(rows.seeds) >= 2**31:
+        raise ValueError(
+            f"netcdf holds seeds below 2^31, got {max(rows.seeds)}; use csv or parquet."
+        )
     for i, run in enumerate(rows):
         made = dataset(run)
         dims = {dim: f"{dim}.{i}" for dim in made.dims}

@@ -298,7 +298,7 @@ def norm_profile(rng: Generator, m: int, H: int) -> Numbers:
     net, x = Deep.drawn(m, 5, H, rng), on_sphere(5, rng)
     at, _ = net.features(x)
     before = [W @ v for W, v in zip(net.W, at[:-1], strict=True)]
-    layers = [float(h) for h in range(1, H + 1)]
+    layers = tuple(float(h) for h in range(1, H + 1))
     return {
         "after": Along("h", layers, tuple(float(v.norm()) for v in at[1:])),
         "before": Along("h", layers, tuple(float(v.norm()) for v in before)),

@@ -131,7 +131,7 @@ def spread_limits(rng: Generator, most: int, rule: str, factor: float = 0.999) -
         contained = s <= 1  # one label: the ball at c
         printed.append(float(contained and all(s * g < 1 for g in gammas)))
         whatever.append(float(contained and all(reach(k, d, s) > 2 for k in range(1, d))))
-    along = [float(d) for d in sizes]
+    along = tuple(float(d) for d in sizes)
     return {
         "printed": Along("d", along, tuple(printed)),
         "any": Along("d", along, tuple(whatever)),

@@ -52,7 +52,9 @@ def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2):
                 probes=(risk, worst_loss, path_length),
                 folds=tuple(WorstRegret(R) for R in (0.3, 3.0)),
             )
-    yield Trial(family=ANY, function=one_step, parameters={"m": 64, "b": b}, version=2)
+        of = {"m": width, "b": b}
+        at = {"m": Read("m")}
+        yield Trial(family=ANY, at=at, function=one_step, parameters=of, version=2)
 
 
 NEAR, FAR = (WorstRegret(R).measures[0].name for R in (0.3, 3.0))
@@ -70,9 +72,14 @@ def _minus(quantity):
 checks = {
     "conv.eq16": every(
         each("training", _no_violation),
-        at_most(last("largest_excess", ANY), TOLERANCE),
-        at_most(_minus(last("smallest_slack", ANY)), TOLERANCE),
-        at_most(last("slack_mismatch", ANY), TOLERANCE),
+        each(
+            ANY,
+            lambda run: every(
+                at_most(last("largest_excess", run), TOLERANCE),
+                at_most(_minus(last("smallest_slack", run)), TOLERANCE),
+                at_most(last("slack_mismatch", run), TOLERANCE),
+            ),
+        ),
     ),
 }
 
