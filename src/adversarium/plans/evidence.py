@@ -395,4 +395,5 @@ def summary(asked: Quantity, values: np.ndarray, rows: Evidence | None = None) -
     """A quantity's values as the ledger keeps them."""
     low, high = asked.interval(values, rows if rows is not None else Evidence())
     mean = values.mean() if len(values) else math.nan
-    return Summary(asked.name, *map(finite, (mean, low, high)), tuple(finite(v) for v in values))
+    kept = tuple(finite(v) for v in values)
+    return Summary(asked.name, finite(mean), finite(low), finite(high), kept)
