@@ -71,8 +71,11 @@ def test_a_field_reaches_every_run_and_a_knob_of_several_values_leaves_none_out(
 
 def test_a_value_that_follows_from_a_knob_is_reached_by_it():
     phases = load("rnrf.phases")
-    turned = {"steps": 4000, "sizes": ()}  # the early runs stop at 300
+    turned = {"steps": 250, "sizes": (), "classes": ()}  # the early runs stop at 300, so at 250
     assert not reaching(phases, "quick", turned, planned(phases, "quick", turned))
+    turned["steps"] = 4000  # and stay at 300
+    with pytest.raises(ValueError, match=r"steps does not reach standard, early \(steps = 300"):
+        reaching(phases, "quick", turned, planned(phases, "quick", turned))
 
 
 def test_a_dry_run_shows_the_whole_configuration_and_what_was_changed_from_what(call):
@@ -352,7 +355,7 @@ def test_what_a_file_prints_does_not_spoil_the_json(call, tmp_path):
     text = text.replace("    data = PatchData", "    print('planning')\n    data = PatchData")
     (tmp_path / "own.py").write_text(text)
     said = call("run", "./own.py", "--seeds", "2", "--json")
-    assert set(json.loads(said.stdout)) == {"runs", "verdicts", "figures"}
+    assert set(json.loads(said.stdout)) == {"runs", "verdicts", "figures", "failures"}
     assert "hello" in said.stderr and "planning" in said.stderr
     assert json.loads(call("verify", "./own.py", "--seeds", "2", "--json").stdout)["claims"]
 

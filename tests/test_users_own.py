@@ -224,3 +224,80 @@ def test_netcdf_says_which_seeds_it_cannot_hold(call, tmp_path):
     call("run", "./own.py", "--seeds", "3000000000,1")
     asked = ("--seeds", "3000000000,1", "--to", "netcdf", "--out", "big.nc")
     one_sentence(call("export", "./own.py", *asked, status=2), "seeds below 2^31")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rnrf.phases", "--set", "m=200"), "m does not reach classes, k = 2 (m = 8 there)"),
+        (("rnrf.recursions", "--set", "step=9"), "step does not reach large step"),
+        (("rnrf.fig3", "--set", "literal=maybe"), "needs yes or no"),
+        (("conv.eq16", "--set", "rules=(nope,)"), "needs a rule of exact, anti"),
+    ],
+)
+def test_a_knob_that_does_not_arrive_is_refused(call, words, told):
+    one_sentence(call("run", *words, "--dry-run", status=2), told)
+
+
+def test_a_capped_knob_names_the_runs_that_it_leaves(call):
+    said = call("run", "rnrf.phases", "--set", "steps=3000", "--partly", "--dry-run").stdout
+    assert "early (steps = 300 there)" in said and "changed: steps = 3000" in said
+
+
+def test_no_is_no(call):
+    assert "literal = no" in call("run", "rnrf.fig3", "--set", "literal=no", "--dry-run").stdout
+
+
+def test_a_dry_run_of_fresh_runs_says_that_they_run(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT)
+    call("run", "./own.py")
+    assert "nothing to run" in call("run", "./own.py", "--dry-run").stdout
+    assert "nothing to run" not in call("run", "./own.py", "--fresh", "--dry-run").stdout
+
+
+def test_words_among_the_numbers_of_an_axis_are_refused_before_anything_trains(call):
+    said = call("sweep", "boat.published", "--over", "m=16,a", status=2)
+    one_sentence(said, "'a' stands among numbers")
+
+
+def hides_risk(state, scene):
+    return {"p": scene.train.y.sum(-1), "risk": scene.train.y.sum(-1) + 99}
+
+
+def draws_torch(state, scene):
+    return torch.rand(len(scene.train.y)).double()
+
+
+def draws_numpy(state, scene):
+    return torch.from_numpy(np.random.rand(len(scene.train.y)))  # noqa: NPY002
+
+
+def complex_numbers(state, scene):
+    return torch.ones(len(scene.train.y), dtype=torch.complex128)
+
+
+@pytest.mark.parametrize(
+    ("probe", "told"),
+    [
+        (hides_risk, "another probe records risk too"),
+        (draws_torch, "drew from torch's common random numbers"),
+        (draws_numpy, "drew from numpy's common random numbers"),
+        (complex_numbers, "complex numbers, and real ones are needed"),
+    ],
+)
+def test_a_probe_that_would_mislead_is_refused(probe, told):
+    with pytest.raises(RuntimeError, match=told):
+        _trained(probes=[av.probes.risk, probe])
+
+
+@dataclass(frozen=True)
+class Unheld:
+    radius: float = 0.1
+
+    def __call__(self, loss, batch, t, rng):
+        return batch.x + 50.0
+
+
+def test_an_attack_whose_budget_nothing_holds_is_refused():
+    with pytest.raises(ValueError, match="has a radius and no ball"):
+        _run(attack=Unheld())

@@ -17,6 +17,7 @@ import pytest
 import adversarium.runs.conversion as conversion
 import adversarium.runs.reader
 import adversarium.runs.store as module
+from adversarium.plans import Run
 from adversarium.plans.catalogue import load
 from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
@@ -124,7 +125,10 @@ def test_every_number_is_kept_exactly_and_none_is_invented(converted):
 
 
 def jobs(id, knobs):
-    return [resolve(task) for task in planned(load(id), "quick", knobs)]
+    tasks = planned(load(id), "quick", knobs)
+    # the trials of conv.eq16 had one width, and now have those of its runs
+    kept = [t for t in tasks if id != "conv.eq16" or isinstance(t, Run)]
+    return [resolve(task) for task in kept]
 
 
 @pytest.mark.parametrize(("id", "knobs"), TOY)

@@ -26,8 +26,8 @@ def test_axes():
     assert parse_axis("a=0:1:0.25").values == (0, 0.25, 0.5, 0.75, 1)
     assert parse_axis("g=0.1:0.3:0.1").values == (0.1, 0.2, 0.3)
     assert parse_axis("n=log:10:1000:3").values == (10, 100, 1000)
-    assert parse_axis("x=1,2.5,word").values == (1, 2.5, "word")
-    for bad in ("d", "d=", "d=1:2:0", "d=log:0:1:3", "d=5:1:1"):
+    assert parse_axis("x=one,word").values == ("one", "word")
+    for bad in ("x=1,2.5,word", "d", "d=", "d=1:2:0", "d=log:0:1:3", "d=5:1:1"):
         with pytest.raises(ValueError, match="--over"):
             parse_axis(bad)
     axes = [parse_axis("a=1,2"), parse_axis("b=3,4")]

@@ -8,7 +8,7 @@ map, so beside the strong ones stand a weak, a blind and a discontinuous one.
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, get_type_hints, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -61,6 +61,10 @@ class FiniteAttack:
     tries: int = 3
     level: float = 0.3
     loss: str = "risk"
+
+    def __post_init__(self) -> None:
+        if self.rule not in (known := get_args(get_type_hints(FiniteAttack)["rule"])):
+            raise ValueError(f"FiniteAttack needs a rule of {', '.join(known)}, got {self.rule!r}.")
 
     @property
     def revision(self) -> int:

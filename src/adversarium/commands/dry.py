@@ -49,6 +49,9 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
             print(f"  not {name}: {why}")
         for gate in run["assumptions"]:
             print(f"  {gate['told']}")
+    for asked in plans:
+        if asked.mark:
+            print(f"{asked.experiment.id}, changed: {asked.mark}")
     for note in dict.fromkeys(note for asked in plans for note in asked.notes):
         print(note)
     for id in dict.fromkeys(asked.experiment.id for asked in plans):
@@ -66,7 +69,7 @@ def _too_large(size: int, device: str) -> str:
 def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
     experiment, job = asked.experiment, asked.jobs[i]
     seeds, task = ask.chosen(experiment), job.task
-    lacking, seconds = estimate(experiment, job, seeds, store)
+    lacking, seconds = estimate(experiment, job, seeds, store, ask.fresh)
     if seconds is None and (like := asked.published[i]) is not None:
         pace = _pace([resolve(like)], store)
         seconds = None if pace is None else pace * _work(job) * lacking
@@ -98,12 +101,13 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
 
 
 def estimate(
-    experiment: Experiment, job: Job, seeds: Sequence[int], store: Store
+    experiment: Experiment, job: Job, seeds: Sequence[int], store: Store, fresh: bool = False
 ) -> tuple[int, float | None]:
-    """How many seeds of a job are lacking, and the seconds (training and measuring) that these
-    take by what its stored seeds took; None where none is stored."""
+    """How many seeds of a job are lacking (all where they are made afresh), and the seconds
+    (training and measuring) that these take by what its stored seeds took; None where none is
+    stored."""
     pieces = Reader(store, experiment.id).lacking(job, seeds)
-    lacking = len({seed for _, missing in pieces for seed in missing})
+    lacking = len(seeds) if fresh else len({seed for _, missing in pieces for seed in missing})
     done = sorted(store.seeds(job.key))
     if not lacking:
         return 0, 0.0
@@ -120,7 +124,7 @@ def dry_sweep(
     points = cells(grid.axes, grid.zipped)
     jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, ask.preset, points)
             for job in made}  # fmt: skip
-    told = [estimate(experiment, job, seeds, store) for job in jobs.values()]
+    told = [estimate(experiment, job, seeds, store, ask.fresh) for job in jobs.values()]
     lacking = sum(count for count, _ in told)
     pace = _pace(list(jobs.values()), store)
     work = sum(_work(job) * count for job, (count, _) in zip(jobs.values(), told, strict=True))

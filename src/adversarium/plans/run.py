@@ -138,6 +138,11 @@ class Run(_Placed):
             if lacks and (needed or part is not None):
                 raise ValueError(f"{name} needs a part such as NAME(field=value), got {part!r}.")
             _whole_numbers(part)
+        if hasattr(self.attack, "radius") and not hasattr(self.attack, "ball"):
+            raise ValueError(
+                f"{type(self.attack).__name__} has a radius and no ball, so that nothing holds it "
+                "to its budget; give it a property ball that returns av.attacks.Ball(p, radius)."
+            )
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")

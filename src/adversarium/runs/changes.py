@@ -296,7 +296,11 @@ def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     samples = present if isinstance(present, (tuple, list)) else (present,)
     for v in value if isinstance(value, (tuple, list)) else (value,):
         sample = samples[0] if samples else None
-        if isinstance(sample, bool) or sample is None or sample is inspect.Parameter.empty:
+        if isinstance(sample, bool):
+            if not isinstance(v, bool) and v not in ("yes", "no"):
+                raise ValueError(f"the knob {name} needs yes or no, got {v!r}.")
+            return v if isinstance(v, bool) else v == "yes"
+        if sample is None or sample is inspect.Parameter.empty:
             continue
         kind = (int, float) if isinstance(sample, float) else type(sample)
         if not isinstance(v, kind) or isinstance(v, bool):

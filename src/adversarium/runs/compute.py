@@ -1,6 +1,7 @@
 """One unit → blocks of rows: where data, network, attack, training and probes meet. Pure: it
 writes nothing, and gives the same numbers wherever it runs."""
 
+import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -34,7 +35,8 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
         if unit.jobs[0].engine is None:
             return _trial(unit, experiment)
         try:
-            return _trained(unit, experiment, progress)
+            with own_streams():
+                return _trained(unit, experiment, progress)
         except RAISED as fault:  # whatever a part raises
             if len(unit.jobs) == 1:
                 return Outcome((), {unit.jobs[0].key: told(fault)})
@@ -58,6 +60,27 @@ def draw_ahead(unit: Unit) -> None:
 
 
 @contextmanager
+def own_streams() -> Iterator[None]:
+    """Refuses what draws from a common stream of random numbers: other calls would change it, and
+    no seed repeats it."""
+    before = _common_streams()
+    yield
+    after = _common_streams()
+    for whose in (name for name in before if before[name] != after[name]):
+        raise PartFault(
+            f"a part drew from {whose}'s common random numbers, which no seed repeats; draw from "
+            "the generator that it is given (generator=rng)"
+        )
+
+
+def _common_streams() -> dict[str, Any]:
+    return {
+        "torch": torch.get_rng_state().numpy().tobytes(),
+        "numpy": pickle.dumps(np.random.get_state()),  # noqa: NPY002 (it is looked at, not used)
+    }
+
+
+@contextmanager
 def threads(count: int) -> Iterator[None]:
     """So many threads for torch while it lasts."""
     before = torch.get_num_threads()
@@ -74,9 +97,10 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     assert isinstance(trial, Trial)
     began = time.perf_counter()
     try:
-        numbers = _exactly(trial, len(seeds)) if trial.exact else [
-            trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
-        ]  # fmt: skip
+        with own_streams():
+            numbers = _exactly(trial, len(seeds)) if trial.exact else [
+                trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
+            ]  # fmt: skip
         if not all(isinstance(row, Mapping) for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
@@ -171,6 +195,8 @@ class Recorder:
             for asked in (probe for probe, times in self.probes if t in times):
                 rows = rows_of(asked, asked(state, scene), len(scene.setting.seeds))
                 by_name = self._rows.setdefault(probe_id(asked), {})
+                for name in rows.keys() & self._taken(asked):
+                    raise ValueError(f"another probe records {name} too; give one another name")
                 for name, row in rows.items():
                     if not bool(torch.isfinite(row.values).all()):
                         raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
@@ -181,6 +207,12 @@ class Recorder:
             raise
         except RAISED as fault:
             raise part_fault(f"probe {_name(asked)}", fault) from fault
+
+    def _taken(self, asked: AnyProbe) -> set[str]:
+        """The names that other probes and folds record."""
+        others = [probe for probe, _ in self.probes if probe is not asked]
+        named = {m.name for other in (*others, *self.folds) for m in measured(other)}
+        return named | {n for id, by in self._rows.items() if id != probe_id(asked) for n in by}
 
     def kept(self, count: int) -> dict[str, Kept]:
         """Everything that was seen, of the first seeds (the others fill up the block)."""
@@ -211,6 +243,8 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
         row = Recorded(one) if isinstance(one, Tensor) else one
         if not isinstance(row, Recorded):
             raise TypeError(f"{name} is a {type(row).__name__}, and a tensor is needed")
+        if row.values.is_complex():
+            raise TypeError(f"{name} has complex numbers, and real ones are needed")
         if not row.values.ndim or len(row.values) != seeds:
             told = f"{name} has the shape {tuple(row.values.shape)}"
             raise ValueError(f"{told}, and the first axis is the {seeds} seeds")

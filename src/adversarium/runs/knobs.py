@@ -122,7 +122,8 @@ def reaching(
             ways = [*_by_field(missed, value), *_left_out(experiment, preset, knobs, missed)]
         else:
             named = (name.rpartition(".")[2],)
-            missed = _stays([t for t in tasks if isinstance(t, Trial)], named, value)
+            trials = [t for t in tasks if isinstance(t, Trial)]
+            missed = [*_stays(trials, named, value), *_alone(trials, named[0], value)]
             ways = []
         if missed:
             where = "; ".join(str(m) for m in missed[:4])
@@ -160,6 +161,17 @@ def _stays(tasks: Sequence[Task], fields: Sequence[str], value: Any) -> list[_Mi
     ]
 
 
+def _alone(trials: Sequence[Task], name: str, value: Any) -> list[_Missed]:
+    """Trials that stand by what is named, and all of their family at one other value: no ladder."""
+    missed = []
+    for family, some in _families(trials).items():
+        there = [resolved(t).get(name, value) for t in some]
+        told = bool(list(_named(some[0], (name,))))  # by those that do not stand by it
+        if not told and len(set(map(repr, there))) == 1 and there[0] != value:
+            missed += [_Missed(family, t.label, name, there[0]) for t in some]
+    return missed
+
+
 def _missed(
     experiment: Experiment,
     preset: str,
@@ -168,14 +180,23 @@ def _missed(
     turned: Mapping[str, Any],
     tasks: Sequence[Task],
 ) -> list[_Missed]:
-    """The runs that have what a knob names, where neither this value nor any other arrives."""
+    """The runs that have what a knob names, where no value arrives, or where this one leaves
+    them as they were (a plan may cap it)."""
     fields = word(name, experiment.id).fields
-    stays = _stays(tasks, fields, value)
-    if not stays:
+    if not _stays(tasks, fields, value):
         return []
     rest = {k: v for k, v in turned.items() if k != name}
     moving = _moving(experiment, preset, name, rest, fields)
-    return [miss for miss in stays if (miss.family, miss.path) not in moving]
+    turns_it = value != present(experiment, preset, name)
+    missed = []
+    for task, before in zip(tasks, beside(tasks, experiment.tasks(preset, **rest)), strict=True):
+        was = dict(_named(before, fields)) if before is not None and turns_it else {}
+        missed += [
+            miss
+            for miss in _stays([task], fields, value)
+            if (miss.family, miss.path) not in moving or was.get(miss.path) == miss.value
+        ]
+    return missed
 
 
 def _named(task: Task, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:

@@ -123,6 +123,9 @@ def parse_axis(word: str) -> Axis:
             values = tuple(parse_value(v) for v in _split(text))
             if twice := [v for i, v in enumerate(values) if v in values[:i]]:
                 raise ValueError(f"{twice[0]} comes twice; name every value once")
+            words = [v for v in values if isinstance(v, str)]
+            if words and len(words) < len(values):
+                raise ValueError(f"{words[0]!r} stands among numbers")
             return Axis(name, values)
     except (ValueError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {fault}.") from fault

@@ -150,6 +150,8 @@ def placed_by_search(rng: Generator, d: int, k: int, starts: int = 6) -> Numbers
     """
     from scipy.optimize import minimize
 
+    if not 1 <= k < d:
+        raise ValueError(f"a split of d points has 1 <= k < d, got d={d}, k={k}.")
     points = [np.eye(d)[:k], np.eye(d)[k:]]
     n = np.where(np.arange(d) < k, 1.0, -1.0) / math.sqrt(d)
     often = {"maxiter": 500, "ftol": 1e-14}

@@ -31,7 +31,7 @@ __all__ = ["checks", "figures", "paper", "plan", "quick"]
 RUNGS = (2, 4, 8, 16)
 RATIOS = (1e-4, 1e-2, 1.0, 4.0)  # m/d
 
-quick = dict(seeds=5, rungs=(8,), families=("L",), flips=(), arms=(), ratios=(1e-2, 4.0))
+quick = dict(seeds=5, rungs=(8,), families=("L", "A"), flips=(), arms=(), ratios=(1e-2, 4.0))
 paper = dict(seeds=10)
 
 

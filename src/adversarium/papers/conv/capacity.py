@@ -60,7 +60,7 @@ def plan(sizes, most, splits, tried):
         at = {"d": Read("d"), "k": Read("k")}
         yield Trial(family="search", at=at, function=placed_by_search,
                     parameters=dict(d=d, k=k))  # fmt: skip
-    yield Trial(family="edges", function=touching_edges, parameters={"most": min(most, 30)})
+    yield Trial(family="edges", function=touching_edges, parameters={"most": most})
     for n, d in tried:
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="classes", at=at, function=shattered_by_classes,

@@ -11,6 +11,7 @@ Cost: quick 50 s (2 cores).
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,8 @@ paper = dict(seeds=20, widths=(64, 128, 256, 512, 1024), depths=(1, 2, 4, 8, 16)
 
 
 def plan(widths, depths, draws):
-    place = {"m": Read("m"), "H": Read("H")}
+    place: dict[str, Any] = {"m": Read("m"), "H": Read("H")}
+    at: dict[str, Any]
 
     def trial(family, function, at, exact=False, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters, exact=exact)
@@ -176,7 +178,7 @@ checks = {
                     "failed", "H", where("norms", **{"m/H": 16}), 0.1
                 ),
                 "fails as e^{−Ω(m/H)}: power of m/H in −log P": exponent(
-                    "power of m/H in −log P(fail), H = 4, m/H ≤ 128", _rare, "m/H", where("failures"),
+                    "power of m/H in −log P, H = 4", _rare, "m/H", where("failures"),
                     0.875, 0.225,
                 ),
             }
