@@ -47,7 +47,7 @@ TOY = {
     ),
     "boat.lower": dict(
         laws=("Gauss", "quartic", "skew"),
-        mus=(2.0,),
+        mus=(1.0, 2.0),
         betas=(0.1,),
         spreads=(1,),
         steps=2,
@@ -74,6 +74,9 @@ TOY = {
     "boat.fig3": dict(sizes=(50, 100), ratios=(0.05, 0.2, 0.45), m=8, steps=3, points=10),
     "boat.events": dict(rungs=(2,), arms=(), draws=3),
     "boat.inequalities": dict(tries=1, draws=500),
+    "conv.capacity": dict(sizes=(2, 3), most=6, splits=((3, 1),), tried=((2, 2),)),
+    "conv.kinks": dict(widths=(64, 128, 256, 512), radii=(0.1,), depths=(), circles=(64,), R=4.0),
+    "conv.norms": dict(widths=(16, 32), depths=(1, 2), draws=10),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=10),
     "rnrf.recursions": dict(steps=20, m=4, d=30),

@@ -258,11 +258,7 @@ def judged(check: Check, rows: Evidence) -> Verdict:
 
 def _slack(verdict: Verdict) -> float:
     """How far below its bound a verdict's largest number lies: the tightest speaks for all."""
-    known = (
-        [value for value in verdict.measured[0].values if value is not None]
-        if (verdict.measured)
-        else []
-    )
+    known = [value for m in verdict.measured for value in m.values if value is not None]
     return verdict.high - max(known) if verdict.high is not None and known else math.inf
 
 

@@ -38,7 +38,7 @@ PANELS = (
     ("α/‖μ‖", 0.15, (5.0, 1000, 0.15)),
 )
 
-quick = dict(seeds=5, m=64, steps=200, points=300)
+quick = dict(seeds=5, m=32, steps=80, points=200)
 paper = dict(seeds=20, m=1000, steps=1000, points=2000)
 
 

@@ -27,7 +27,7 @@ DOUBLED = {  # accuracy → the d, 2d that both fall below it within the map
 }
 
 quick = dict(
-    seeds=5, m=64, steps=60, points=200, sizes=(250, 500, 1000, 2000),
+    seeds=5, m=32, steps=40, points=200, sizes=(250, 500, 1000, 2000),
     ratios=(0.05, 0.15, 0.25, 0.35, 0.45),
 )  # fmt: skip
 paper = dict(seeds=10, m=1000, steps=1000, points=1000)

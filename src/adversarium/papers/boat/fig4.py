@@ -28,7 +28,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 MUS = (0.1, *(round(0.2 * i, 1) for i in range(1, 11)))
 CLAIMED = {"clean": 4.0, "robust": 2.0}
 
-quick = dict(seeds=5, source="digits", sides=(4, 6, 8), mus=(0.1, 0.4, 1.0, 2.0), m=64, steps=100)
+quick = dict(seeds=5, source="digits", sides=(4, 6, 8), mus=(0.1, 0.4, 1.0, 2.0), m=32, steps=50)
 paper = dict(seeds=20, source="mnist", m=1000, steps=1000)
 
 

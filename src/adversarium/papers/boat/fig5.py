@@ -28,7 +28,7 @@ RATIOS = tuple(round(0.05 * i, 2) for i in range(1, 10))
 PAIRS = ((25, 100), (49, 196), (100, 400), (196, 784))
 
 quick = dict(
-    seeds=5, source="digits", sides=(4, 6, 8), ratios=(0.05, 0.25, 0.45), m=64, steps=100
+    seeds=5, source="digits", sides=(4, 6, 8), ratios=(0.05, 0.25, 0.45), m=32, steps=50
 )  # fmt: skip
 paper = dict(seeds=10, source="mnist", m=1000, steps=1000)
 

@@ -21,7 +21,7 @@ PANELS = (
     *(("α/‖μ‖", ratio, (10.0, 28, ratio)) for ratio in (0.05, 0.1, 0.15, 0.2)),
 )
 
-quick = dict(seeds=5, source="digits", m=64, steps=200)
+quick = dict(seeds=5, source="digits", m=32, steps=50)
 paper = dict(seeds=20, source="mnist", m=1000, steps=1000)
 
 

@@ -35,7 +35,7 @@ ACTIVATIONS = {
 LAWS = {"Gauss": Gauss(), "quartic": Quartic(), "Gauss–Laplace": GaussLaplace(), "skew": Skew()}
 BENT = ((0.1, 0.25), (0.5, 1.0), (0.9, 4.0))  # γ, H
 
-quick = dict(seeds=5, draws=20_000, tries=4)
+quick = dict(seeds=5, draws=20_000, tries=2)
 paper = dict(seeds=10, draws=200_000)
 
 

@@ -44,7 +44,7 @@ RADII = (0.1, 0.5, 0.9, 1.0, 1.5)  # α/‖μ‖ of the networks
 
 quick = dict(
     seeds=5, laws=("Gauss", "quartic", "skew"), mus=(2.0,), betas=(0.0, 0.1), spreads=(1,),
-    halves=(), ratios=(0.1, 1.0), steps=60, points=200, draws=20_000,
+    halves=(), ratios=(0.5, 1.0), steps=30, points=100, draws=20_000,
 )  # fmt: skip
 paper = dict(seeds=10)
 
@@ -79,7 +79,7 @@ def plan(
         at = {"mu": mu, "ratio": ratio}
         parameters = dict(mu=mu, ratio=ratio, beta=0.1)
         yield Trial(family="oracle", at=at, function=oracle_error, parameters=parameters)
-    for law, ratio, mu in itertools.product(("Gauss", "skew"), ratios, (1.0, 2.0)):
+    for law, ratio, mu in itertools.product(("Gauss", "skew"), ratios, sorted({1.0, 2.0} & {*mus})):
         radius = ratio * mu
         yield Run(
             family=NETS,

@@ -147,6 +147,10 @@ def _known_overlaps() -> Check:
     )
 
 
+def _from(name: str, value: float) -> Reading:
+    return Reading(f"|{name} − {value:g}|", lambda run: np.abs(run.last(name) - value), (name,))
+
+
 def _laws(names: tuple[str, ...], make, **at) -> Check:
     return every(*(each(where(SAMPLED, law=name, **at), make) for name in names))
 
@@ -210,6 +214,15 @@ checks: dict[str, Check] = {
                 "a skew law differs": _laws(
                     ("skew",),
                     lambda run: level(_over("exact", "symmetric").on(run), 1.5),
+                    k=1,
+                    mu=2.0,
+                ),
+                "to the printed digits: 0.019716, not 0.010817": _laws(
+                    ("skew",),
+                    lambda run: every(
+                        identity(_from("exact", 0.019716).on(run), 5e-7),
+                        identity(_from("symmetric", 0.010817).on(run), 5e-7),
+                    ),
                     k=1,
                     mu=2.0,
                 ),

@@ -44,7 +44,7 @@ RUNGS = (2, 4, 8, 16)
 ETAS, OMEGAS = (1.0, 0.5, 0.25, 0.125), (0.01, 0.1, 0.3, 1.0)
 
 quick = dict(
-    seeds=6, rungs=(2, 4, 8), families=("L", "A"), flips=(), arms=(), etas=(), omegas=(), until=20,
+    seeds=6, rungs=(2, 4, 8), families=("L", "A"), flips=(), arms=(), etas=(), omegas=(), until=10,
     long=0, signs=(),
 )  # fmt: skip
 paper = dict(seeds=40)
