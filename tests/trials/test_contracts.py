@@ -96,6 +96,7 @@ TOY = {
     "shattered_by_classes": dict(n=2, d=2),
     "shattered_clusters": dict(d=3),
     "spectral_norms": dict(m=8, H=2, share=0.5),
+    "spread_curves": dict(most=4),
     "spread_limits": dict(most=4, rule="max"),
     "touching_edges": dict(most=4),
     "training_events": dict(n=5, d=100, m=4, mu=5.0, alpha=0.5, beta=0.1, C=2.0, draws=2),

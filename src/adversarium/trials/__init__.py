@@ -64,6 +64,7 @@ from adversarium.trials.robust_balls import (
     polynomial_class,
     shattered_by_classes,
     shattered_clusters,
+    spread_curves,
     spread_limits,
     touching_edges,
 )
@@ -104,6 +105,7 @@ __all__ = [
     "polynomial_class",
     "shattered_by_classes",
     "shattered_clusters",
+    "spread_curves",
     "spread_limits",
     "touching_edges",
     "taylor_quotients",

@@ -138,6 +138,25 @@ def spread_limits(rng: Generator, most: int, rule: str, factor: float = 0.999) -
     }
 
 
+def spread_curves(rng: Generator, most: int) -> Numbers:
+    """Along d ≥ 3: the largest s/δ at which every labelling has its two balls, on the printed
+    hyperplane and on any, and what the printed maximum admits.
+
+    >>> from adversarium.rng import stream
+    >>> told = spread_curves(stream(0, "example"), most=4)
+    >>> [round(v, 3) for v in told["admitted"].values]
+    [1.386, 1.333]
+    """
+    sizes = tuple(range(3, most + 1))
+    admitted = [max([1.0, *(1 / gamma(k, d) for k in range(1, d))]) for d in sizes]
+    along = tuple(float(d) for d in sizes)
+    return {
+        "admitted": Along("d", along, tuple(admitted)),
+        "printed hyperplane": Along("d", along, tuple(largest_spread(d) for d in sizes)),
+        "any hyperplane": Along("d", along, tuple(largest_spread(d, "any") for d in sizes)),
+    }
+
+
 def placed_by_search(rng: Generator, d: int, k: int, starts: int = 6) -> Numbers:
     """γ_k and the touching spread of a split, by a solver that knows neither: the smallest radius
     of two balls on the two sides of the printed hyperplane, and the largest distance of two centres

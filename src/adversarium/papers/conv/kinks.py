@@ -153,7 +153,7 @@ figures = (
         number=end("error"),
         sweeps={"m": where("widths"), "R": where("radii")},
         claimed={"m": -1 / 6, "R": 4 / 3},
-        y_label="sup |f(W) − f(W₀) − ⟨∇f(W₀), W − W₀⟩|",
+        y_label="largest error of f's linearisation",
         caption="One hidden layer, exact over all W of B(R): the proven powers are attained.",
     ),
     Powers(

@@ -80,7 +80,7 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
         axis.plot(x, ahead, color=COLOURS[1], label=f"fitted {fitted}")
         claimed = figure.claimed[name]
         ahead = centre[1] * (x / centre[0]) ** claimed
-        axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:g}")
+        axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:.3g}")
         axis.set(xscale="log", yscale="log", xlabel=typeset(name))
         axis.set_xticks(x, [plain_number(v) for v in x])
         log_ticks(axis.yaxis)

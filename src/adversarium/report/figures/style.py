@@ -142,11 +142,13 @@ def folded(text: str, width: int) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A tick's number: as it is, or as a power of ten where it is long.
+    """A tick's number: as it is, or as a power of two or ten where it is long.
 
-    >>> plain_number(0.05), plain_number(200000)
-    ('0.05', '$2\\\\cdot10^{5}$')
+    >>> plain_number(0.05), plain_number(200000), plain_number(8192)
+    ('0.05', '$2\\\\cdot10^{5}$', '$2^{13}$')
     """
+    if value >= 2**13 and math.log2(value).is_integer():
+        return f"$2^{{{round(math.log2(value))}}}$"
     if value == 0 or 1e-3 <= abs(value) < 1e5:
         return f"{value:g}"
     power = math.floor(math.log10(abs(value)) + 1e-9)
