@@ -1,11 +1,42 @@
 """Bugs that CONV's claims must notice."""
 
-from tests.planted.bugs import Bug
+from adversarium.trials import robust_balls
+from adversarium.trials.relu_norms import Deep
+from tests.planted.bugs import Bug, scaled, swapped
 from tests.planted.parts import misstepping
 
 _ONE = {"rules": ("exact",), "m": (64,)}
 
+_FEW = {"sizes": (2, 3), "most": 8, "splits": ((3, 1), (6, 3)), "tried": ((2, 2),)}
+
+
+def _without_pattern(original, self, patterns):
+    """The back-products without the pattern of their own layer."""
+    made = original(self, patterns)
+    if len(self.W) > 1:
+        made[0] = self.W[1].T @ made[1]
+    return made
+
+
 BUGS = (
+    Bug(
+        "γ_k a hundredth too large",
+        scaled(robust_balls, "gamma", 1.01),
+        turns=("conv.thm6.1.gamma",),
+        knobs=_FEW,
+    ),
+    Bug(
+        "centres a hundredth too far apart",
+        scaled(robust_balls, "reach", 1.01),
+        turns=("conv.thm6.1.exact",),
+        knobs=_FEW,
+    ),
+    Bug(
+        "back-product without the pattern of its own layer",
+        swapped(Deep, "back", _without_pattern),
+        turns=("conv.eq9",),
+        knobs={"widths": (16, 32), "depths": (1, 2), "draws": 10},
+    ),
     Bug(
         "steps twice as long as the rule says",
         misstepping("full", 2.0),

@@ -104,7 +104,7 @@ def run(
             print_run(asked, rows, folder, under)
     if json:
         runs = [line for line in told if line is not None]
-        whole = {"runs": runs, "verdicts": verdicts, "figures": figures, "failures": failures}
+        whole = {"runs": runs, "verdicts": verdicts, "figures": figures}
         return Answer(json_text(whole), status(failures))
     return status(failures)
 
