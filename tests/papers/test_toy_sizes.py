@@ -76,6 +76,7 @@ TOY = {
     "boat.inequalities": dict(tries=1, draws=500),
     "conv.capacity": dict(sizes=(2, 3), most=6, splits=((3, 1),), tried=((2, 2),)),
     "conv.kinks": dict(widths=(64, 128, 256, 512), radii=(0.1,), depths=(), circles=(64,), R=4.0),
+    "conv.parity": dict(widths=(16, 64), sizes=(4,), most=15, draws=20),
     "conv.norms": dict(widths=(16, 32), depths=(1, 2), draws=10),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},
     "rnrf.setting": dict(points=10),

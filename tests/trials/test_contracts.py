@@ -6,7 +6,7 @@ import pytest
 
 import adversarium.trials as room
 from adversarium.data import Gauss, MarginMixture, PatchData, TwoFeaturePatches
-from adversarium.networks import LeakyReLU
+from adversarium.networks import LeakyReLU, ReLU
 from adversarium.rng import stream, uniform
 from adversarium.sockets import Along, Numbers
 from adversarium.trials import explicit
@@ -86,6 +86,13 @@ TOY = {
     "deep_gradients": dict(m=8, H=2),
     "feature_drift": dict(m=8, H=2, tau=1e-6),
     "first_norm": dict(m=8),
+    "harmonics": dict(activation=ReLU(), d=2, most=5),
+    "kernel_forms": dict(activation=ReLU(), m=4, draws=5),
+    "lifted_gram": dict(activation=ReLU(), n=4, d=2),
+    "parities": dict(activation=ReLU()),
+    "parity_floor": dict(m=4, d=2, tries=1),
+    "trained_on_one_label": dict(m=4, steps=3),
+    "unreachable": dict(activation=ReLU(), points=6),
     "kink_suprema": dict(m=64, R=0.1, delta=1.0),
     "kinks_over_circle": dict(m=64, R=0.1, angles=3),
     "moved_input": dict(m=8, d=2, H=2, share=0.25),

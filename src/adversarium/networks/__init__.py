@@ -16,22 +16,28 @@ from adversarium.networks.mixed import MixedLearner
 from adversarium.networks.modules import Module
 from adversarium.networks.patch_cnn import PatchCNN
 from adversarium.networks.perceptron import Perceptron
+from adversarium.networks.smooth import Erf, QuadraticReLU, Shifted, Softplus, Tanh
 from adversarium.networks.smoothed_cnn import SmoothedCNN, smoothed_cnn, smoothed_relu
 from adversarium.networks.two_layer import TwoLayer
 from adversarium.networks.vision import small_cnn
 
 __all__ = [
     "CubicCNN",
+    "Erf",
     "LeakyReLU",
     "MixedLearner",
     "Module",
     "PatchCNN",
     "Perceptron",
     "Power",
+    "QuadraticReLU",
     "ReLU",
+    "Shifted",
     "SmoothedCNN",
     "SmoothedLeakyReLU",
     "SmoothedReLU",
+    "Softplus",
+    "Tanh",
     "TwoLayer",
     "cubic_cnn",
     "small_cnn",

@@ -7,6 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from adversarium.networks.smooth import Erf, QuadraticReLU, Shifted, Softplus, Tanh
+
 
 @dataclass(frozen=True)
 class ReLU:
@@ -203,4 +205,14 @@ def _twice(z: Tensor) -> Tensor:
     return twice
 
 
-Activation = ReLU | LeakyReLU | SmoothedLeakyReLU | SmoothedReLU
+Activation = (
+    ReLU
+    | LeakyReLU
+    | SmoothedLeakyReLU
+    | SmoothedReLU
+    | QuadraticReLU
+    | Softplus
+    | Erf
+    | Tanh
+    | Shifted
+)

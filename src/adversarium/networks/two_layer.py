@@ -15,6 +15,7 @@ from adversarium.networks.certificates import (
     spreading,
     unit_bounds,
 )
+from adversarium.networks.smooth import Erf, Tanh
 from adversarium.rng import normal
 from adversarium.shapes import Float
 
@@ -68,7 +69,7 @@ class TwoLayer:
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩; the
-        better of intervals and a linear relaxation."""
+        better of intervals and a linear relaxation. For convex activations."""
         W = W.double()
         z, reach, size = reached(W, x.double(), p, radius)
         return self.interval_at(z, reach, size, spreading(W, p, radius), W.shape[-1])
@@ -78,6 +79,9 @@ class TwoLayer:
     ) -> tuple[Tensor, Tensor]:
         """The same from pre-activations that may each move by `reach`, their size before rounding,
         and radius·‖Σ_s e_s w_s‖_q as a function of e."""
+        if isinstance(self.activation, Erf | Tanh):
+            name = type(self.activation).__name__
+            raise ValueError(f"there is no certificate for {name}, which is not convex.")
         c = signs(self.m, h) / math.sqrt(self.m)
         return unit_bounds(c, self.activation, h, reach, size, spread, d)
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor
@@ -114,7 +114,7 @@ class Look:
 
     def expected_margin(self) -> Float[Tensor, "2 S"]:
         """E[y f(x; W) | y] for y = 1 and −1, in closed form: ⟨w_s, x⟩ is Gaussian."""
-        data, phi = self.scene.data, self.scene.network.activation
+        data, phi = self.scene.data, cast(Any, self.scene.network.activation)
         sd = self.lengths * math.sqrt(data.marginal.var)
         along = self.W @ self.mean
         sides = [

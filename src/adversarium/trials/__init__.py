@@ -29,6 +29,15 @@ from adversarium.trials.flatness import (
     taylor,
 )
 from adversarium.trials.gaussians import gaussian_maxima, gaussian_tails
+from adversarium.trials.kernels import (
+    harmonics,
+    kernel_forms,
+    lifted_gram,
+    parities,
+    parity_floor,
+    trained_on_one_label,
+    unreachable,
+)
 from adversarium.trials.kinks import kink_suprema, kinks_over_circle
 from adversarium.trials.margins import cauchy, max_margin_directions, not_exact_share, tilted_errors
 from adversarium.trials.modified import (
@@ -91,6 +100,13 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "harmonics",
+    "kernel_forms",
+    "lifted_gram",
+    "parities",
+    "parity_floor",
+    "trained_on_one_label",
+    "unreachable",
     "kink_suprema",
     "kinks_over_circle",
     "back_products",

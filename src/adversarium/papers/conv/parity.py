@@ -1,0 +1,103 @@
+"""Kernels and parity of CONV's two-layer networks: Def. 5.1, Remark 5.1, Lemma C.3, Corollary C.1.
+
+Paper: the tangent kernel of a smooth activation is rich enough to fit any compatible data; that of
+the quadratic ReLU contains all smooth even functions, and training it reaches any ε.
+Reading: K = r·κ(r) in closed form against integrals; a half of K that is a polynomial leaves out
+what no width can bring back. Assumption C.1 is read three ways: word for word (one label only), for
+the same x (antipodes with equal labels allowed), and as its footnote (no x_i = ±x_j, i ≠ j).
+Cost: quick 15 s (2 cores).
+"""
+
+import itertools
+from typing import Any
+
+from adversarium.networks import (
+    Erf,
+    QuadraticReLU,
+    ReLU,
+    Shifted,
+    SmoothedReLU,
+    Softplus,
+    Tanh,
+)
+from adversarium.papers.conv.parity_checks import checks
+from adversarium.plans import Profile, Read, Table, Trial, where
+from adversarium.trials import (
+    harmonics,
+    kernel_forms,
+    lifted_gram,
+    parities,
+    parity_floor,
+    trained_on_one_label,
+    unreachable,
+)
+
+__all__ = ["checks", "figures", "paper", "plan", "quick"]
+
+ACTIVATIONS = {
+    "ReLU": ReLU(),
+    "smoothed ReLU": SmoothedReLU(b=2.0),
+    "softplus": Softplus(b=2.0),
+    "quadratic ReLU": QuadraticReLU(),
+    "erf": Erf(),
+    "tanh": Tanh(),
+    "shifted": Shifted(b=4.0, c=0.5),
+}
+CLOSED = ("ReLU", "smoothed ReLU", "quadratic ReLU", "erf", "shifted")
+
+quick = dict(seeds=5, widths=(16, 64, 256), sizes=(4, 8, 16, 32), most=41, draws=500)
+paper = dict(seeds=10, widths=(16, 64, 256, 1024, 4096), sizes=(4, 8, 16, 32), most=81, draws=5000)
+
+
+def plan(widths, sizes, most, draws):
+    at: dict[str, Any]
+    of: dict[str, Any]
+    for name, activation in ACTIVATIONS.items():
+        at, of = {"s": name}, {"activation": activation}
+        yield Trial(family="parity", at=at, function=parities, parameters=of, exact=True)
+        for points in (6, 8):
+            place = {"s": name, "points": Read("points")}
+            yield Trial(family="left out", at=place, function=unreachable,
+                        parameters=dict(**of, points=points), exact=True)  # fmt: skip
+        if name in CLOSED:
+            yield Trial(family="forms", at=at, function=kernel_forms,
+                        parameters=dict(**of, draws=draws))  # fmt: skip
+    for name, d in itertools.product(("quadratic ReLU", "ReLU"), (2, 3, 5)):
+        of = dict(activation=ACTIVATIONS[name], d=d, most=most)
+        at = {"s": name, "d": Read("d")}
+        yield Trial(family="harmonics", at=at, function=harmonics, parameters=of, exact=True)
+    for m, d in itertools.product(widths, (2, 3, 5)):
+        at = {"m": Read("m"), "d": Read("d")}
+        yield Trial(family="floor", at=at, function=parity_floor, parameters=dict(m=m, d=d))
+    for n, d in itertools.product(sizes, (2, 3, 5)):
+        of = dict(activation=QuadraticReLU(), n=n, d=d)
+        at = {"n": Read("n"), "d": Read("d")}
+        yield Trial(family="lifted", at=at, function=lifted_gram, parameters=of)
+    yield Trial(family="not lifted", function=lifted_gram,
+                parameters=dict(activation=QuadraticReLU(), n=8, d=2, lift=0.0))  # fmt: skip
+    for m in widths:
+        at = {"m": Read("m")}
+        yield Trial(family="one label", at=at, function=trained_on_one_label, parameters=dict(m=m))
+
+
+figures = (
+    Profile(
+        name="harmonics",
+        title="Coefficients of the tangent kernel on the circle, by degree",
+        y=("coefficients",),
+        runs=(where("harmonics", s="quadratic ReLU", d=2), where("harmonics", s="ReLU", d=2)),
+        names={"coefficients": "coefficient of degree k"},
+        x_label="degree k",
+        y_label="coefficient of K",
+        caption="Quadratic ReLU: even degrees from 4 on vanish. ReLU: odd degrees from 3 on do. "
+        "What vanishes no network of any width can learn without a bias.",
+    ),
+    Table(
+        name="parity",
+        title="What the parity of a kernel leaves out",
+        y=("odd − linear", "even − r²", "even", "universal"),
+        runs=(where("parity"),),
+        names={"universal": "universal (1: yes)"},
+        caption="Largest differences over r: a 0 shows a half of K that is a polynomial.",
+    ),
+)

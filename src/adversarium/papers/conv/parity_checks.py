@@ -1,0 +1,154 @@
+"""The checks of kernels and parity in CONV."""
+
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    every,
+    existence,
+    identity,
+    last,
+    parts,
+    power,
+    setting,
+    where,
+)
+
+BIASLESS = ("ReLU", "smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh")
+CLOSED = ("ReLU", "smoothed ReLU", "quadratic ReLU", "erf", "shifted")
+FROM = 9.0  # degrees from which a power is fitted
+EPSILON = 0.2
+
+
+def _degree(k: int) -> Reading:
+    """1 where the coefficient of a degree is above rounding."""
+
+    def there(run):
+        at = list(run["coefficients"].axes["k"])
+        return (run.last("coefficients")[:, at.index(k)] > 1e-10).astype(float)
+
+    return Reading(f"degree {k} is there", there, ("coefficients",))
+
+
+def _all_odd(run) -> np.ndarray:
+    at = np.array(run["coefficients"].axes["k"])
+    odd = run.last("coefficients")[:, (at % 2 == 1)]
+    return (odd > 0).all(1).astype(float)
+
+
+def _growth(run) -> np.ndarray:
+    """The power of k in |P_k|_H/k^s, odd k."""
+    at = np.array(run["norms"].axes["k"])
+    keep = at >= FROM
+    values = np.log(run.last("norms")[:, keep])
+    x = np.log(at[keep])
+    return np.array([np.polyfit(x, row, 1)[0] for row in values])
+
+
+growth = Reading("power of k in |P_k|_H/k^s", _growth, ("norms",))
+all_odd = Reading("odd degrees are there", _all_odd, ("coefficients",))
+margin = Reading(
+    "100 roundings less the smallest eigenvalue", lambda run: 100 - run.last("quotient"),
+    ("quotient",),
+)  # fmt: skip
+QUADRATIC = where("harmonics", s="quadratic ReLU")
+
+
+def _even(k: int) -> Check:
+    return each(QUADRATIC, lambda run: existence(_degree(k).on(run)))
+
+
+checks: dict[str, Check] = {
+    "conv.def5.1": setting(
+        "level",
+        *(last("off", where("forms", s=name)) for name in CLOSED),
+        *(last("bias", where("forms", s=name)) for name in CLOSED),
+        *(last("spread", where("forms", s=name)) for name in CLOSED),
+    ),
+    "conv.asm5.2": setting(
+        "existence",
+        *(
+            last("error", where("left out", s=name, points=points))
+            for name in (*BIASLESS, "shifted")
+            for points in (6, 8)
+        ),
+    ),
+    "conv.rem5.1": counted_as(
+        "existence",
+        parts(
+            {
+                f"{name}: K is universal": existence(last("universal", where("parity", s=name)))
+                for name in (*BIASLESS, "shifted")
+            }
+        ),
+    ),
+    "conv.lemC.3": counted_as(
+        "existence",
+        parts({f"even degree {k}": _even(k) for k in (4, 6, 8)}),
+    ),
+    "conv.lemC.3.corrected": counted_as(
+        "existence",
+        parts(
+            {
+                "all odd degrees": each(QUADRATIC, lambda run: existence(all_odd.on(run))),
+                "|f|_H ≤ C_d η along odd degrees, s = (d + 3)/2": each(
+                    QUADRATIC, lambda run: power(growth.on(run), -math.inf, 0.05)
+                ),
+                "degrees 0 and 2": every(_even(0), _even(2)),
+                "no other even degree: K(r) + K(−r) = 2r²": identity(
+                    last("even − r²", where("parity", s="quadratic ReLU")), 1e-12
+                ),
+            }
+        ),
+    ),
+    "conv.fn14": counted_as(
+        "existence",
+        parts(
+            {
+                "the kernel contains even functions only": each(
+                    QUADRATIC,
+                    lambda run: existence(
+                        Reading(
+                            "degree 3 is not there",
+                            lambda row: 1 - _degree(3).of(row),
+                            ("coefficients",),
+                        ).on(run)
+                    ),
+                ),
+                "the lift [x, 1] separates antipodes": each(
+                    where("lifted"), lambda run: at_most(margin.on(run), 0.0)
+                ),
+                "without it they are not separated, told": setting(
+                    "existence", last("least", where("not lifted"))
+                ),
+            }
+        ),
+    ),
+    "conv.corC.1": counted_as(
+        "existence",
+        parts(
+            {
+                "Assumption C.1 word for word: one label": each(
+                    where("one label"), lambda run: at_most(last("least", run), EPSILON)
+                ),
+                "for the same x: 8 points, labels (−1)^k, no network gets below 0.41421": each(
+                    where("floor"), lambda run: at_most(last("floor", run), EPSILON)
+                ),
+                "its footnote: two sets of four points, under the exact attack": each(
+                    where("floor"), lambda run: at_most(last("floor", run), EPSILON)
+                ),
+                "Σ y_k f(W, x_k) = 0, told": setting(
+                    "existence", last("sum", where("floor", m=64, d=2)),
+                    last("least", where("floor", m=64, d=2)),
+                    last("sets", where("floor", m=64, d=2)),
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip
