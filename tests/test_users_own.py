@@ -301,3 +301,19 @@ class Unheld:
 def test_an_attack_whose_budget_nothing_holds_is_refused():
     with pytest.raises(ValueError, match="has a radius and no ball"):
         _run(attack=Unheld())
+
+
+def test_a_cap_that_moves_a_run_elsewhere_is_named(call):
+    asked = ("rnrf.theorems", "--set", "n=3", "--set", "printed=()", "--dry-run")
+    one_sentence(call("run", *asked, status=2), "k = 5, d = 50 (n = 5 there)")
+
+
+def test_errors_that_know_one_law_refuse_another():
+    """By a formula of the law: wrong numbers for any other."""
+    rare = av.probes.RareError(draws=10)
+    wide = av.data.Clusters(d=6, mu=2.0, marginal=av.data.Gauss(0.5))
+    with pytest.raises(RuntimeError, match="RareError needs Gaussian noise of variance 1"):
+        _trained(data=wide, probes=[], final=[rare])
+    near = av.data.Clusters(d=6, mu=2.0, beta=0.2, flip="near")
+    with pytest.raises(RuntimeError, match="flips that do not depend on x"):
+        _trained(data=near, probes=[], final=[av.probes.ClusterErrors(n=10)])

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from adversarium.attacks.gradient import PGD
 from adversarium.data.clusters import ClusterBatch
+from adversarium.data.marginals import Gauss
 from adversarium.networks.two_layer import TwoLayer
 from adversarium.probes.cluster_looks import ClusterScene
 from adversarium.probes.measuring import described
@@ -86,6 +87,11 @@ class RareError:
         return described(symbols, type(self).__doc__)
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
+        if scene.data.marginal != Gauss():
+            raise ValueError(
+                f"RareError needs Gaussian noise of variance 1, and the data have "
+                f"{scene.data.marginal}; ClusterErrors counts errors under any noise."
+            )
         W: Tensor = state.W
         kinds = {"log_error": 0.0}
         if self.radius:
@@ -152,6 +158,11 @@ class ClusterErrors:
         return (*known[:2], replace(known[2], points=0))  # the last is no share of its points
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
+        if scene.data.beta and scene.data.flip in ("near", "far"):
+            raise ValueError(
+                f"ClusterErrors needs flips that do not depend on x, and the data have "
+                f"flip={scene.data.flip}; Error(attacks='training') counts with the drawn labels."
+            )
         fresh = scene.test(self.n)
         right = ClusterBatch(fresh.x, fresh.clean_y, fresh.clean_y)
         wrong = ClusterBatch(fresh.x, -fresh.clean_y, fresh.clean_y)

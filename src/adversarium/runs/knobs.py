@@ -219,7 +219,9 @@ def _moving(
     rest: Mapping[str, Any],
     fields: Sequence[str],
 ) -> set[tuple[str, str]]:
-    """The families, and the paths in them, that take another value at some turn of a knob."""
+    """The families, and the paths in them, that take another value at some turn of a knob; not
+    those that take its own value at a turn, for there another one is a cap."""
+    direct: set[tuple[str, str]] = set()
     seen: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for turn in turns(name, present(experiment, preset, name)):
         try:
@@ -230,9 +232,11 @@ def _moving(
         for task in tasks:
             for path, at in _named(task, fields):
                 there.setdefault((task.family, path), []).append(repr(at))
+                if turn and at == turn[name]:
+                    direct.add((task.family, path))
         for place, values in there.items():
             seen.setdefault(place, set()).add(tuple(values))
-    return {place for place, values in seen.items() if len(values) > 1}
+    return {place for place, values in seen.items() if len(values) > 1} - direct
 
 
 def present(experiment: Experiment, preset: str, name: str) -> Any:

@@ -8,7 +8,7 @@ Reading: frequencies over draws along the ladder C = 2, 4, 8, 16 (families L and
 flips at L), judged at C = 8 and 16; constants over n and d by no growth; exact laws where there
 are any (χ², binomial, normal), and for Proposition B.20 the least probability over all laws, by a
 linear programme. C5 is judged where its own hypothesis ‖μ‖² = C log(n/δ) is sharp.
-Cost: quick 25 s (2 cores).
+Cost: quick 7 s (2 cores).
 """
 
 import itertools

@@ -5,7 +5,6 @@ import numpy as np
 from adversarium.bounds import lazy_accuracies
 from adversarium.papers.boat.figure_runs import (
     ACCURACIES,
-    BETA,
     LEVELS,
     MAP,
     against_d,
@@ -79,9 +78,10 @@ def _inside(rows: Evidence) -> np.ndarray:
 def predicted(run: Run, offset: bool = True) -> tuple[float, float]:
     """Clean and robust accuracy of the linearised network."""
     rates = run.eta * sum(run.optimiser.factor(t) for t in range(run.steps))
-    ratio = run.attack.radius / run.data.mu
+    ratio = run.attack.radius / run.data.mu if run.attack is not None else 0.0
+    beta = run.data.beta
     return lazy_accuracies(
-        run.n, run.network.m, run.data.d, run.data.mu, ratio, BETA, rates, offset
+        run.n, run.network.m, run.data.d, run.data.mu, ratio, beta, rates, offset
     )
 
 

@@ -4,8 +4,8 @@ Paper: the accuracy falls with the attack's ratio, and the ratio that still allo
 shrinks as d grows.
 Reading: a network is trained and attacked at every ratio; the ratio at which the accuracy crosses
 0.6, 0.7 and 0.8 by interpolation (jackknife over seeds), compared between d and 2d. Outside the
-theorem's regime. Quick: width 64, 100 steps, a smaller map.
-Cost: quick 30 s (2 cores); paper 1 min on a GPU.
+theorem's regime. Quick: width 32, 40 steps, a smaller map.
+Cost: quick 5 s (2 cores); paper 1 min on a GPU.
 """
 
 import itertools

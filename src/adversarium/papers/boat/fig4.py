@@ -6,7 +6,7 @@ Reading: ‖μ‖ is the length of every image, d its number of pixels; ranks al
 apart for ‖μ‖ ≤ 0.4, where the transition lies, and for longer images; the powers of level sets
 where three sizes cross a level. Quick: the 8 × 8 digits, a stand-in whose rows decide nothing about
 MNIST. `--preset paper --data DIR` needs MNIST's idx files in DIR.
-Cost: quick 10 s (2 cores); paper 1 min on a GPU.
+Cost: quick 3 s (2 cores); paper 1 min on a GPU.
 """
 
 import itertools

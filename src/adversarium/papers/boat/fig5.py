@@ -5,7 +5,7 @@ ratio that still allows a given accuracy shrinks as d grows.
 Reading: a network is trained and attacked at every ratio; both statements of Figure 3, between
 d and 4d. Quick: the 8 × 8 digits, a stand-in whose rows decide nothing about MNIST.
 `--preset paper --data DIR` needs MNIST's idx files in DIR.
-Cost: quick 10 s (2 cores); paper 1 min on a GPU.
+Cost: quick 2 s (2 cores); paper 1 min on a GPU.
 """
 
 import itertools

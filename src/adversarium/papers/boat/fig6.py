@@ -5,7 +5,7 @@ Paper: for ‖μ‖ = 3, 5, 7, 10 (d = 784), d = 289, 400, 784, 1024 (‖μ‖ =
 Reading: ‖μ‖ is the length of every image; 1024 pixels by bilinear upsampling; "to zero" is a loss
 below 0.01 and an error below 0.02 at the end, every curve a part. Quick: the 8 × 8 digits, a
 stand-in whose rows decide nothing about MNIST. `--preset paper --data DIR` needs MNIST's idx files.
-Cost: quick 10 s (2 cores); paper 30 s on a GPU.
+Cost: quick 5 s (2 cores); paper 30 s on a GPU.
 """
 
 from adversarium.papers.boat.image_runs import MNIST, family_of, on_images

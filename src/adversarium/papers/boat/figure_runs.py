@@ -80,7 +80,8 @@ def on_clusters(
 
 def clean_accuracy(run: Rows) -> np.ndarray:
     """1 − β − (1 − 2β)P[y_c f ≤ 0]: with flipped test labels."""
-    return 1 - BETA - (1 - 2 * BETA) * run.last("clean_error_c")
+    beta = run.run.data.beta
+    return 1 - beta - (1 - 2 * beta) * run.last("clean_error_c")
 
 
 def robust_accuracy(run: Rows) -> np.ndarray:

@@ -5,7 +5,7 @@ theorem's regime no robust training error from t = 1 on, active pairs that stay 
 never fall, a loss ratio that stays bounded.
 Reading: C_eff = 0.014 there, so nothing here contradicts a lemma. Small symmetric initialisation,
 η = n/d, m = 64.
-Cost: quick 10 s (2 cores).
+Cost: quick 12 s (2 cores).
 """
 
 import math

@@ -8,7 +8,7 @@ admits. `K` has K = n‖μ‖⁴/(d(1 + α)²) = 16 and 64 and moves n, ‖μ‖
 ‖μ‖² = 32K(1 + α)² or more. `n`, `d`, `ratio` and `both` move one thing about n = 100, d = 200,000,
 ‖μ‖ = 12. Errors against the clean label by draws about the boundary, robust ones by proof. Gaussian
 noise, in law.
-Cost: quick 20 s (2 cores).
+Cost: quick 14 s (2 cores).
 """
 
 import math

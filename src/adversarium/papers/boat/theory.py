@@ -8,7 +8,7 @@ labels of the nearest or farthest points; arms change one size at C = 8; signs o
 up to C = 24. The printed step takes about 4Cnd steps to a margin of 1: "first step" runs have it,
 the others have η = n/d (beside it η down to n/8d at equal ηT, unjudged). Gaussian noise, in law: d
 is free.
-Cost: quick 90 s (2 cores).
+Cost: quick 20 s (2 cores).
 """
 
 from adversarium.papers.boat.families import (
