@@ -219,7 +219,7 @@ def touching_edges(rng: Generator, most: int, step: float = 1e-6) -> Numbers:
 
     >>> from adversarium.rng import stream
     >>> told = touching_edges(stream(0, "example"), most=8)
-    >>> told["below"] <= 0 and told["above"] <= 0 and told["averaging"] < 1e-12
+    >>> bool(told["below"] <= 0 and told["above"] <= 0 and told["averaging"] < 1e-12)
     True
     """
     below = above = averaging = -math.inf
