@@ -1,6 +1,7 @@
 """What users met with files, parts and checks of their own: each fault told before it costs."""
 
 import math
+import random
 from dataclasses import dataclass
 
 import numpy as np
@@ -317,3 +318,69 @@ def test_errors_that_know_one_law_refuse_another():
     near = av.data.Clusters(d=6, mu=2.0, beta=0.2, flip="near")
     with pytest.raises(RuntimeError, match="flips that do not depend on x"):
         _trained(data=near, probes=[], final=[av.probes.ClusterErrors(n=10)])
+
+
+def draws_anew(state, scene):
+    return torch.from_numpy(np.random.default_rng().random(len(scene.train.y)))
+
+
+def draws_random(state, scene):
+    return torch.full((len(scene.train.y),), random.random(), dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Drifting:
+    """A network whose start depends on the clock."""
+
+    m: int = 4
+
+    def init(self, rng, shape, k):
+        return torch.from_numpy(np.random.default_rng().normal(size=(self.m, *shape)))
+
+    def f(self, W, x):
+        return (x @ W.mT).mean(-1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (dict(probes=[draws_anew]), "probe draws_anew came out otherwise"),
+        (dict(final=[draws_random]), "probe draws_random came out otherwise"),
+        (dict(network=Drifting()), "the network's start came out otherwise"),
+    ],
+)
+def test_what_no_seed_repeats_is_refused(changed, told):
+    with pytest.raises(RuntimeError, match=told):
+        _trained(**changed)
+
+
+def chancy(rng):
+    return {"x": float(np.random.default_rng().random())}
+
+
+def test_a_trial_that_no_seed_repeats_is_refused():
+    trial = av.Trial(function=chancy, parameters={})
+    with pytest.raises(RuntimeError, match="trial chancy came out otherwise"):
+        av.run(trial, seeds=range(2))
+
+
+LISTING = (
+    SHORT.replace("probes=(risk, train_error)", "probes=(risk, train_error, listed)")
+    + """
+
+def listed(state, scene):
+    from pathlib import Path
+    found = (Path(__file__).parent / "tables").glob("*.txt")
+    return state.risk() * 0 + sum(float(one.read_text()) for one in found)
+"""
+)
+
+
+def test_a_new_file_in_a_folder_that_own_code_lists_is_another_run(call, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "one.txt").write_text("1")
+    (tmp_path / "own.py").write_text(LISTING)
+    call("run", "./own.py")
+    assert "nothing to run" in call("run", "./own.py", "--dry-run").stdout
+    (tmp_path / "tables" / "two.txt").write_text("2")
+    assert "nothing to run" not in call("run", "./own.py", "--dry-run").stdout

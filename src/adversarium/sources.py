@@ -1,16 +1,21 @@
 """The files that somebody's own code consists of. No torch at import."""
 
 import ast
+import fnmatch
 import hashlib
 import importlib.util
+import itertools
 import os
 import re
 import site
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+_LISTS = {"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk"}
 _WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|fig$")
 _READS = re.compile(r"""(?:environ(?:\.get)?|getenv)\s*[\[(]\s*["'](\w+)["']""")
 _HOME = Path(__file__).parent
@@ -20,11 +25,13 @@ _LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one si
 
 def code_digest(*files: Path) -> str:
     """A digest of files, of the local modules that they import (these in turn), and of the files
-    that they name: edited code, or an edited table beside it, is another run."""
+    that they name or list: edited code, or an edited table beside it, is another run."""
     whole = hashlib.sha256()
     for one in sources(*files):
         if one.suffix == ".py":
-            whole.update("".join(_environment(one, one.stat().st_mtime_ns)).encode())
+            changed = one.stat().st_mtime_ns
+            told = (*_environment(one, changed), *_listing(one, changed))
+            whole.update("".join(told).encode())
         stat = one.stat()
         large = stat.st_size > _LARGEST
         whole.update(f"{stat.st_mtime_ns}".encode() if large else one.read_bytes())
@@ -46,7 +53,7 @@ def sources(*files: Path) -> tuple[Path, ...]:
     return (*first, *sorted(found.keys() - set(first)))
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
     """What one file imports of local code, and which files it names; it is read again when it has
     changed."""
@@ -154,13 +161,72 @@ def _local(home: Path) -> bool:
 def _named(file: Path, word: str) -> list[Path]:
     """The files that a string names: beside the code, in the working directory, or, by their last
     part, in a folder below the code (`here / "tables" / "c.txt"`)."""
-    if not 0 < len(word) < 200 or "\n" in word or "\0" in word:
+    if not _is_name(word):
         return []
     try:
-        places = [file.parent / word, Path(word), *_below(file.parent).get(Path(word).name, ())]
+        places = [
+            file.parent / word,
+            Path(word),
+            *_below(file.parent).get(Path(word).name, ()),
+        ]
         return [one.resolve() for one in places if one.is_file() and not _kept(one)]
     except (OSError, ValueError):
         return []
+
+
+def _listing(file: Path, changed: int) -> Iterator[str]:
+    """What code can find by listing (in folders that its strings name, by its patterns, and beside
+    it where it goes through a folder): names, sizes and times."""
+    words, calls = _lists(file, changed)
+    homes = dict.fromkeys((file.parent.resolve(), Path().resolve()))
+    if calls - {"glob", "iglob", "rglob"}:
+        yield from _entries(file.parent, "*", deep=False)
+    for word, home in itertools.product(filter(_is_name, words), homes):
+        at = home / word
+        if any(c in word for c in "*?["):
+            plain = home if any(c in str(at.parent) for c in "*?[") else at.parent
+            deep = "**" in word or ("rglob" in calls and home == file.parent)
+            yield from _entries(plain, at.name, deep)
+        elif at.is_dir() and not any(at.resolve() in (home, *home.parents) for home in homes):
+            yield from _entries(at, "*", deep=True)
+
+
+@lru_cache(maxsize=1024)
+def _lists(file: Path, changed: int) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The strings of the statements of a module that list folders, with those of its constants,
+    and the calls that list."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return (), frozenset()
+    calls: set[str] = set()
+    words: list[str] = []
+    for statement in tree.body:
+        inside = list(ast.walk(statement))
+        found = {_called(node) for node in inside if isinstance(node, ast.Call)} & _LISTS
+        calls |= found
+        if found or isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            constants = (node.value for node in inside if isinstance(node, ast.Constant))
+            words += [value for value in constants if isinstance(value, str)]
+    return (tuple(dict.fromkeys(words)) if calls else ()), frozenset(calls)
+
+
+def _entries(folder: Path, pattern: str, deep: bool) -> Iterator[str]:
+    """The files of a folder, and of those below, by a pattern; of the first 5,000."""
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one[0] not in "._") if deep else []
+        for one in sorted(fnmatch.filter(names, pattern)):
+            with suppress(OSError):
+                stat = (Path(place) / one).stat()
+                yield "" if _kept(Path(one)) else f"{one} {stat.st_size} {stat.st_mtime_ns}\n"
+        count += len(names)
+        if count > _MOST:
+            return
+
+
+def _is_name(word: str) -> bool:
+    return 0 < len(word) < 200 and "\n" not in word and "\0" not in word
 
 
 @lru_cache(maxsize=8)

@@ -21,11 +21,13 @@ from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
 from adversarium.runs.faults import RAISED, PartFault, part_fault, told
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
+from adversarium.runs.repeating import Unrepeated, is_own, must_repeat, same_numbers
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
 from adversarium.training import train
 from adversarium.training.engines.sharing import SharingSetting
 
 Progress = Callable[[int, int], None]  # (steps done, steps in all)
+QUICK = 1.0  # seconds of a trial that is made twice
 
 
 def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) -> Outcome:
@@ -63,14 +65,19 @@ def draw_ahead(unit: Unit) -> None:
 def own_streams() -> Iterator[None]:
     """Refuses what draws from a common stream of random numbers: other calls would change it, and
     no seed repeats it."""
-    before = _common_streams()
-    yield
+    before, unrepeated = _common_streams(), None
+    try:
+        yield
+    except Unrepeated as fault:  # a common stream, if that is why, is told below
+        unrepeated = fault
     after = _common_streams()
     for whose in (name for name in before if before[name] != after[name]):
         raise PartFault(
             f"a part drew from {whose}'s common random numbers, which no seed repeats; draw from "
             "the generator that it is given (generator=rng)"
         )
+    if unrepeated is not None:
+        raise unrepeated
 
 
 def _common_streams() -> dict[str, Any]:
@@ -101,6 +108,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
             numbers = _exactly(trial, len(seeds)) if trial.exact else [
                 trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
             ]  # fmt: skip
+            _again(trial, seeds[0], numbers[0], time.perf_counter() - began)
         if not all(isinstance(row, Mapping) for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
@@ -122,6 +130,15 @@ def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
     return [numbers] * count
 
 
+def _again(trial: Trial, seed: int, numbers: Mapping[str, Any], seconds: float) -> None:
+    """Refuses somebody's own trial that gives other numbers when made again: a quick one always, a
+    long one at every tenth seed."""
+    if is_own(trial.dynamics) and (seconds < QUICK or seed % 10 == 0):
+        other = trial.function(stream(0 if trial.exact else seed, "trial"), **trial.parameters)
+        if isinstance(numbers, Mapping) and not same_numbers(numbers, other):
+            raise Unrepeated(f"trial {getattr(trial.function, '__name__', trial.function)}")
+
+
 def _numbers(given: list[float | Along]) -> Series:
     """A trial's number of every seed."""
     zero = np.zeros(1, dtype=int)
@@ -138,6 +155,8 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
     settings = [
         job.setting(seeds, unit.device) for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
     ]
+    for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
+        must_repeat(job, seeds[0], unit.device)
     _ = [setting.train for setting in settings]  # drawn first: else one's fault is another's
     recorders = [
         Recorder(job, Scene(setting)) for job, setting in zip(unit.jobs, settings, strict=True)

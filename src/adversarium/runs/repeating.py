@@ -1,0 +1,113 @@
+"""Whether somebody's own parts give the same numbers again: what no seed repeats is refused before
+it is trained."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from adversarium.digest import configuration
+from adversarium.plans.run import Run
+from adversarium.probes.scene import Scene
+from adversarium.runs.faults import RAISED, PartFault
+from adversarium.runs.jobs import Job
+from adversarium.sockets import Along, AnyFold, AnyProbe, Recorded, State
+from adversarium.training import train
+
+_STEPS = 2  # of training, that are made twice
+
+
+class Unrepeated(PartFault):
+    """Numbers that are others when they are made again with the same seed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} came out otherwise when made again with the same seed; draw from the "
+            "generator that is given (generator=rng) and from no other chance, clock or counter"
+        )
+
+
+def is_own(plain: Any) -> bool:
+    """Whether a configuration names code that is not the laboratory's.
+
+    >>> is_own({"is": "Clusters"}), is_own({"is": "Mine@3f2a"})
+    (False, True)
+    """
+    return "@" in json.dumps(plain)
+
+
+def must_repeat(job: Job, seed: int, device: str) -> None:
+    """Refuses a run with own parts whose data, start, first steps or own probes are others when
+    they are made again with the same seed."""
+    assert isinstance(job.task, Run)
+    if not is_own([job.task.dynamics, *(configuration(r.probe) for r in job.task.recordings)]):
+        return
+    for (what, one), (_, other) in zip(*(_first(job, seed, device) for _ in "ab"), strict=False):
+        if not _agree(one, other):
+            raise Unrepeated(what)
+
+
+def same_numbers(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a trial gave the same numbers twice.
+
+    >>> same_numbers({"x": 1.0}, {"x": 1.0}), same_numbers({"x": 1.0}, {"x": 1.1})
+    (True, False)
+    """
+    return one.keys() == other.keys() and all(
+        _agree(_plain(one[name]), _plain(other[name])) for name in one
+    )
+
+
+def _plain(value: Any) -> list[Tensor]:
+    return [torch.as_tensor(np.asarray(value.values if isinstance(value, Along) else value))]
+
+
+def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, list[Tensor]]]:
+    """What is made first, by name: the data, the initial weights, the first steps, own probes."""
+    assert isinstance(job.task, Run) and job.engine is not None
+    setting = job.setting((seed,), device)
+    yield "the data", _tensors(vars(setting.train))
+    states = list(itertools.islice(train(job.engine, [setting]), _STEPS + 1))
+    yield "the network's start", _tensors(vars(states[0]))
+    yield "training", _tensors(vars(states[-1]))
+    for recording in job.task.recordings:
+        asked = recording.probe
+        if is_own(configuration(asked)):
+            name = getattr(asked, "__name__", type(asked).__name__)
+            seen: Any = None
+            with suppress(*RAISED):  # what goes wrong here goes wrong again where it is told
+                seen = _seen(asked, recording.times, states, Scene(setting))
+            yield f"probe {name}", _tensors(seen)
+
+
+def _seen(asked: Any, times: Any, states: list[State[Any]], scene: Any) -> Any:
+    """What a probe says of the last of the first states, or a fold of all of them."""
+    if times is not None:
+        return cast(AnyProbe, asked)(states[-1], scene)
+    fold, memory = cast(AnyFold, asked), None
+    for state in states:
+        memory = fold.see(memory, state, scene)
+    return fold.rows(memory)
+
+
+def _tensors(held: Any) -> list[Tensor]:
+    leaves = (leaf.values if isinstance(leaf, Recorded) else leaf for leaf in tree_leaves(held))
+    return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+
+
+def _agree(one: list[Tensor], other: list[Tensor]) -> bool:
+    """Whether numbers are the same but for rounding (sums on a GPU have no fixed order)."""
+    return len(one) == len(other) and all(
+        a.shape == b.shape and torch.allclose(_wide(a), _wide(b), 1e-4, 1e-6, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _wide(given: Tensor) -> Tensor:
+    return given if given.is_complex() else given.double()
