@@ -625,7 +625,7 @@ def test_an_empty_word_is_told_what_is_wanted(call):
 
 def test_a_value_that_is_published_changes_nothing(call):
     out = call("run", "rnrf.fig3", "--set", "d=100", "--dry-run").stdout
-    assert "d = 100 is what is published; nothing is changed" in out and "changed:" not in out
+    assert "d = 100 changes nothing: these are the published runs" in out and "changed:" not in out
 
 
 OWN_FAULTS = {  # what is written wrongly: (in, out, what is told)

@@ -384,3 +384,26 @@ def test_a_new_file_in_a_folder_that_own_code_lists_is_another_run(call, tmp_pat
     assert "nothing to run" in call("run", "./own.py", "--dry-run").stdout
     (tmp_path / "tables" / "two.txt").write_text("2")
     assert "nothing to run" not in call("run", "./own.py", "--dry-run").stdout
+
+
+def test_a_trial_that_stands_by_a_size_is_named_too(call):
+    said = call("run", "cgrm.constructions", "--set", "D=7", "--dry-run", status=2)
+    one_sentence(said, "D does not reach covering")
+
+
+def test_a_knob_without_a_field_says_how_many_runs_it_changes(call):
+    assert "reaches 13 of 24 runs" in call("show", "rnrf.phases").stdout.replace("\n    ", " ")
+    said = call("run", "rnrf.phases", "--set", "start=0.5", "--dry-run").stdout
+    assert "start changes 13 of 24 runs" in said
+
+
+def test_a_moment_that_never_comes_is_told(call, tmp_path):
+    text = SHORT.replace("probes=(risk,", "probes=(At(risk, (0, 5000)),")
+    (tmp_path / "own.py").write_text(text.replace("import risk", "import At, risk"))
+    said = call("run", "./own.py", "--dry-run").stdout
+    assert "t = 5000 comes after the last step (5) and is left out" in said
+
+
+def test_more_points_than_images_are_refused_before_anything_runs(call):
+    said = call("run", "boat.fig6", "--set", "n=100000", "--seeds", "2", status=2)
+    one_sentence(said, "digits has 233 train images of 0 and 1, got n=100000")

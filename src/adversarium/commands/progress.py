@@ -9,8 +9,8 @@ from typing import Any
 class Progress:
     """A context that shows what runs; quiet when asked."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
+    def __init__(self, quiet: bool = False, steps: bool = True) -> None:
+        self._quiet, self._steps = quiet, steps
         self._terminal = sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
@@ -28,7 +28,7 @@ class Progress:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TimeElapsedColumn(),
-                TextColumn("left of the steps"),
+                TextColumn("left of the steps" if self._steps else "left"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
@@ -65,8 +65,9 @@ class Progress:
                 self._shown = now
         elif now - self._shown > 30 and done:
             left = (now - self._began) * (whole - done) / done
-            told = f"about {left:.0f} s of steps left, then the last measurements"
-            print(f"{what}: {done} of {whole} steps, {told}", file=sys.stderr)
+            told = f"steps, about {left:.0f} s of steps left, then the last measurements"
+            told = told if self._steps else f"in {now - self._began:.0f} s, about {left:.0f} s left"
+            print(f"{what}: {done} of {whole} {told}", file=sys.stderr, flush=True)
             self._shown = now
 
     def _finish(self) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from adversarium.commands.options import DEFAULT, File
+from adversarium.commands.progress import Progress
 
 
 def report(
@@ -32,6 +33,7 @@ def report(
             raise ValueError(
                 f"report takes own files (./FILE.py) beside the whole store, got {word!r}."
             )
-    first = write_site(Store(store, readonly=True), out, files)
+    with Progress(steps=False) as progress:
+        first = write_site(Store(store, readonly=True), out, files, progress)
     print(f"the report is at {first}")
     return 0

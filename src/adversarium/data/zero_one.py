@@ -139,18 +139,20 @@ class ZeroOne:
         """The test images."""
         return replace(self, part="test")
 
-    @property
-    def lacking(self) -> str:
-        """What is not there and must be before anything runs; empty when all is."""
-        return LACKING if self.source == "mnist" and mnist_folder() is None else ""
+    def lacking(self, n: int) -> str:
+        """What is not there for a sample of n, and must be before anything runs; empty when all
+        is."""
+        if self.source == "mnist" and mnist_folder() is None:
+            return LACKING
+        most = len(_images(self.source, self.part)[1])
+        few = f"{self.source} has {most} {self.part} images of 0 and 1, got n={n}."
+        return few if n > most else ""
 
     def sample(self, n: int, rng: Generator) -> VectorBatch:
         """n different images of this part, in random order."""
         images, labels = _images(self.source, self.part)
-        if n > len(labels):
-            raise ValueError(
-                f"{self.source} has {len(labels)} {self.part} images of 0 and 1, got n={n}."
-            )
+        if told := self.lacking(n):
+            raise ValueError(told)
         chosen = torch.randperm(len(labels), generator=rng)[:n]
         x = resized(images[chosen], self.side).flatten(1)
         return VectorBatch(x=self.mu * x / x.norm(dim=1, keepdim=True), y=labels[chosen])

@@ -244,8 +244,7 @@ def _knobs(entry: Entry) -> list[str]:
         meaning = word(name, entry.id)
         also = f" (also {', '.join(meaning.symbols)})" if meaning.symbols else ""
         takes = " ".join(part for part in (found["takes"], meaning.limits) if part)
-        reaches = "every run" if found["all"] else ", ".join(f or "runs" for f in found["reaches"])
-        told = [f"{takes}, {_plain(found['quick'])}", meaning.says, f"reaches {reaches or 'none'}"]
+        told = [f"{takes}, {_plain(found['quick'])}", meaning.says, f"reaches {_reach(found)}"]
         lines += textwrap.wrap(
             f"{name}{also}: {'; '.join(part for part in told if part)}",
             96,
@@ -253,6 +252,17 @@ def _knobs(entry: Entry) -> list[str]:
             subsequent_indent="    ",
         )
     return lines
+
+
+def _reach(found: dict[str, Any]) -> str:
+    """The runs of the quick preset that change when a knob is turned."""
+    if found["all"]:
+        return "every run"
+    some, count = found["runs"]
+    named = ", ".join(f for f in found["reaches"] if f)
+    if not some:
+        return named or "none"  # families that are not at quick
+    return f"{some} of {count} runs{f' ({named})' if named else ''}"
 
 
 def _plain(value: Any) -> str:

@@ -365,11 +365,15 @@ def stored_evidence(
     return best
 
 
-def stored_entries(store: Store, chosen: Sequence[Claim]) -> tuple[Entry, ...]:
-    """Claims judged from stored rows alone."""
+def stored_entries(
+    store: Store, chosen: Sequence[Claim], seen: Report = lambda *how_far: None
+) -> tuple[Entry, ...]:
+    """Claims judged from stored rows alone; `seen` is told how far it is."""
     known = {**claims(), **{c.id: c for c in chosen}}
     verdicts: dict[str, tuple[Verdict, Facts]] = {}
-    for home in dict.fromkeys(c.experiment for c in known.values() if c.experiment):
+    homes = dict.fromkeys(c.experiment for c in known.values() if c.experiment)
+    for i, home in enumerate(homes):
+        seen("verdicts", i, len(homes))
         experiment = load(home)
         reader = Reader(store, experiment.id)
         verdicts |= stored_verdicts(experiment, experiment.checks, reader, "quick")
@@ -392,6 +396,4 @@ def rested(experiment: Experiment) -> list[str]:
 
 def _stronger(experiment: Experiment) -> bool:
     """Whether the preset `paper` is another one than `quick`."""
-    return (
-        experiment.presets.get("paper", experiment.presets["quick"]) != experiment.presets["quick"]
-    )
+    return experiment.presets.get("paper") not in (None, experiment.presets["quick"])

@@ -122,7 +122,8 @@ class NotThere(ValueError):
 
 def lacks(job: Job) -> str:
     """What the data of a run say that is not there; empty when all is."""
-    return str(getattr(getattr(job.task, "data", None), "lacking", ""))
+    lacking = getattr(getattr(job.task, "data", None), "lacking", None)
+    return str(lacking(job.task.n)) if lacking is not None and isinstance(job.task, Run) else ""
 
 
 def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[Unit]:

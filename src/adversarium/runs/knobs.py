@@ -120,6 +120,7 @@ def reaching(
         if name in knobs:
             missed = _missed(experiment, preset, name, value, knobs, tasks)
             ways = [*_by_field(missed, value), *_left_out(experiment, preset, knobs, missed)]
+            told += [] if missed else _partial(experiment, preset, name, knobs, tasks)
         else:
             named = (name.rpartition(".")[2],)
             trials = [t for t in tasks if isinstance(t, Trial)]
@@ -133,6 +134,21 @@ def reaching(
                 out = " or ".join((*ways, "--partly leaves them as they are"))
                 raise ValueError(f"{told[-1]}: {out}.")
     return told
+
+
+def _partial(
+    experiment: Experiment,
+    preset: str,
+    name: str,
+    turned: Mapping[str, Any],
+    tasks: Sequence[Task],
+) -> list[str]:
+    """How many runs a knob changes that no run keeps a field of, where it is not all of them."""
+    if any(list(_named(task, word(name, experiment.id).fields)) for task in tasks):
+        return []
+    before = experiment.tasks(preset, **{k: v for k, v in turned.items() if k != name})
+    changed = sum(task not in before for task in tasks)
+    return [f"{name} changes {changed} of {len(tasks)} runs"] if 0 < changed < len(tasks) else []
 
 
 def _dead(experiment: Experiment, preset: str, name: str, turned: Mapping[str, Any]) -> bool:
@@ -183,9 +199,14 @@ def _missed(
     """The runs that have what a knob names, where no value arrives, or where this one leaves
     them as they were (a plan may cap it)."""
     fields = word(name, experiment.id).fields
-    if not _stays(tasks, fields, value):
-        return []
     rest = {k: v for k, v in turned.items() if k != name}
+    trials = [t for t in tasks if isinstance(t, Trial)]
+    alone = [miss for field in fields for miss in _alone(trials, field, value)]
+    if alone:
+        still = _still(experiment, preset, name, rest, fields)
+        alone = [miss for miss in alone if miss.family in still]
+    if not _stays(tasks, fields, value):
+        return alone
     moving = _moving(experiment, preset, name, rest, fields)
     turns_it = value != present(experiment, preset, name)
     missed = []
@@ -196,7 +217,27 @@ def _missed(
             for miss in _stays([task], fields, value)
             if (miss.family, miss.path) not in moving or was.get(miss.path) == miss.value
         ]
-    return missed
+    return [*missed, *alone]
+
+
+def _still(
+    experiment: Experiment,
+    preset: str,
+    name: str,
+    rest: Mapping[str, Any],
+    fields: Sequence[str],
+) -> set[str]:
+    """The families that no turn of a knob gives another value of its fields."""
+    seen: dict[str, set[tuple[Any, ...]]] = {}
+    for turn in turns(name, present(experiment, preset, name)):
+        try:
+            tasks = experiment.tasks(preset, **rest, **turn)
+        except (ValueError, ArithmeticError, LookupError, TypeError):
+            continue  # a value that this plan does not take
+        for family, some in _families(tasks).items():
+            known = [repr(resolved(t).get(f)) for t in some for f in fields]
+            seen.setdefault(family, set()).add(tuple(known))
+    return {family for family, values in seen.items() if len(values) == 1}
 
 
 def _named(task: Task, fields: Sequence[str]) -> Iterator[tuple[str, Any]]:

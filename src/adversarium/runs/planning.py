@@ -78,13 +78,25 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
     needs = experiment.checks[claim].needs if claim else None
     kept = tasks if needs is None else needed(tasks, needs)
     notes = reaching(experiment, ask.preset, changes, kept, partly)
+    notes += _never(kept)
     published = beside(kept, plain if needs is None else needed(plain, needs))
     if changes and tasks == plain:
         told = ", ".join(f"{name} = {value}" for name, value in changes.items())
-        changes, notes = {}, [*notes, f"{told} is what is published; nothing is changed"]
+        changes, notes = {}, [*notes, f"{told} changes nothing: these are the published runs"]
     recipe = Recipe(experiment.id, ask.preset, tuple(changes.items()))
     jobs = tuple(resolve(task, recipe) for task in kept)
     return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes))
+
+
+def _never(tasks: Sequence[Task]) -> list[str]:
+    """The moments of probes that come after a run's last step."""
+    runs = [task for task in tasks if isinstance(task, Run)]
+    late = {
+        (t, run.steps) for run in runs for probe in run.probes
+        for t in getattr(probe, "times", None) or () if t > run.steps
+    }  # fmt: skip
+    return [f"t = {t} comes after the last step ({steps}) and is left out"
+            for t, steps in sorted(late)[:4]]  # fmt: skip
 
 
 def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:

@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from adversarium.digest import configuration
 from adversarium.plans.run import Run
-from adversarium.probes.scene import Scene
+from adversarium.probes.scene import AnyScene, Scene
 from adversarium.runs.faults import RAISED, PartFault
 from adversarium.runs.jobs import Job
 from adversarium.sockets import Along, AnyFold, AnyProbe, Recorded, State
@@ -86,7 +86,7 @@ def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, list[Tensor]
             yield f"probe {name}", _tensors(seen)
 
 
-def _seen(asked: Any, times: Any, states: list[State[Any]], scene: Any) -> Any:
+def _seen(asked: Any, times: Any, states: list[State[Any]], scene: AnyScene) -> Any:
     """What a probe says of the last of the first states, or a fold of all of them."""
     if times is not None:
         return cast(AnyProbe, asked)(states[-1], scene)

@@ -23,11 +23,13 @@ def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
     """The knobs of an experiment: what each takes, its value at the quick preset, and the families
     of the runs that change when it is turned."""
     before = _families(experiment.tasks("quick"))
+    count = len({one for some in before.values() for one in some})
     told = {}
     for name, parameter in inspect.signature(experiment.plan).parameters.items():
         value = present(experiment, "quick", name)
         sample = parameter.default if value == () else value  # none of them: the plan's own
         reached: set[str] = set()
+        kept = {one for some in before.values() for one in some}  # runs that no turn has changed
         others = [{name: knobs[name]} for knobs in experiment.presets.values() if name in knobs]
         others += [{name: sample}]
         for turn in (*turns(name, value), *others):
@@ -35,13 +37,16 @@ def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
                 after = _families(experiment.tasks("quick", **turn))
             except (ValueError, ArithmeticError, LookupError, TypeError):
                 continue  # a value that this plan does not take
+            if after != before:
+                kept &= {one for some in after.values() for one in some}
             both = {**before, **after}
             reached |= {family for family in both if before.get(family) != after.get(family)}
         told[name] = {
             "takes": kind(sample),
             "quick": configuration(value),
             "reaches": sorted(reached),
-            "all": reached >= set(before),
+            "all": bool(reached) and not kept,
+            "runs": [count - len(kept) if reached else 0, count],
         }
     return told
 

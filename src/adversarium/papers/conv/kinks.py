@@ -55,7 +55,7 @@ def plan(widths, radii, depths, circles, R=0.1):
         at = {**place, "δ√m/R": Read("delta")}
         yield trial("moved inputs", at, m=m, R=R / 4, delta=float(delta))
     for H, m in itertools.product(depths, WIDE):
-        yield trial("depths", {**place, "H": Read("H")}, m=m, R=DEPTHS[H], H=H)
+        yield trial("depths", {**place, "H": Read("H")}, m=m, R=DEPTHS.get(H, 0.3 / H**6), H=H)
     for m in circles:
         yield Trial(family="circle", at=place, function=kinks_over_circle,
                     parameters=dict(m=m, R=R))  # fmt: skip

@@ -1,6 +1,6 @@
 """All pages of the site and the figures they show, from the catalogue and the store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from adversarium.plans.catalogue import claims, experiments, selected_claims
@@ -25,11 +25,18 @@ from adversarium.runs.store import Store
 ASSETS = ("style.css", "ledger.js")
 
 
-def built(store: Store, added: Sequence[str], made_by: str) -> tuple[dict[str, str], list[Drawn]]:
-    """The texts of the site by path, and what is drawn beside them."""
+def built(
+    store: Store, added: Sequence[str], made_by: str, seen: Callable[[str, int, int], None]
+) -> tuple[dict[str, str], list[Drawn]]:
+    """The texts of the site by path, and what is drawn beside them; `seen` is told how far it
+    is."""
     chosen = [*selected_claims(()), *(selected_claims(added) if added else ())]
-    entries = stored_entries(store, chosen)
-    homes = [made for id in (*experiments(), *added) if (made := stored(id, store)) is not None]
+    entries = stored_entries(store, chosen, seen)
+    homes = []
+    for i, id in enumerate(ids := (*experiments(), *added)):
+        seen("rows", i, len(ids))
+        if (made := stored(id, store)) is not None:
+            homes.append(made)
     told = findings(entries)
     texts = {name: _asset(name) for name in ASSETS}
     texts |= _claim_pages(entries, {c.id: c.experiment for c in chosen}, homes)

@@ -74,11 +74,17 @@ def changed_runs(store: Store) -> list[Changed]:
 
 
 def _published(id: str) -> dict[str, Any]:
-    """The configurations of an experiment's plans by key; none where it is not at hand."""
+    """The configurations of an experiment's plans by key; none where it is not at hand, or an own
+    file cannot be read any more."""
     path = own_file(id)
     if not (id in experiments() if path is None else path.is_file()):
         return {}
-    experiment = load(id)
+    try:
+        experiment = load(id)
+    except ValueError:
+        if path is None:
+            raise
+        return {}
     jobs = [job for preset in experiment.presets for job in planned_jobs(experiment, preset)]
     return {job.key: job.task.dynamics for job in jobs}
 

@@ -68,8 +68,15 @@ class Folder:
         file, made = self.home / path, self.files.get(path)
         return made is not None and file.is_file() and digest(file.read_bytes()) == made.written
 
-    def renew(self, texts: Mapping[str, str], drawn: Sequence[Drawn], inputs: str) -> None:
-        """Writes what changed, removes what is no longer needed, and says so in the manifest."""
+    def renew(
+        self,
+        texts: Mapping[str, str],
+        drawn: Sequence[Drawn],
+        inputs: str,
+        seen: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    ) -> None:
+        """Writes what changed, removes what is no longer needed, and says so in the manifest;
+        `seen` is told how many figures are there."""
         paths = [*texts, *(path for one in drawn for path in one.paths)]
         for path in paths:
             if path not in self.files and (self.home / path).exists():
@@ -84,7 +91,8 @@ class Folder:
             self._keep("")  # a build that is broken off leaves nothing that is not known as ours
         for path, text in texts.items():
             self._text(path, text)
-        for one in drawn:
+        for i, one in enumerate(drawn):
+            seen("figures", i, len(drawn))
             self._draw(one)
         for path in set(before) - set(paths):
             self._remove(path)
