@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -40,7 +41,7 @@ class Job:
         """The engine's name."""
         return self.engine.name if self.engine is not None else "trial"
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, tuple[int, ...] | None]:
         """What is to be recorded, by the digest of the probe: its times."""
         if isinstance(self.task, Trial):
