@@ -1,7 +1,7 @@
 """Bugs that CONV's claims must notice."""
 
 from adversarium.trials import robust_balls
-from adversarium.trials.relu_norms import Deep
+from adversarium.networks.deep import Deep
 from tests.planted.bugs import Bug, scaled, swapped
 from tests.planted.parts import misstepping
 

@@ -8,7 +8,8 @@ import torch
 
 from adversarium.rng import normal, stream
 from adversarium.trials.kinks import largest_bend, largest_jump, most_flips
-from adversarium.trials.relu_norms import Deep, drawn_norms, on_sphere
+from adversarium.networks.deep import Deep
+from adversarium.trials.relu_norms import drawn_norms, on_sphere
 from adversarium.trials.robust_balls import gamma, largest_spread, reach
 
 

@@ -30,6 +30,20 @@ def half_angle(radius: float) -> float:
     return 2 * math.asin(radius / 2)
 
 
+def compatible(x: Tensor, y: Tensor, radius: float) -> bool:
+    """Whether caps of chord radius `radius` about unit vectors are compatible with their labels,
+    Def. 3.1 of CONV: closures of caps with different labels do not meet, touching included.
+
+    >>> x = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
+    >>> compatible(x, torch.tensor([1.0, -1.0]), 0.5)
+    True
+    """
+    chord = torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")
+    angle = 2 * torch.asin((chord / 2).clamp_max(1.0))
+    differ = y[:, None] != y
+    return not bool((differ & (angle <= 2 * half_angle(radius) + 1e-12)).any())
+
+
 @dataclass(frozen=True, kw_only=True)
 class SpherePoints:
     """Separated points of the unit sphere of R^d, labels alternating, Def. 3.1 of CONV.

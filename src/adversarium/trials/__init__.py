@@ -13,6 +13,7 @@ from adversarium.trials.cluster_events import (
 from adversarium.trials.counting import SHATTERING, law_of_a_sample, sauer, shattering, vc_orders
 from adversarium.trials.cubic import cubic_form, cubic_identities, signal_alone
 from adversarium.trials.densities import density_powers
+from adversarium.trials.descents import certified_step, regret_of_descent
 from adversarium.trials.explicit import (
     classifiers,
     closeness,
@@ -54,6 +55,15 @@ from adversarium.trials.overlaps import (
     oracle_error,
     shared_mass,
 )
+from adversarium.trials.paired import (
+    curvature_pairs,
+    gradient_formula,
+    gradient_lipschitz,
+    gradient_sizes,
+    reversed_step,
+    spectral_not_frobenius,
+    vanishing_start,
+)
 from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
@@ -81,6 +91,13 @@ from adversarium.trials.separated import separated_training
 from adversarium.trials.sequences import growth_and_decay, tensor_power
 from adversarium.trials.sizes import ball_counts, complexity_order, memorising_counts, shattered
 from adversarium.trials.smooth import GRID, Features, ball, label_of, random_features, worst
+from adversarium.trials.surrogates import (
+    loss_flags,
+    open_arc,
+    surrogate_jump,
+    touching_caps,
+    within_sets,
+)
 from adversarium.trials.two_features import (
     activation_slope,
     feature_assumptions,
@@ -100,6 +117,20 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "certified_step",
+    "regret_of_descent",
+    "curvature_pairs",
+    "gradient_formula",
+    "gradient_lipschitz",
+    "gradient_sizes",
+    "reversed_step",
+    "spectral_not_frobenius",
+    "vanishing_start",
+    "loss_flags",
+    "open_arc",
+    "surrogate_jump",
+    "touching_caps",
+    "within_sets",
     "harmonics",
     "kernel_forms",
     "lifted_gram",

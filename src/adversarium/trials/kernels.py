@@ -173,7 +173,8 @@ def even_points(count: int, d: int) -> tuple[Tensor, Tensor]:
 def parity_floor(rng: Generator, m: int, d: int, tries: int = 20) -> Numbers:
     """Σ_k y_k f(W, x_k) of the quadratic ReLU at the 8 points kπ/4, labels (−1)^k: the largest over
     random W and outputs a, relative to Σ|f|; and the floor that it puts under the loss, by Jensen
-    ℓ(0, 1); the smallest loss over the tries and over two sets of four points (exact attack).
+    ℓ(0, 1); the smallest loss over the tries and over two sets of four points (exact attack), and
+    the smallest that a descent against that attack meets (`descent`).
 
     >>> from adversarium.rng import stream
     >>> told = parity_floor(stream(0, "example"), m=16, d=3, tries=3)
@@ -191,7 +192,24 @@ def parity_floor(rng: Generator, m: int, d: int, tries: int = 20) -> Numbers:
         least = min(least, float(loss.mean()))
         sets = min(sets, float((loss[::2].max() + loss[1::2].max()) / 2))
     floor = math.sqrt(1 + (1 - worst) ** 2) - 1
-    return {"sum": worst, "floor": floor, "least": least, "sets": sets}
+    return {"sum": worst, "floor": floor, "least": least, "sets": sets,
+            "descent": _descent_on_sets(rng, m, x, y)}  # fmt: skip
+
+
+def _descent_on_sets(rng: Generator, m: int, x: Tensor, y: Tensor, steps: int = 200) -> float:
+    """The smallest L_A of a descent (α = 0.05) on two examples whose sets are the points of one
+    label each, against the exact attack."""
+    network = TwoLayer(m=m, activation=QuadraticReLU())
+    W, least = network.init(rng, (x.shape[1],), 1), math.inf
+
+    def loss(W: Tensor) -> Tensor:
+        each = pseudo_huber(network.f(W, x), y)
+        return (each[::2].max() + each[1::2].max()) / 2
+
+    for _ in range(steps):
+        g, value = torch.func.grad_and_value(loss)(W)
+        least, W = min(least, float(value)), W - 0.05 * g
+    return least
 
 
 def gram(activation: Any, x: Tensor) -> np.ndarray:

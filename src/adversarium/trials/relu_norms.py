@@ -6,11 +6,11 @@ N(0, 2/m), those of a N(0, 1).
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Generator, Tensor
 
+from adversarium.networks.deep import Deep
 from adversarium.rng import normal
 from adversarium.sockets import Along, Numbers
 
@@ -83,48 +83,6 @@ def first_norm(rng: Generator, m: int) -> Numbers:
         for e in edges
     )
     return {"kept": high - low}
-
-
-@dataclass(frozen=True)
-class Deep:
-    """A drawn network: A (m × d), W⁽¹⁾ … W⁽ᴴ⁾ (m × m), a (m).
-
-    >>> from adversarium.rng import stream
-    >>> net = Deep.drawn(m=8, d=2, H=3, rng=stream(0, "example"))
-    >>> len(net.W), tuple(net.A.shape)
-    (3, (8, 2))
-    """
-
-    A: Tensor
-    W: tuple[Tensor, ...]
-    a: Tensor
-
-    @classmethod
-    def drawn(cls, m: int, d: int, H: int, rng: Generator) -> "Deep":
-        """The network at its initialisation."""
-        scale = math.sqrt(2 / m)
-        weights = tuple(scale * normal((m, m), rng) for _ in range(H))
-        return cls(scale * normal((m, d), rng), weights, normal((m,), rng))
-
-    def features(self, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """x⁽⁰⁾ … x⁽ᴴ⁾ and the patterns D⁽¹⁾ … D⁽ᴴ⁾ (1 where x̄ ≥ 0)."""
-        at, patterns = [self.A @ x], []
-        for W in self.W:
-            before = W @ at[-1]
-            patterns.append((before >= 0).to(before))
-            at.append(before * patterns[-1])
-        return at, patterns
-
-    def f(self, x: Tensor) -> Tensor:
-        """The output."""
-        return self.a @ self.features(x)[0][-1]
-
-    def back(self, patterns: list[Tensor]) -> list[Tensor]:
-        """b_h = D⁽ʰ⁾W⁽ʰ⁺¹⁾ᵀ … D⁽ᴴ⁾a, h = 1, …, H: the gradient in W⁽ʰ⁾ is b_h x⁽ʰ⁻¹⁾ᵀ."""
-        made = [patterns[-1] * self.a]
-        for W, D in zip(reversed(self.W[1:]), reversed(patterns[:-1]), strict=True):
-            made.append(D * (W.T @ made[-1]))
-        return made[::-1]
 
 
 def on_sphere(d: int, rng: Generator) -> Tensor:

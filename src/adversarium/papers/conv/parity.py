@@ -68,7 +68,8 @@ def plan(widths, sizes, most, draws):
         yield Trial(family="harmonics", at=at, function=harmonics, parameters=of, exact=True)
     for m, d in itertools.product(widths, (2, 3, 5)):
         at = {"m": Read("m"), "d": Read("d")}
-        yield Trial(family="floor", at=at, function=parity_floor, parameters=dict(m=m, d=d))
+        yield Trial(family="floor", at=at, function=parity_floor, parameters=dict(m=m, d=d),
+                    version=2)  # fmt: skip
     for n, d in itertools.product(sizes, (2, 3, 5)):
         of = dict(activation=QuadraticReLU(), n=n, d=d)
         at = {"n": Read("n"), "d": Read("d")}

@@ -1,0 +1,164 @@
+"""The checks of CONV's App. B."""
+
+import math
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    every,
+    exponent,
+    identity,
+    last,
+    level,
+    parts,
+    setting,
+    where,
+)
+
+ACTIVATIONS = ("smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh", "shifted")
+RULES = ("exact", "anti", "random", "cycle", "fgsm", "identity")
+SHARES, RADII = (1 / 16, 1 / 4, 1), (0.25, 1.0)
+ROUNDING = 1e-9
+
+
+def _bounded(number: str, along: str, meant: Where, most: float) -> Check:
+    """A number does not grow."""
+    return exponent(f"power of {along} in {number} ({meant.told})", number, along, meant, 0.0,
+                    (math.inf, most))  # fmt: skip
+
+
+def _below_one(family: str, name: str) -> Check:
+    """A quotient that is at most 1, and nearly attained by the sharp pair."""
+    return each(
+        where(family, s=name),
+        lambda run: every(
+            at_most(last("largest", run), 1 + ROUNDING),
+            at_most(last("sharp", run), 1 + 1e-6),
+        ),
+    )
+
+
+def _sharp(family: str, least: float) -> Check:
+    """The constant cannot be smaller: the sharp pair attains it."""
+    return each(where(family), lambda run: level(last("sharp", run), least, always=True))
+
+
+def _descents(name: str) -> Check:
+    return each(where("descents"), lambda run: at_most(last(name, run), 1e-8))
+
+
+needed = Reading("what O(α) must make up, less G²/2", lambda row: row.last("printed, best")
+                 - row.last("G²/2"), ("printed, best", "G²/2"))  # fmt: skip
+spare = Reading("use − (1 + ρ)²", lambda row: row.last("use") - row.last("allowed"),
+                ("use", "allowed"))  # fmt: skip
+
+checks: dict[str, Check] = {
+    "conv.fn6": each(where("start"), lambda run: identity(last("f", run), 1e-13)),
+    "conv.eqB.grad": each(
+        where("gradient"),
+        lambda run: every(
+            identity(last("autograd", run), 1e-8), identity(last("difference", run), 1e-6)
+        ),
+    ),
+    "conv.eqB.lip": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{name}": _below_one("Lipschitz", name) for name in ACTIVATIONS},
+                "C2 is attained to 1 %": _sharp("Lipschitz", 0.99),
+            }
+        ),
+    ),
+    "conv.eq14": counted_as(
+        "inequality",
+        parts(
+            {
+                f"m = {m}: the constant needed is bounded as W' → W": _bounded(
+                    "constant", "1/t", where("reversed", m=m), 0.03
+                )
+                for m in (16, 64, 256)
+            }
+        ),
+    ),
+    "conv.eq14.corrected": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{name}": _below_one("curvature", name) for name in ACTIVATIONS},
+                "Lip·C2/2 is attained to 5 %": _sharp("curvature", 0.95),
+            }
+        ),
+    ),
+    "conv.eq15": counted_as(
+        "inequality",
+        parts(
+            {
+                "first inequality": every(
+                    each(where("sizes"), lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
+                    each(where("sizes, softplus"),
+                         lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
+                ),
+                **{
+                    f"O(1): {start} start, d = {share:g} m, R = {r:g} √m": every(
+                        *(
+                            _bounded(number, "m",
+                                     where("sizes", sphere=sphere, r=r, **{"d/m": share}), 0.03)
+                            for number in ("one x", "all x")
+                        )
+                    )
+                    for sphere, start in enumerate(("normal", "sphere"))
+                    for share in SHARES
+                    for r in RADII
+                },
+            }
+        ),
+    ),
+    "conv.eq17": counted_as(
+        "inequality",
+        parts(
+            {
+                **{
+                    f"with ½, against {told}": _descents(name)
+                    for name, told in (
+                        ("best", "the best W found in B(R)"),
+                        ("ascent", "a W on the side of ascent"),
+                        ("random", "a random W"),
+                    )
+                },
+                "as printed, against the best W found": each(
+                    where("descents"), lambda run: at_most(needed.on(run), 0.0)
+                ),
+                "as printed, on the side of ascent: what O(α) must make up over α, told": setting(
+                    "inequality",
+                    *(last("printed, ascent", where("descents", A="exact", m=64, α=alpha))
+                      for alpha in (0.1,)),
+                ),
+            }
+        ),
+    ),
+    "conv.sec2.cert": counted_as(
+        "inequality",
+        parts(
+            {
+                **{
+                    f"with the same c, ρ = {rho:g}": each(
+                        where("certified", ρ=rho),
+                        lambda run: at_most(last("use", run), 1 + 1e-6),
+                    )
+                    for rho in (0.1, 0.5, 1.0)
+                },
+                "with c(1 + ρ)²": each(
+                    where("certified"), lambda run: at_most(spare.on(run), 1e-6)
+                ),
+            }
+        ),
+    ),
+    "conv.fn10": each(where("balls"), lambda run: at_most(last("Frobenius", run), 1.0)),
+    "conv.fn10.corrected": setting(
+        "inequality", *(last("largest", where("balls", m=m)) for m in (16, 64))
+    ),
+}  # fmt: skip

@@ -1,0 +1,173 @@
+"""What §3 of CONV asks of sets, attacks and losses, and how the surrogate loss jumps."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from adversarium.data import SphereBatch, SpherePoints
+from adversarium.data.sphere import compatible, half_angle
+from adversarium.networks import TwoLayer
+from adversarium.rng import normal
+from adversarium.sockets import Numbers
+from adversarium.training.objectives import cross_entropy, pseudo_huber
+from adversarium.trials.descents import attacked, robust_loss, surrogate
+
+
+def touching_caps(rng: Generator, d: int, radius: float) -> Numbers:
+    """Whether two caps with different labels are taken for compatible: touching (0 is right), and
+    1e-6 apart (1 is right); Def. 3.1 of CONV.
+
+    >>> from adversarium.rng import stream
+    >>> touching_caps(stream(0, "example"), d=3, radius=0.4)
+    {'touching': 0.0, 'apart': 1.0}
+    """
+    told = {}
+    for name, room in (("touching", 0.0), ("apart", 1e-6)):
+        angle = 2 * half_angle(radius) + room
+        x = torch.zeros(2, d, dtype=torch.float64)
+        x[0, 0] = 1.0
+        x[1, 0], x[1, 1] = math.cos(angle), math.sin(angle)
+        told[name] = float(compatible(x, torch.tensor([1.0, -1.0]), radius))
+    return told
+
+
+def _scene(
+    rng: Generator, activation: Any, m: int, d: int, radius: float
+) -> tuple[TwoLayer, Tensor, SphereBatch]:
+    """A network after a random move, and points with their sets."""
+    network = TwoLayer(m=m, activation=activation)
+    W = network.init(rng, (d,), 1) + normal((m, d), rng) / math.sqrt(m)
+    return network, W, SpherePoints(d=d, radius=radius).sample(4, rng)
+
+
+def _attacked(
+    rule: str, network: TwoLayer, W: Tensor, batch: SphereBatch, rng: Generator
+) -> tuple[Tensor, float]:
+    """Where an attack takes the points, and the surrogate loss there."""
+    x = attacked(rule, network, W, batch, 3, rng)
+    return x, float(surrogate(network, W, x, batch.y))
+
+
+def within_sets(
+    rng: Generator, activation: Any, rule: str, m: int = 64, d: int = 3, radius: float = 0.3
+) -> Numbers:
+    """Of one attack, Def. 3.2 to 3.4 of CONV: how far it lands off the sphere, how far beyond the
+    cap's angle, L_A − L_*, and |L_A − L|.
+
+    >>> from adversarium.networks import Softplus
+    >>> from adversarium.rng import stream
+    >>> told = within_sets(stream(0, "example"), Softplus(), "exact")
+    >>> told["off the sphere"] < 1e-12, abs(told["L_A − L_*"]) < 1e-12
+    (True, True)
+    """
+    network, W, batch = _scene(rng, activation, m, d, radius)
+    x, loss = _attacked(rule, network, W, batch, rng)
+    angle = torch.acos((x * batch.x).sum(-1).clamp(-1, 1))
+    clean = float(pseudo_huber(network.f(W, batch.x), batch.y).mean())
+    return {
+        "off the sphere": float((x.norm(dim=-1) - 1).abs().max()),
+        "beyond the cap": float(angle.max()) - half_angle(radius),
+        "L_A − L_*": loss - float(robust_loss(network, W, batch)),
+        "|L_A − L|": abs(loss - clean),
+    }
+
+
+def open_arc(rng: Generator, activation: Any, m: int = 64, points: int = 4096) -> Numbers:
+    """On an arc of the circle about x: the largest loss on a grid, the bound that Lip·C1‖W‖₂·h/2
+    adds to it, and 1 where the largest lies at an end, so that the open arc has no maximiser.
+
+    >>> from adversarium.networks import Softplus
+    >>> from adversarium.rng import stream
+    >>> told = open_arc(stream(0, "example"), Softplus(), points=512)
+    >>> told["largest"] < told["bound"] < told["largest"] + 0.02
+    True
+    """
+    network, W, batch = _scene(rng, activation, m, 2, 0.3)
+    turn = torch.linspace(-half_angle(0.3), half_angle(0.3), points, dtype=torch.float64)
+    x, y = batch.x[0], batch.y[0]
+    across = torch.stack([-x[1], x[0]])
+    arc = torch.cos(turn)[:, None] * x + torch.sin(turn)[:, None] * across
+    loss = pseudo_huber(network.f(W, arc), y.expand(points))
+    top = int(loss.argmax())
+    step = float(turn[1] - turn[0])
+    room = activation.C1 * float(torch.linalg.matrix_norm(W, 2)) * step / 2
+    return {
+        "largest": float(loss.max()),
+        "bound": float(loss.max()) + room,
+        "at an end": float(top in (0, points - 1)),
+    }
+
+
+def _absolute(f: Tensor, y: Tensor) -> Tensor:
+    return (f - y).abs()
+
+
+def _square(f: Tensor, y: Tensor) -> Tensor:
+    return (f - y).square()
+
+
+LOSSES = {
+    "pseudo-Huber": pseudo_huber,
+    "logistic": cross_entropy,
+    "absolute": _absolute,
+    "square": _square,
+}
+
+
+def loss_flags(rng: Generator, loss: str) -> Numbers:
+    """Assumption 3.1 of CONV on a grid of f in [−20, 20], y = ±1: how far the loss is from convex
+    (0: it is), its largest slope, the largest change of its slope over the step, and ℓ(y, y).
+
+    >>> from adversarium.rng import stream
+    >>> told = loss_flags(stream(0, "example"), "absolute")
+    >>> round(told["slope"], 6), told["smoothness"] > 100, told["ℓ(y, y)"]
+    (1.0, True, 0.0)
+    """
+    f = torch.linspace(-20, 20, 40_001, dtype=torch.float64)
+    step = float(f[1] - f[0])
+    bent, slope, smooth, own = 0.0, 0.0, 0.0, 0.0
+    for y in (1.0, -1.0):
+        label = torch.full_like(f, y)
+        slopes = LOSSES[loss](f, label).diff() / step
+        bent = max(bent, float(-slopes.diff().min()))
+        slope, smooth = (
+            max(slope, float(slopes.abs().max())),
+            max(smooth, float(slopes.diff().abs().max() / step)),
+        )
+        own = max(own, float(LOSSES[loss](label[:1], label[:1]).abs()))
+    return {"not convex": max(bent, 0.0), "slope": slope, "smoothness": smooth, "ℓ(y, y)": own}
+
+
+def surrogate_jump(
+    rng: Generator, activation: Any, rule: str, m: int = 64, d: int = 2, segments: int = 40
+) -> Numbers:
+    """Segments of weights along which an attack's choice changes, bisected to 1e-12: the largest
+    jump of L_A over the segments, and the largest |ΔL_*|/(Lip·C1|ΔW|_F) of the same ends.
+
+    >>> from adversarium.networks import Softplus
+    >>> from adversarium.rng import stream
+    >>> told = surrogate_jump(stream(0, "example"), Softplus(), "fgsm")
+    >>> told["jump"] > 1e-3, told["robust"] <= 1
+    (True, True)
+    """
+    jump, robust = 0.0, 0.0
+    for _ in range(segments):
+        network, _, batch = _scene(rng, activation, m, d, 0.5)
+        V, U = 3 * normal((m, d), rng), 3 * normal((m, d), rng)
+        low, high = 0.0, 1.0
+        start = _attacked(rule, network, V, batch, rng)[0]
+        if torch.equal(start, _attacked(rule, network, U, batch, rng)[0]):
+            continue
+        while (high - low) * float((U - V).norm()) > 1e-12 and high - low > 1e-15:
+            middle = (low + high) / 2
+            same = torch.equal(start, _attacked(rule, network, V + middle * (U - V), batch, rng)[0])
+            low, high = (middle, high) if same else (low, middle)
+        ends = [V + at * (U - V) for at in (low, high)]
+        losses = [_attacked(rule, network, W, batch, rng)[1] for W in ends]
+        jump = max(jump, abs(losses[1] - losses[0]))
+        apart = float((U - V).norm())
+        change = abs(float(robust_loss(network, U, batch) - robust_loss(network, V, batch)))
+        robust = max(robust, change / (activation.C1 * apart))
+    return {"jump": jump, "robust": robust}
