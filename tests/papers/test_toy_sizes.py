@@ -76,6 +76,10 @@ TOY = {
     "boat.inequalities": dict(tries=1, draws=500),
     "conv.capacity": dict(sizes=(2, 3), most=6, splits=((3, 1),), tried=((2, 2),)),
     "conv.kinks": dict(widths=(64, 128, 256, 512), radii=(0.1,), depths=(), circles=(64,), R=4.0),
+    "conv.definitions": dict(widths=(16,), segments=1),
+    "conv.two_layer": dict(
+        widths=(16, 64), sizes=(16, 32, 64, 128), alpha=(0.4,), runs=(16,), climbs=3
+    ),
     "conv.parity": dict(widths=(16, 64), sizes=(4,), most=15, draws=20),
     "conv.norms": dict(widths=(16, 32), depths=(1, 2), draws=10),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},

@@ -1,7 +1,9 @@
 """Bugs that CONV's claims must notice."""
 
-from adversarium.trials import robust_balls
+import torch
+
 from adversarium.networks.deep import Deep
+from adversarium.trials import paired, robust_balls
 from tests.planted.bugs import Bug, scaled, swapped
 from tests.planted.parts import misstepping
 
@@ -18,7 +20,33 @@ def _without_pattern(original, self, patterns):
     return made
 
 
+_SMALL = {"widths": (16, 64), "sizes": (16, 32, 64, 128), "alpha": (0.4,), "runs": (16,),
+          "climbs": 3}  # fmt: skip
+
+
+def _fresh_pairs(original, m, d, rng, sphere=False):
+    """Weights of which no two are equal."""
+    W, a = original(m, d, rng, sphere)
+    return W + torch.randn(W.shape, generator=rng, dtype=W.dtype), a
+
+
+def _value_for_slope(original, activation, W, a, x):
+    return torch.outer(a * activation(W @ x), x) / len(a) ** 0.5
+
+
 BUGS = (
+    Bug(
+        "the second weight of a pair drawn afresh",
+        swapped(paired, "paired_start", _fresh_pairs),
+        turns=("conv.fn6",),
+        knobs=_SMALL,
+    ),
+    Bug(
+        "s for s' in the gradient",
+        swapped(paired, "gradient", _value_for_slope),
+        turns=("conv.eqB.grad",),
+        knobs=_SMALL,
+    ),
     Bug(
         "γ_k a hundredth too large",
         scaled(robust_balls, "gamma", 1.01),

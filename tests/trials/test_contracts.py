@@ -6,7 +6,7 @@ import pytest
 
 import adversarium.trials as room
 from adversarium.data import Gauss, MarginMixture, PatchData, TwoFeaturePatches
-from adversarium.networks import LeakyReLU, ReLU
+from adversarium.networks import LeakyReLU, QuadraticReLU, ReLU, Softplus
 from adversarium.rng import stream, uniform
 from adversarium.sockets import Along, Numbers
 from adversarium.trials import explicit
@@ -15,6 +15,20 @@ PATCHES, FEATURES = PatchData(d=6, P=2, alpha=2.0, sigma=0.3), TwoFeaturePatches
 MARGINS = MarginMixture(d=20, alpha=5.0, mu=0.3)
 TOY = {
     "activation_slope": {},
+    "certified_step": dict(activation=Softplus(), m=4, rho=0.5, tries=1, climbs=2),
+    "curvature_pairs": dict(activation=Softplus(), m=4, d=2, tries=2),
+    "gradient_formula": dict(activation=Softplus(), m=4, d=2),
+    "gradient_lipschitz": dict(activation=Softplus(), m=4, d=2, tries=2),
+    "gradient_sizes": dict(activation=QuadraticReLU(), m=2048, share=0.001, r=1.0),
+    "loss_flags": dict(loss="square"),
+    "open_arc": dict(activation=Softplus(), m=4, points=16),
+    "regret_of_descent": dict(activation=Softplus(), rule="random", m=4, alpha=0.4),
+    "reversed_step": dict(activation=Softplus(), m=4, d=2, step=0.1),
+    "spectral_not_frobenius": dict(m=4),
+    "surrogate_jump": dict(activation=Softplus(), rule="fgsm", m=4, segments=1),
+    "touching_caps": dict(d=2, radius=0.3),
+    "vanishing_start": dict(activation=Softplus(), m=4, d=2),
+    "within_sets": dict(activation=Softplus(), rule="random", m=4),
     "ball_counts": dict(n=2, D=3),
     "best_threshold": dict(data=MARGINS, N=20, delta=1.0, shares=(0.0, 0.5), steps=5),
     "boundary": dict(grid=31),

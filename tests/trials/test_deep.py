@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
+from adversarium.networks.deep import Deep
 from adversarium.rng import normal, stream
 from adversarium.trials.kinks import largest_bend, largest_jump, most_flips
-from adversarium.networks.deep import Deep
 from adversarium.trials.relu_norms import drawn_norms, on_sphere
 from adversarium.trials.robust_balls import gamma, largest_spread, reach
 

@@ -199,7 +199,8 @@ def gradient_sizes(
             bound = activation.slope(x[:1] * 0).abs() + activation.C2 * (W @ x).norm() / size
             quotient = max(quotient, float(gradient(activation, W, a, x).norm() / bound))
         one.append(2 * (float(along.norm()) / size + r))
-        every.append(2 * (float(torch.linalg.matrix_norm(W0, 2)) / size + r))
+        top = torch.linalg.eigvalsh(W0.T @ W0)[-1].sqrt()
+        every.append(2 * (float(top) / size + r))
     return {
         "quotient": quotient,
         "one x": sum(one) / len(one),
