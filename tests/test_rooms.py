@@ -17,6 +17,7 @@ from adversarium.plans.catalogue import experiments, papers
 SOURCE = Path(__file__).parents[1] / "src" / "adversarium"
 ORDER = (
     ("sources",),
+    ("watching",),
     ("rng", "shapes", "digest"),
     ("sockets",),
     ("data", "networks", "attacks", "bounds", "solvers"),

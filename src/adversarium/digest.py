@@ -8,12 +8,13 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from functools import partial
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
-from adversarium.sources import code_digest
+from adversarium.sources import code_digest, is_local, named_files
 
 _TOLD = ("symbol",)  # how a number is told is not what it is
 
@@ -35,6 +36,11 @@ def configuration(value: Any) -> Any:
         return [configuration(v) for v in value]
     if isinstance(value, (FunctionType, type)):
         return _name(value)
+    if isinstance(value, MethodType):
+        owner = value.__self__ if isinstance(value.__self__, type) else type(value.__self__)
+        held = _object(value.__self__, owner.__module__, frozenset())
+        holding = {} if held is _UNTOLD else {"with": held}
+        return {"is": _name(value.__func__), "of": _name(owner), **holding}
     if isinstance(value, partial):
         given = {"arguments": configuration(value.args), "fields": configuration(value.keywords)}
         return {"is": "partial", "function": configuration(value.func), **given}
@@ -47,14 +53,43 @@ def configuration(value: Any) -> Any:
         named = {k: v for k, v in named.items() if k not in _unused(value)}
     else:
         named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
-    kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD}
+    kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD or not _ours(value)}
     return {"is": _name(type(value)), **kept, **_revised(value)}
+
+
+def is_own(plain: Any) -> bool:
+    """Whether a configuration names code that is not the laboratory's.
+
+    >>> is_own({"is": "Clusters"}), is_own({"is": "Mine@3f2a"})
+    (False, True)
+    """
+    return "@" in json.dumps(plain)
+
+
+def with_files(plain: dict[str, Any]) -> dict[str, Any]:
+    """A configuration of own code with the digests of the files that its words name."""
+    found = named_files(_words(plain)) if is_own(plain) else {}
+    return {**plain, "files": found} if found else plain
+
+
+def _words(plain: Any) -> list[str]:
+    if isinstance(plain, Mapping):
+        return [word for value in plain.values() for word in _words(value)]
+    if isinstance(plain, list):
+        return [word for value in plain for word in _words(value)]
+    return [plain] if isinstance(plain, str) else []
+
+
+def _ours(part: object) -> bool:
+    """Whether a part is the laboratory's."""
+    return type(part).__module__.startswith("adversarium.")
 
 
 def _unused(part: Any) -> set[str]:
     """The fields that a part got later (`later = ("flip",)`) and that are as they always were: rows
     of before are found."""
-    later = [f for f in fields(part) if f.name in getattr(part, "later", ())]
+    words = getattr(part, "later", ()) if _ours(part) else ()
+    later = [f for f in fields(part) if f.name in words]
     known = {f.name: f.default if f.default_factory is MISSING else f.default_factory()
              for f in later}  # fmt: skip
     return {name for name, default in known.items() if getattr(part, name) == default}
@@ -64,7 +99,7 @@ def _revised(part: object) -> dict[str, int]:
     """The revision of a part whose numbers have changed since it first ran (`revision = 2`): its
     rows are others."""
     number = getattr(part, "revision", 1)
-    return {"revision": number} if isinstance(number, int) and number > 1 else {}
+    return {"revision": number} if _ours(part) and isinstance(number, int) and number > 1 else {}
 
 
 def _array(value: Any) -> dict[str, Any]:
@@ -116,6 +151,7 @@ def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
     told_by_file = str(thing.__module__).startswith(("own_", "paper_"))  # read anew from its files
     names = set() if told_by_file else _names(thing.__code__) - _changed(thing.__code__)
     named = {n: thing.__globals__[n] for n in names if n in thing.__globals__ and n[:2] != "__"}
+    named |= _constants(names, thing.__globals__)
     defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
     given = {f"={k}": v for k, v in defaults.items()}
     if not Path(thing.__code__.co_filename).is_file():
@@ -165,29 +201,71 @@ def _filled(cell: Any) -> bool:
 
 
 def _told(values: Mapping[str, Any], module: str, seen: frozenset[int]) -> dict[str, Any]:
-    """Those of some values that are data, or functions of the same module that hold some."""
-    made: dict[str, Any] = {}
-    for name, value in sorted(values.items()):
-        if isinstance(value, (FunctionType, type)):
-            near = value.__module__ == module and not inspect.isbuiltin(value)
-            if inner := _held(value, seen) if near else {}:
-                made[name] = inner
-        elif _is_data(value):
-            made[name] = configuration(value)
-    return made
+    """Those of some values that can be told: data, objects that hold data, and functions of the
+    same module that hold some."""
+    made = {name: _described(value, module, seen) for name, value in sorted(values.items())}
+    return {name: told for name, told in made.items() if told is not _UNTOLD}
 
 
-def _is_data(value: Any, depth: int = 3) -> bool:
+_UNTOLD = object()  # a lock, a library's object: no part of what code is
+_DEEP = 8  # objects within objects that are looked into
+
+
+def _described(value: Any, module: str, seen: frozenset[int]) -> Any:
+    """What a value is, as plain JSON; nothing of what a library made."""
     if value is None or isinstance(value, (bool, int, float, str)):
-        return True
-    if isinstance(value, (type, ModuleType)):
-        return False
+        return configuration(value)
+    if isinstance(value, ModuleType) or id(value) in seen or len(seen) > _DEEP:
+        return _UNTOLD
+    inside = seen | {id(value)}
+    if isinstance(value, (FunctionType, type)):
+        near = value.__module__ == module and not inspect.isbuiltin(value)
+        return (_held(value, seen) if near else {}) or _UNTOLD
+    if isinstance(value, MethodType):
+        owner = _described(value.__self__, module, inside)
+        return {"of": None if owner is _UNTOLD else owner, "method": value.__func__.__qualname__}
     if hasattr(value, "tobytes") or hasattr(value, "detach"):
-        return hasattr(value, "dtype")
-    if isinstance(value, (list, tuple, Mapping)) and depth:
-        inner = value.values() if isinstance(value, Mapping) else value
-        return all(_is_data(one, depth - 1) for one in inner)
-    return False
+        return configuration(value) if hasattr(value, "dtype") else _UNTOLD
+    if isinstance(value, Mapping):
+        return _told({str(k): v for k, v in value.items()}, module, inside)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        some = [t for v in value if (t := _described(v, module, inside)) is not _UNTOLD]
+        unordered = isinstance(value, (set, frozenset))
+        return sorted(some, key=lambda one: json.dumps(one, sort_keys=True)) if unordered else some
+    if isinstance(value, partial):
+        return [_described(one, module, inside) for one in (value.args, value.keywords)]
+    return _object(value, module, inside)
+
+
+def _object(value: Any, module: str, seen: frozenset[int]) -> Any:
+    """Somebody's object by what it holds (a name with an underscore is a cache); the laboratory's
+    by its configuration."""
+    if _ours(value):
+        return configuration(value) if is_dataclass(value) else _UNTOLD
+    home = sys.modules.get(type(value).__module__)
+    file = getattr(home, "__file__", None)
+    own = isinstance(value, SimpleNamespace) or file is None or is_local(Path(file))
+    if isinstance(value, Enum):
+        return str(value)
+    if not own or type(value).__module__ == "builtins":
+        return _UNTOLD
+    if is_dataclass(value):
+        held = {f.name: getattr(value, f.name) for f in fields(value)}
+    else:
+        held = getattr(value, "__dict__", {})
+    return _told({k: v for k, v in held.items() if k[:1] != "_"}, module, seen)
+
+
+def _constants(names: set[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of local modules that code names (`helper.SCALE`)."""
+    found: dict[str, Any] = {}
+    for name in names & set(given):
+        module = given[name]
+        file = getattr(module, "__file__", None)
+        if isinstance(module, ModuleType) and file is not None and is_local(Path(file)):
+            held = {k: v for k, v in vars(module).items() if k in names and k[:2] != "__"}
+            found |= {f"{name}.{k}": v for k, v in held.items() if not callable(v)}
+    return found
 
 
 def digest(plain: Any, length: int = 24) -> str:

@@ -10,15 +10,16 @@ import re
 import site
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
 _LISTS = {"glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk"}
-_WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|fig$")
+_WRITES = re.compile(r"^(save|write|dump|export|plot|to_)|save$|savefig$")
 _READS = re.compile(r"""(?:environ(?:\.get)?|getenv)\s*[\[(]\s*["'](\w+)["']""")
-_HOME = Path(__file__).parent
+HOME = Path(__file__).parent
 _MOST = 5000  # files below a folder that are known by name
 _LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one size and time count
 
@@ -28,14 +29,56 @@ def code_digest(*files: Path) -> str:
     that they name or list: edited code, or an edited table beside it, is another run."""
     whole = hashlib.sha256()
     for one in sources(*files):
+        _note(one)
         if one.suffix == ".py":
             changed = one.stat().st_mtime_ns
             told = (*_environment(one, changed), *_listing(one, changed))
             whole.update("".join(told).encode())
-        stat = one.stat()
-        large = stat.st_size > _LARGEST
-        whole.update(f"{stat.st_mtime_ns}".encode() if large else one.read_bytes())
+        whole.update(_content(one))
     return whole.hexdigest()[:12]
+
+
+_noted = threading.local()
+
+
+@contextmanager
+def noting() -> Iterator[set[Path]]:
+    """The files and listed folders that digests are made of while it lasts.
+
+    >>> with noting() as known:
+    ...     _ = code_digest(Path(__file__))
+    >>> Path(__file__).resolve() in known
+    True
+    """
+    before = getattr(_noted, "files", None)
+    _noted.files = known = set[Path]()
+    try:
+        yield known
+    finally:
+        _noted.files = before
+
+
+def _note(*files: Path) -> None:
+    known = getattr(_noted, "files", None)
+    if known is not None:
+        known |= {file.resolve() for file in files}
+
+
+def named_files(words: Iterable[str]) -> dict[str, str]:
+    """The digests of the files that words name, as `--set file=table.txt` does."""
+    found = {}
+    for word in filter(_is_name, words):
+        with suppress(OSError, ValueError):
+            if Path(word).is_file() and not _kept(Path(word)):
+                _note(Path(word))
+                found[word] = hashlib.sha256(_content(Path(word))).hexdigest()[:12]
+    return found
+
+
+def _content(file: Path) -> bytes:
+    """What a file holds; of a large one when it was changed."""
+    stat = file.stat()
+    return f"{stat.st_mtime_ns}".encode() if stat.st_size > _LARGEST else file.read_bytes()
 
 
 def sources(*files: Path) -> tuple[Path, ...]:
@@ -83,10 +126,12 @@ def _written(tree: ast.AST) -> set[int]:
         if isinstance(node, ast.Call):
             name = _called(node)
             given = (*node.args, *(key.value for key in node.keywords))
-            modes = [one.value for one in given[1:] if isinstance(one, ast.Constant)]
-            opened = name == "open" and any(set("wax") & set(str(mode)) for mode in modes)
+            modes = [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "mode")]
+            plain = [str(one.value) for one in modes if isinstance(one, ast.Constant)]
+            opened = name == "open" and any(set("wax") & set(mode) for mode in plain)
             if opened or _WRITES.search(name):
-                found |= {id(inner) for inner in ast.walk(node)}
+                into = (*given, *([node.func] if opened else []))  # Path("x").open("w")
+                found |= {id(inner) for one in into for inner in ast.walk(one)}
     return found
 
 
@@ -124,11 +169,11 @@ def _module(file: Path, name: str) -> list[Path]:
     for home in (file.parent / top, *_found(top)):
         if (
             home.with_suffix(".py").is_file()
-            and _local(home)
+            and is_local(home)
             and not (home / "__init__.py").is_file()
         ):
             return [home.with_suffix(".py").resolve()]
-        if home.is_dir() and _local(home):
+        if home.is_dir() and is_local(home):
             return sorted(one.resolve() for one in home.rglob("*.py"))
     return []
 
@@ -150,12 +195,18 @@ def _found(top: str) -> list[Path]:
     return [origin.parent if origin.name == "__init__.py" else origin.with_suffix("")]
 
 
-def _local(home: Path) -> bool:
+@lru_cache(maxsize=4096)
+def is_local(home: Path) -> bool:
     """Whether code is somebody's own, not installed and not the laboratory's."""
-    paths = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-    installed = {_HOME, *(Path(p) for p in (*paths, *site.getsitepackages()) if p)}
     whole = home.resolve()
-    return not any(place.resolve() in (whole, *whole.parents) for place in installed)
+    return not any(place in (whole, *whole.parents) for place in _installed())
+
+
+@lru_cache
+def _installed() -> frozenset[Path]:
+    paths = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    known = {HOME, *(Path(p) for p in (*paths, *site.getsitepackages()) if p)}
+    return frozenset(place.resolve() for place in known)
 
 
 def _named(file: Path, word: str) -> list[Path]:
@@ -185,7 +236,8 @@ def _listing(file: Path, changed: int) -> Iterator[str]:
         at = home / word
         if any(c in word for c in "*?["):
             plain = home if any(c in str(at.parent) for c in "*?[") else at.parent
-            deep = "**" in word or ("rglob" in calls and home == file.parent)
+            folders = plain is home and len(Path(word).parts) > 1  # runs/*/*.txt
+            deep = folders or "**" in word or ("rglob" in calls and home == file.parent)
             yield from _entries(plain, at.name, deep)
         elif at.is_dir() and not any(at.resolve() in (home, *home.parents) for home in homes):
             yield from _entries(at, "*", deep=True)
@@ -215,10 +267,12 @@ def _entries(folder: Path, pattern: str, deep: bool) -> Iterator[str]:
     """The files of a folder, and of those below, by a pattern; of the first 5,000."""
     count = 0
     for place, folders, names in os.walk(folder):
+        _note(Path(place))
         folders[:] = sorted(one for one in folders if one[0] not in "._") if deep else []
         for one in sorted(fnmatch.filter(names, pattern)):
             with suppress(OSError):
                 stat = (Path(place) / one).stat()
+                _note(Path(place) / one)
                 yield "" if _kept(Path(one)) else f"{one} {stat.st_size} {stat.st_mtime_ns}\n"
         count += len(names)
         if count > _MOST:

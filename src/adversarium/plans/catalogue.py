@@ -32,7 +32,8 @@ from adversarium.plans.shelf import (
     papers,
     readings,
 )
-from adversarium.sources import code_digest, sources
+from adversarium.sources import code_digest, noting, sources
+from adversarium.watching import watching
 
 __all__ = [
     "Claim",
@@ -234,12 +235,24 @@ def _own_module(path: Path) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         try:
-            with told(path):
+            with told(path), watching() as seen:
                 spec.loader.exec_module(module)
+            _refuse_untold(path, seen)
         except ValueError:
             del sys.modules[name]
             raise
     return sys.modules[name]
+
+
+def _refuse_untold(path: Path, seen: set[Path]) -> None:
+    """Refuses an own file that reads, while it loads, a file which its key does not tell."""
+    with noting() as known:
+        _ = code_digest(path)
+    if strange := sorted(seen - known):
+        raise ValueError(
+            f"{path} read {strange[0]}, which its key does not tell, so that an edit would go "
+            "unnoticed; name it by one plain string in the code."
+        )
 
 
 def _own(path: Path) -> Experiment:

@@ -342,12 +342,13 @@ def last(
     >>> (last("robust_error", "ladder") - last("clean_error", "ladder")).name
     'robust_error (ladder) − clean_error (ladder)'
     """
+    if not isinstance(name, str):
+        raise ValueError(f'last needs a name, such as last("risk"), got {name!r}.')
     place = meant if isinstance(meant, Where) else Where(meant)
     fell = f"step of {name}"
 
     def step(rows: Evidence) -> np.ndarray | None:
-        run = rows.one(place)
-        return run.last(fell) if fell in run.series else None
+        return run.last(fell) if fell in (run := rows.one(place)).series else None
 
     def of(rows: Evidence) -> np.ndarray:
         return reduced(rows.one(place).last(name), over)
@@ -394,6 +395,5 @@ class Summary:
 def summary(asked: Quantity, values: np.ndarray, rows: Evidence | None = None) -> Summary:
     """A quantity's values as the ledger keeps them."""
     low, high = asked.interval(values, rows if rows is not None else Evidence())
-    mean = values.mean() if len(values) else math.nan
-    kept = tuple(finite(v) for v in values)
+    mean, kept = values.mean() if len(values) else math.nan, tuple(finite(v) for v in values)
     return Summary(asked.name, finite(mean), finite(low), finite(high), kept)

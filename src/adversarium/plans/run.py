@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from adversarium.digest import configuration
+from adversarium.digest import configuration, with_files
 
 if TYPE_CHECKING:
     from adversarium.sockets import AnyFold, AnyProbe, Measure
@@ -143,6 +143,10 @@ class Run(_Placed):
                 f"{type(self.attack).__name__} has a radius and no ball, so that nothing holds it "
                 "to its budget; give it a property ball that returns av.attacks.Ball(p, radius)."
             )
+        for probe in (*self.probes, *self.final, *self.folds):
+            if isinstance(probe, type):
+                name = probe.__name__
+                raise ValueError(f"a probe is an object such as {name}(…), got the class {name}.")
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
@@ -183,7 +187,7 @@ class Run(_Placed):
     @property
     def dynamics(self) -> dict[str, Any]:
         """What decides every number of the run but its engine, as plain JSON."""
-        return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
+        return with_files({name: configuration(getattr(self, name)) for name in _DYNAMICS})
 
 
 def _whole_numbers(part: Any) -> None:
@@ -239,7 +243,7 @@ class Trial(_Placed):
     def dynamics(self) -> dict[str, Any]:
         """What decides every number of the trial, as plain JSON."""
         names = ("function", "parameters", "version")
-        return {name: configuration(getattr(self, name)) for name in names}
+        return with_files({name: configuration(getattr(self, name)) for name in names})
 
 
 Task = Run | Trial

@@ -21,7 +21,7 @@ from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
 from adversarium.runs.faults import RAISED, PartFault, part_fault, told
 from adversarium.runs.jobs import Job, Unit, probe_id
 from adversarium.runs.machine import machine
-from adversarium.runs.repeating import Unrepeated, is_own, must_repeat, same_numbers
+from adversarium.runs.repeating import Unrepeated, known_files, must_repeat, same_numbers
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
 from adversarium.training import train
 from adversarium.training.engines.sharing import SharingSetting
@@ -37,7 +37,7 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
         if unit.jobs[0].engine is None:
             return _trial(unit, experiment)
         try:
-            with own_streams():
+            with own_streams(), known_files(*unit.jobs):
                 return _trained(unit, experiment, progress)
         except RAISED as fault:  # whatever a part raises
             if len(unit.jobs) == 1:
@@ -104,11 +104,12 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     assert isinstance(trial, Trial)
     began = time.perf_counter()
     try:
-        with own_streams():
+        with own_streams(), known_files(job):
             numbers = _exactly(trial, len(seeds)) if trial.exact else [
                 trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
             ]  # fmt: skip
-            _again(trial, seeds[0], numbers[0], time.perf_counter() - began)
+            if job.own is not None:
+                _again(trial, seeds[0], numbers[0], time.perf_counter() - began)
         if not all(isinstance(row, Mapping) for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
@@ -133,7 +134,7 @@ def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
 def _again(trial: Trial, seed: int, numbers: Mapping[str, Any], seconds: float) -> None:
     """Refuses somebody's own trial that gives other numbers when made again: a quick one always, a
     long one at every tenth seed."""
-    if is_own(trial.dynamics) and (seconds < QUICK or seed % 10 == 0):
+    if seconds < QUICK or seed % 10 == 0:
         other = trial.function(stream(0 if trial.exact else seed, "trial"), **trial.parameters)
         if isinstance(numbers, Mapping) and not same_numbers(numbers, other):
             raise Unrepeated(f"trial {getattr(trial.function, '__name__', trial.function)}")
@@ -327,7 +328,7 @@ def _block(
     return Block(
         job.key,
         experiment,
-        job.task.dynamics,
+        job.dynamics,
         job.engine_name,
         job.refused,
         seeds,

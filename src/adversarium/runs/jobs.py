@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from adversarium.digest import configuration, digest
+from adversarium.digest import configuration, digest, is_own
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
 from adversarium.sockets import Placing
+from adversarium.sources import noting
 from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.setting import AnySetting
 
@@ -35,6 +37,7 @@ class Job:
     key: str
     refused: Mapping[str, str]
     recipe: Recipe | None = None
+    dynamics: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the task, once
 
     @property
     def engine_name(self) -> str:
@@ -54,6 +57,16 @@ class Job:
                 before = asked.get(probe_id(r.probe)) or ()
                 asked[probe_id(r.probe)] = tuple(sorted({*before, *r.times}))
         return asked
+
+    @cached_property
+    def own(self) -> frozenset[Path] | None:
+        """The files that the key of somebody's own code tells; None where no part or probe is."""
+        recordings = self.task.recordings if isinstance(self.task, Run) else ()
+        if not is_own([self.dynamics, *(configuration(r.probe) for r in recordings)]):
+            return None
+        with noting() as known:
+            _ = [self.task.dynamics, *(configuration(r.probe) for r in recordings)]
+        return frozenset(known)
 
     def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
         """The setting of a run with seeds on a device."""
@@ -90,10 +103,12 @@ def rule_of(run: Run) -> Rule:
 def resolve(task: Task, recipe: Recipe | None = None) -> Job:
     """The job of a task: which engine runs it, under which key, and why not the others."""
     if isinstance(task, Trial):
-        return Job(task, None, run_key(task.dynamics, "trial", task.version), {}, recipe)
+        told = task.dynamics
+        return Job(task, None, run_key(told, "trial", task.version), {}, recipe, told)
     engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
-    key = run_key(task.dynamics, engine.name, engine.version)
-    return Job(task, engine, key, refused, recipe)
+    told = task.dynamics
+    key = run_key(told, engine.name, engine.version)
+    return Job(task, engine, key, refused, recipe, told)
 
 
 def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:

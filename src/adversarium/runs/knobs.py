@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adversarium.digest import configuration
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Read, Run, Task, Trial
 from adversarium.plans.words import word, word_of
@@ -125,7 +126,8 @@ def reaching(
             named = (name.rpartition(".")[2],)
             trials = [t for t in tasks if isinstance(t, Trial)]
             missed = [*_stays(trials, named, value), *_alone(trials, named[0], value)]
-            ways = []
+            missed += _measured(tasks, beside(tasks, experiment.tasks(preset, **knobs)), name)
+            ways = _by_knob(experiment, named[0], value) if missed else []
         if missed:
             where = "; ".join(str(m) for m in missed[:4])
             more = f"; and {len(missed) - 4} more" if len(missed) > 4 else ""
@@ -186,6 +188,39 @@ def _alone(trials: Sequence[Task], name: str, value: Any) -> list[_Missed]:
         if not told and len(set(map(repr, there))) == 1 and there[0] != value:
             missed += [_Missed(family, t.label, name, there[0]) for t in some]
     return missed
+
+
+def _measured(tasks: Sequence[Task], before: Sequence[Task | None], path: str) -> list[_Missed]:
+    """The runs whose measurements keep the radius that the training attack had."""
+    missed: list[_Missed] = []
+    for task, plain in zip(tasks, before, strict=True):
+        if path != "attack.radius" or not isinstance(task, Run) or plain is None:
+            continue
+        was = resolved(plain).get(path)
+        kept = [
+            name
+            for r in task.recordings
+            if resolved(task).get(path) != was and _holds(configuration(r.probe), "radius", was)
+            for name in sorted(r.names)
+        ]
+        if kept:
+            told = f"{task.label} in {', '.join(kept[:3])}".strip()
+            missed.append(_Missed(task.family, told, "radius", was))
+    return missed
+
+
+def _holds(plain: Any, field: str, value: Any) -> bool:
+    """Whether a field has a value somewhere in a configuration."""
+    if isinstance(plain, Mapping):
+        return plain.get(field) == value or any(_holds(v, field, value) for v in plain.values())
+    return isinstance(plain, list) and any(_holds(one, field, value) for one in plain)
+
+
+def _by_knob(experiment: Experiment, field: str, value: Any) -> list[str]:
+    """The knob that turns a field wherever it is."""
+    known = inspect.signature(experiment.plan).parameters
+    knobs = [name for name in known if field in (name, *word(name, experiment.id).fields)]
+    return [f"--set {name}={value} turns them with it" for name in knobs[:1]]
 
 
 def _missed(

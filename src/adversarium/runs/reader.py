@@ -62,11 +62,12 @@ class Reader:
         if not whole and job.asked:
             return None
         sources = self._sources(job.key, seeds)
-        series = {
-            name: _at(one, times)
-            for probe, times in whole.items()
-            for name, one in _joined(sources, probe, seeds).items()
-        }
+        series: dict[str, Series] = {}
+        for probe, times in whole.items():
+            found = _joined(sources, probe, seeds)
+            for name in found.keys() & series.keys():
+                raise ValueError(f"two probes record {name}, and one would hide the other.")
+            series |= {name: _at(one, times) for name, one in found.items()}
         return Rows(job.task, tuple(seeds), series)
 
     def _sources(self, key: str, seeds: Sequence[int]) -> list[Source]:

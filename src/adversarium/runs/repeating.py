@@ -2,9 +2,8 @@
 it is trained."""
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import numpy as np
@@ -12,13 +11,14 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from adversarium.digest import configuration
+from adversarium.digest import configuration, is_own
 from adversarium.plans.run import Run
 from adversarium.probes.scene import AnyScene, Scene
 from adversarium.runs.faults import RAISED, PartFault
 from adversarium.runs.jobs import Job
 from adversarium.sockets import Along, AnyFold, AnyProbe, Recorded, State
 from adversarium.training import train
+from adversarium.watching import watching
 
 _STEPS = 2  # of training, that are made twice
 
@@ -33,20 +33,28 @@ class Unrepeated(PartFault):
         )
 
 
-def is_own(plain: Any) -> bool:
-    """Whether a configuration names code that is not the laboratory's.
-
-    >>> is_own({"is": "Clusters"}), is_own({"is": "Mine@3f2a"})
-    (False, True)
-    """
-    return "@" in json.dumps(plain)
+@contextmanager
+def known_files(*jobs: Job) -> Iterator[None]:
+    """Refuses own code that reads a file which is no part of its key: nobody would notice an edit
+    of it."""
+    known = [job.own for job in jobs if job.own is not None]
+    if not known:
+        yield
+        return
+    with watching() as seen:
+        yield
+    if strange := sorted(seen.difference(*known)):
+        raise PartFault(
+            f"own code read {strange[0]}, which its key does not tell, so that an edit would go "
+            "unnoticed; name it by one plain string in the code, or by a field or a knob"
+        )
 
 
 def must_repeat(job: Job, seed: int, device: str) -> None:
     """Refuses a run with own parts whose data, start, first steps or own probes are others when
     they are made again with the same seed."""
     assert isinstance(job.task, Run)
-    if not is_own([job.task.dynamics, *(configuration(r.probe) for r in job.task.recordings)]):
+    if job.own is None:
         return
     for (what, one), (_, other) in zip(*(_first(job, seed, device) for _ in "ab"), strict=False):
         if not _agree(one, other):
@@ -73,7 +81,10 @@ def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, list[Tensor]
     assert isinstance(job.task, Run) and job.engine is not None
     setting = job.setting((seed,), device)
     yield "the data", _tensors(vars(setting.train))
-    states = list(itertools.islice(train(job.engine, [setting]), _STEPS + 1))
+    if is_own(configuration(job.task.data)):
+        yield "the test data", _tensors(vars(Scene(setting).test(4 * job.task.n)))
+    whole = itertools.islice(train(job.engine, [setting]), _STEPS + 1)
+    states = [job.engine.apart(state)[0] for state in whole]
     yield "the network's start", _tensors(vars(states[0]))
     yield "training", _tensors(vars(states[-1]))
     for recording in job.task.recordings:
@@ -103,10 +114,13 @@ def _tensors(held: Any) -> list[Tensor]:
 
 def _agree(one: list[Tensor], other: list[Tensor]) -> bool:
     """Whether numbers are the same but for rounding (sums on a GPU have no fixed order)."""
-    return len(one) == len(other) and all(
-        a.shape == b.shape and torch.allclose(_wide(a), _wide(b), 1e-4, 1e-6, equal_nan=True)
-        for a, b in zip(one, other, strict=True)
-    )
+
+    def same(a: Tensor, b: Tensor) -> bool:
+        exact = a.dtype == torch.float64 and a.device.type == "cpu"
+        rtol, atol = (1e-9, 1e-9) if exact else (1e-4, 1e-6)
+        return a.shape == b.shape and torch.allclose(_wide(a), _wide(b), rtol, atol, equal_nan=True)
+
+    return len(one) == len(other) and all(map(same, one, other))
 
 
 def _wide(given: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from adversarium.trials.descents import attacked, robust_loss, surrogate
 
 
 def touching_caps(rng: Generator, d: int, radius: float) -> Numbers:
-    """Whether two caps with different labels are taken for compatible: touching (0 is right), and
+    """Whether two caps with different targets are taken for compatible: touching (0 is right), and
     1e-6 apart (1 is right); Def. 3.1 of CONV.
 
     >>> from adversarium.rng import stream
@@ -129,14 +129,14 @@ def loss_flags(rng: Generator, loss: str) -> Numbers:
     step = float(f[1] - f[0])
     bent, slope, smooth, own = 0.0, 0.0, 0.0, 0.0
     for y in (1.0, -1.0):
-        label = torch.full_like(f, y)
-        slopes = LOSSES[loss](f, label).diff() / step
+        target = torch.full_like(f, y)
+        slopes = LOSSES[loss](f, target).diff() / step
         bent = max(bent, float(-slopes.diff().min()))
         slope, smooth = (
             max(slope, float(slopes.abs().max())),
             max(smooth, float(slopes.diff().abs().max() / step)),
         )
-        own = max(own, float(LOSSES[loss](label[:1], label[:1]).abs()))
+        own = max(own, float(LOSSES[loss](target[:1], target[:1]).abs()))
     return {"not convex": max(bent, 0.0), "slope": slope, "smoothness": smooth, "ℓ(y, y)": own}
 
 
