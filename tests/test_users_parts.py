@@ -93,6 +93,21 @@ def test_what_is_written_at_a_prompt_is_known_by_its_code(tmp_path):
     assert told(1.0, 1.0) == first
 
 
+READING = """
+import adversarium as av
+def read(rng): return {"x": float(open("table.txt").read())}
+print(av.run(av.Trial(function=read), range(1), "prompt.sqlite")["x"].tolist())
+"""
+
+
+def test_a_file_that_is_read_at_a_prompt_is_in_the_key(tmp_path):
+    for value in ("1.0", "2.0"):
+        (tmp_path / "table.txt").write_text(value)
+        done = subprocess.run([sys.executable, "-"], input=READING, cwd=tmp_path, text=True,
+                              capture_output=True, check=True)  # fmt: skip
+        assert done.stdout.strip() == f"[[{value}]]"
+
+
 FACTOR, TABLE = 1.0, {"c": 1.0}
 
 

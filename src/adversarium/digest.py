@@ -156,6 +156,7 @@ def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
     given = {f"={k}": v for k, v in defaults.items()}
     if not Path(thing.__code__.co_filename).is_file():
         given["<code>"] = _compiled(thing.__code__)
+        given["<files>"] = named_files(_strings(thing.__code__))
     return _told({**named, **free, **given}, thing.__module__, seen)
 
 
@@ -164,6 +165,12 @@ def _compiled(code: Any) -> list[Any]:
     inner = [_compiled(one) if hasattr(one, "co_code") else _constant(one)
              for one in code.co_consts]  # fmt: skip
     return [code.co_code.hex(), inner, list(code.co_names), list(code.co_varnames)]
+
+
+def _strings(code: Any) -> list[str]:
+    """The strings of code, with the code inside it."""
+    inner = [word for one in code.co_consts if hasattr(one, "co_code") for word in _strings(one)]
+    return [*(one for one in code.co_consts if isinstance(one, str)), *inner]
 
 
 def _constant(one: Any) -> str:

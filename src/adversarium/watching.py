@@ -92,7 +92,7 @@ def _own(frame: FrameType | None) -> bool:
         file = Path(name)
         if not name.startswith("<") and file.is_file() and is_local(file):
             return True
-        if name.startswith(("<stdin", "<ipython")):
+        if name.startswith(("<stdin", "<ipython")) or "ipykernel" in name:
             return True
         frame = frame.f_back
     return False
