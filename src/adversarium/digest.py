@@ -240,7 +240,8 @@ def _described(value: Any, module: str, seen: frozenset[int]) -> Any:
         unordered = isinstance(value, (set, frozenset))
         return sorted(some, key=lambda one: json.dumps(one, sort_keys=True)) if unordered else some
     if isinstance(value, partial):
-        return [_described(one, module, inside) for one in (value.args, value.keywords)]
+        held = {"function": value.func, "arguments": value.args, "fields": value.keywords}
+        return _told(held, module, inside)
     return _object(value, module, inside)
 
 
