@@ -4,7 +4,7 @@ Paper: perturbation sets are compatible with labels, an attack is any map into t
 need not be continuous in the weights.
 Reading: definitions and assumptions are the setting: reported, not counted. A jump is looked for by
 bisecting segments of weights to 1e-12; the same segments certify that L_* is Lipschitz.
-Cost: quick 30 s (2 cores).
+Cost: quick 32 s (2 cores).
 """
 
 from adversarium.networks import SmoothedReLU, Softplus
