@@ -1,5 +1,6 @@
 """Eq. (16) of CONV holds after one step, by three slacks none of which is negative."""
 
+from adversarium.attacks.finite import option_losses
 from adversarium.networks import SmoothedReLU
 from adversarium.rng import stream
 from adversarium.trials import regret
@@ -14,9 +15,9 @@ def test_one_step_keeps_the_inequality_and_every_slack():
 def test_a_comparator_judged_by_its_weakest_perturbation_breaks_it(monkeypatch):
     def weakest(network, W, batch):
         losses = lambda x: regret.pseudo_huber(network.f(W, x), batch.y)
-        return regret.option_losses(losses, batch.options).amin(-1).mean(-1)
+        return option_losses(losses, batch.options).amin(-1).mean(-1)
 
-    monkeypatch.setattr(regret, "_robust_loss", weakest)
+    monkeypatch.setattr(regret, "robust_loss", weakest)
     assert regret.one_step(stream(0, "trial"), m=16, b=2.0, draws=10)["smallest_slack"] < 0
 
 

@@ -4,6 +4,7 @@ those that it does not reach; and what of each run was changed from what."""
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -255,6 +256,15 @@ def _missed(
     return [*missed, *alone]
 
 
+def _turned(
+    experiment: Experiment, preset: str, name: str, rest: Mapping[str, Any]
+) -> Iterator[tuple[dict[str, Any], tuple[Task, ...]]]:
+    """The plans at the turns of a knob that they take."""
+    for turn in turns(name, present(experiment, preset, name)):
+        with suppress(ValueError, ArithmeticError, LookupError, TypeError):
+            yield turn, experiment.tasks(preset, **rest, **turn)
+
+
 def _still(
     experiment: Experiment,
     preset: str,
@@ -264,11 +274,7 @@ def _still(
 ) -> set[str]:
     """The families that no turn of a knob gives another value of its fields."""
     seen: dict[str, set[tuple[Any, ...]]] = {}
-    for turn in turns(name, present(experiment, preset, name)):
-        try:
-            tasks = experiment.tasks(preset, **rest, **turn)
-        except (ValueError, ArithmeticError, LookupError, TypeError):
-            continue  # a value that this plan does not take
+    for _, tasks in _turned(experiment, preset, name, rest):
         for family, some in _families(tasks).items():
             known = [repr(resolved(t).get(f)) for t in some for f in fields]
             seen.setdefault(family, set()).add(tuple(known))
@@ -299,11 +305,7 @@ def _moving(
     those that take its own value at a turn, for there another one is a cap."""
     direct: set[tuple[str, str]] = set()
     seen: dict[tuple[str, str], set[tuple[str, ...]]] = {}
-    for turn in turns(name, present(experiment, preset, name)):
-        try:
-            tasks = experiment.tasks(preset, **rest, **turn)
-        except (ValueError, ArithmeticError, LookupError, TypeError):
-            continue  # a value that this plan does not take
+    for turn, tasks in _turned(experiment, preset, name, rest):
         there: dict[tuple[str, str], list[str]] = {}
         for task in tasks:
             for path, at in _named(task, fields):

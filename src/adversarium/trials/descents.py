@@ -14,11 +14,12 @@ from adversarium.networks import TwoLayer
 from adversarium.rng import coins, normal
 from adversarium.sockets import Numbers
 from adversarium.training.objectives import pseudo_huber
-from adversarium.trials.paired import FAR, unit_point
+from adversarium.trials.paired import FAR
+from adversarium.trials.relu_norms import on_sphere
 
 
 def robust_loss(network: TwoLayer, W: Tensor, batch: SphereBatch) -> Tensor:
-    """L_*(W), exactly: the sets are finite."""
+    """L_*(W) = mean_i max_{x' ∈ B(x_i)} ℓ(f(W, x'), y_i), Def. 3.4 of CONV: exact here."""
     told = option_losses(lambda x: pseudo_huber(network.f(W, x), batch.y), batch.options)
     return told.amax(-1).mean(-1)
 
@@ -138,7 +139,7 @@ def certified_step(
     """
     used = -math.inf
     for _ in range(tries):
-        a, x, y = coins((m,), rng), unit_point(d, rng), FAR * coins((), rng)
+        a, x, y = coins((m,), rng), on_sphere(d, rng), FAR * coins((), rng)
         W = 0.3 * normal((m, d), rng)
         V = W + 0.3 * normal((m, d), rng)
         W, V = W.requires_grad_(), V.requires_grad_()

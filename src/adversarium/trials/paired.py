@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from adversarium.rng import coins, normal, uniform
 from adversarium.sockets import Numbers
 from adversarium.training.objectives import pseudo_huber
+from adversarium.trials.relu_norms import on_sphere
 
 FAR = 1e4  # a label so far away that the loss has slope 1
 
@@ -40,11 +41,6 @@ def output(activation: Any, W: Tensor, a: Tensor, x: Tensor) -> Tensor:
 def gradient(activation: Any, W: Tensor, a: Tensor, x: Tensor) -> Tensor:
     """∇_W f(W, x) = m^{−1/2} diag(a) s'(Wx) xᵀ of one point, App. B of CONV."""
     return torch.outer(a * activation.slope(W @ x), x) / math.sqrt(len(a))
-
-
-def unit_point(d: int, rng: Generator) -> Tensor:
-    """A point of the unit sphere."""
-    return torch.nn.functional.normalize(normal((d,), rng), dim=0)
 
 
 def steepest(activation: Any) -> float:
@@ -82,7 +78,7 @@ def gradient_formula(rng: Generator, activation: Any, m: int, d: int) -> Numbers
     >>> told["autograd"] < 1e-12, told["difference"] < 1e-7
     (True, True)
     """
-    W, a, x = normal((m, d), rng), coins((m,), rng), unit_point(d, rng)
+    W, a, x = normal((m, d), rng), coins((m,), rng), on_sphere(d, rng)
     told = gradient(activation, W, a, x)
     automatic = torch.func.grad(lambda V: output(activation, V, a, x))(W)
     way = normal((m, d), rng)
@@ -110,10 +106,10 @@ def gradient_lipschitz(rng: Generator, activation: Any, m: int, d: int, tries: i
         return float(change.norm() * math.sqrt(m) / (activation.C2 * (W - V).norm()))
 
     for _ in range(tries):
-        W, x = 2 * normal((m, d), rng), unit_point(d, rng)
+        W, x = 2 * normal((m, d), rng), on_sphere(d, rng)
         move = 10 ** float(3 * uniform((), rng) - 2) * normal((m, d), rng)
         largest = max(largest, quotient(W, W + move, x))
-    x, z, e = unit_point(d, rng), steepest(activation), 1e-3
+    x, z, e = on_sphere(d, rng), steepest(activation), 1e-3
     W = normal((m, d), rng)
     W = W - torch.outer(W @ x, x) + (z - e / 2) * x
     return {"largest": largest, "sharp": quotient(W, W + e * x, x)}
@@ -128,7 +124,7 @@ def reversed_step(rng: Generator, activation: Any, m: int, d: int, step: float) 
     >>> reversed_step(stream(0, "example"), SmoothedReLU(), m=16, d=2, step=1e-3)["constant"] > 1e3
     True
     """
-    W, a, x = normal((m, d), rng), coins((m,), rng), unit_point(d, rng)
+    W, a, x = normal((m, d), rng), coins((m,), rng), on_sphere(d, rng)
 
     def loss(V: Tensor) -> Tensor:
         return pseudo_huber(output(activation, V, a, x), torch.tensor(FAR).double())
@@ -162,11 +158,11 @@ def curvature_pairs(rng: Generator, activation: Any, m: int, d: int, tries: int 
 
     largest = -math.inf
     for _ in range(tries):
-        W, x = 2 * normal((m, d), rng), unit_point(d, rng)
+        W, x = 2 * normal((m, d), rng), on_sphere(d, rng)
         move = 10 ** float(3 * uniform((), rng) - 2) * normal((m, d), rng)
         y = 10 ** float(4 * uniform((), rng)) * coins((), rng)
         largest = max(largest, quotient(W, W + move, x, y))
-    x, z = unit_point(d, rng), steepest(activation)
+    x, z = on_sphere(d, rng), steepest(activation)
     W = normal((m, d), rng)
     W = W - torch.outer(W @ x, x) + z * x
     V = W.clone()
@@ -192,7 +188,7 @@ def gradient_sizes(
     quotient, one, every = 0.0, [], []
     for _ in range(max(1, 4096 // m)):
         W0, a = paired_start(m, d, rng, sphere)
-        x = unit_point(d, rng)
+        x = on_sphere(d, rng)
         along = torch.relu(W0 @ x)
         for way in (normal((m, d), rng), torch.outer(along / along.norm(), x)):
             W = W0 + r * size * way / way.norm()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from adversarium.attacks.finite import chosen, option_losses
+from adversarium.attacks.finite import chosen
 from adversarium.data import SphereBatch, SpherePoints
 from adversarium.networks import SmoothedReLU, TwoLayer
 from adversarium.networks.two_layer import signs
@@ -14,6 +14,7 @@ from adversarium.rng import integers, normal, uniform
 from adversarium.shapes import Float
 from adversarium.sockets import Numbers
 from adversarium.training.objectives import pseudo_huber
+from adversarium.trials.descents import robust_loss
 
 
 class _Sides(NamedTuple):
@@ -60,7 +61,7 @@ def _sides(rng: Generator, network: TwoLayer) -> _Sides:
     g = torch.func.grad(loss)(W)
     near = (W - W_ref).square().sum()
     growth = 1 + network.activation.C2 * alpha / math.sqrt(m)
-    gap = _robust_loss(network, W_ref, batch) - loss(W)
+    gap = robust_loss(network, W_ref, batch) - loss(W)
     right = growth * near + 2 * alpha * gap + (alpha * g).square().sum()
     left = (W - alpha * g - W_ref).square().sum()
     parts = _slacks(network, W, W_ref, x, batch, alpha) / near
@@ -69,14 +70,6 @@ def _sides(rng: Generator, network: TwoLayer) -> _Sides:
         slack=float(parts.min()),
         mismatch=abs(float(parts.sum() - (right - left) / near)),
     )
-
-
-def _robust_loss(
-    network: TwoLayer, W: Float[Tensor, "m d"], batch: SphereBatch
-) -> Float[Tensor, ""]:
-    """L_*(W) = mean_i max_{x' ∈ B(x_i)} loss(f(W, x'), y_i), Def. 3.4 of CONV: exact here."""
-    values = option_losses(lambda x: pseudo_huber(network.f(W, x), batch.y), batch.options)
-    return values.amax(-1).mean(-1)
 
 
 def _slacks(
@@ -98,6 +91,6 @@ def _slacks(
     linear = (gate * (x @ (W_ref - W).mT)).sum(-1)  # ⟨∇f(W, x), W_ref − W⟩
     curvature = (growth - 1) * near + 2 * alpha * (slope * (f_ref - f - linear)).mean()
     reference = pseudo_huber(f_ref, y).mean()  # L_A(W_ref)
-    attack = 2 * alpha * (_robust_loss(network, W_ref, batch) - reference)
+    attack = 2 * alpha * (robust_loss(network, W_ref, batch) - reference)
     convex = pseudo_huber(f_ref, y) - pseudo_huber(f, y) - slope * (f_ref - f)
     return torch.stack([curvature, attack, 2 * alpha * convex.mean()])

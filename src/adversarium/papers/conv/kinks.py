@@ -10,8 +10,8 @@ Cost: quick 110 s (2 cores).
 """
 
 import itertools
-import math
 
+from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Powers,
     Read,
@@ -66,21 +66,16 @@ FAMILIES = {"H = 1": where("widths"), **{f"last of {H} layers": where("depths", 
                                           for H in DEPTHS}}  # fmt: skip
 
 
-def _bounded(number: str, along: str, meant: Where, most: float = MOST):
-    """A quotient by its printed order does not grow."""
-    return exponent(f"power of {along} in {number} ({meant.told})", number, along, meant, 0.0,
-                    (math.inf, most))  # fmt: skip
-
-
 def _order(number: str, moved: bool = True):
     """A quotient does not grow with m, R or the input's move, where the hypothesis is met."""
     told = {
-        name: every(_met(meant), _bounded(number, "m", meant)) for name, meant in FAMILIES.items()
+        name: every(_met(meant), bounded(number, "m", meant, MOST))
+        for name, meant in FAMILIES.items()
     }
-    told["over R"] = every(_met(where("radii")), _bounded(number, "R", where("radii")))
+    told["over R"] = every(_met(where("radii")), bounded(number, "R", where("radii"), MOST))
     for delta in MOVES if moved else ():
         meant = where("moved inputs", **{"δ√m/R": delta})
-        told[f"x moved by {delta} R/√m"] = every(_met(meant), _bounded(number, "m", meant))
+        told[f"x moved by {delta} R/√m"] = every(_met(meant), bounded(number, "m", meant, MOST))
     return told
 
 
@@ -135,7 +130,7 @@ checks = {
                 **{f"from W₀: {k}": v for k, v in _order("bend, logs", moved=False).items()},
                 **{f"W₁ on the edge: {k}": v
                    for k, v in _order("edge, logs", moved=False).items()},
-                "all x of a circle at once": _bounded("bend", "m", where("circle"), 0.05),
+                "all x of a circle at once": bounded("bend", "m", where("circle"), 0.05),
                 "the powers −1/6 and 4/3 are attained": every(
                     _power("the error", "error", "m", where("widths"), -1 / 6, 0.02),
                     _power("the error", "error", "R", where("radii"), 4 / 3, 0.03),

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Check,
     Reading,
@@ -24,12 +25,6 @@ from adversarium.plans import (
 
 DRAWS = 4000  # of the law, a seed
 SHARES = (1 / 16, 1 / 4, 1)
-
-
-def _bounded(number: str, along: str, meant: Where, most: float, per=lambda size: 1.0):
-    """A quotient by its printed order does not grow."""
-    return exponent(f"power of {along} in {number} ({meant.told})", number, along, meant, 0.0,
-                    (math.inf, most), per)  # fmt: skip
 
 
 def _tail(meant: Where):
@@ -55,16 +50,16 @@ checks: dict[str, Check] = {
         parts(
             {
                 **{
-                    f"‖A‖₂, d = {share:g} m": _bounded(
+                    f"‖A‖₂, d = {share:g} m": bounded(
                         "A", "m", where("spectral", **{"d/m": share}), 0.05
                     )
                     for share in SHARES
                 },
                 "‖W⁽ʰ⁾‖₂": every(
-                    *(_bounded("W", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)
+                    *(bounded("W", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)
                 ),
-                "the largest of H layers": _bounded("W", "H", where("spectral, all layers"), 0.05),
-                "|a|/√m": _bounded("a", "m", where("spectral", **{"d/m": 1}), 0.05),
+                "the largest of H layers": bounded("W", "H", where("spectral, all layers"), 0.05),
+                "|a|/√m": bounded("a", "m", where("spectral", **{"d/m": 1}), 0.05),
                 "its probability, by the proof's own tail": _tail(where("spectral, often")),
                 "m ≥ d matters: ‖A‖₂ at d = 4m, told": setting(
                     "level", last("A", where("spectral", m=64, **{"d/m": 4}))
@@ -96,7 +91,7 @@ checks: dict[str, Check] = {
                     *(_often("corrected before", where("norms", **{"m/H": k}), 0.99)
                       for k in (128, 256))
                 ),
-                "fails as e^{−Ω(m/H)}: no growth in H at m/H = 16": _bounded(
+                "fails as e^{−Ω(m/H)}: no growth in H at m/H = 16": bounded(
                     "failed", "H", where("norms", **{"m/H": 16}), 0.1
                 ),
                 "fails as e^{−Ω(m/H)}: power of m/H in −log P": exponent(
@@ -110,8 +105,8 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                "its order, over m": _bounded("product", "m", where("products"), 0.05),
-                "its order, over H": _bounded(
+                "its order, over m": bounded("product", "m", where("products"), 0.05),
+                "its order, over H": bounded(
                     "product", "H", where("products over H"), 0.05, per=math.sqrt
                 ),
                 "its probability: P(> 1.5 √m) at m/H = 64": each(
@@ -149,7 +144,7 @@ checks: dict[str, Check] = {
                     )
                 ),
                 **{
-                    f"the move is O(δ), R = {R:g} √m, d = {share:g} m": _bounded(
+                    f"the move is O(δ), R = {R:g} √m, d = {share:g} m": bounded(
                         "move", "m", where("moved inputs", **{"d/m": share, "R/√m": R}), 0.05
                     )
                     for share, R in ((0.0, 0.0), (0.25, 0.25), (0.25, 1.0))
@@ -161,11 +156,11 @@ checks: dict[str, Check] = {
         "exponent",
         parts(
             {
-                "over τ": _bounded("drift", "τ", where("drift over τ"), 0.03),
-                "over m": _bounded(
+                "over τ": bounded("drift", "τ", where("drift over τ"), 0.03),
+                "over m": bounded(
                     "drift", "m", where("drift"), 0.05, per=lambda m: math.sqrt(math.log(m))
                 ),
-                "over H": _bounded(
+                "over H": bounded(
                     "drift", "H", where("drift over H"), 0.05, per=lambda H: H**2.5
                 ),
             }
@@ -175,8 +170,8 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                "no growth in m": _bounded("norm", "m", where("drift at the gate"), 0.03),
-                "no growth in H": _bounded("norm", "H", where("gate over H"), 0.03),
+                "no growth in m": bounded("norm", "m", where("drift at the gate"), 0.03),
+                "no growth in H": bounded("norm", "H", where("gate over H"), 0.03),
                 "outside the hypothesis (τ = 1) norms grow, told": setting(
                     "level", last("norm", where("drift, outside"))
                 ),

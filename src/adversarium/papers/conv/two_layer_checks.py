@@ -1,16 +1,13 @@
 """The checks of CONV's App. B."""
 
-import math
-
+from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Check,
     Reading,
-    Where,
     at_most,
     counted_as,
     each,
     every,
-    exponent,
     identity,
     last,
     level,
@@ -23,12 +20,6 @@ ACTIVATIONS = ("smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh", "sh
 RULES = ("exact", "anti", "random", "cycle", "fgsm", "identity")
 SHARES, RADII = (1 / 16, 1 / 4, 1), (0.25, 1.0)
 ROUNDING = 1e-9
-
-
-def _bounded(number: str, along: str, meant: Where, most: float) -> Check:
-    """A number does not grow."""
-    return exponent(f"power of {along} in {number} ({meant.told})", number, along, meant, 0.0,
-                    (math.inf, most))  # fmt: skip
 
 
 def _below_one(family: str, name: str) -> Check:
@@ -77,7 +68,7 @@ checks: dict[str, Check] = {
         "inequality",
         parts(
             {
-                f"m = {m}: the constant needed is bounded as W' → W": _bounded(
+                f"m = {m}: the constant needed is bounded as W' → W": bounded(
                     "constant", "1/t", where("reversed", m=m), 0.03
                 )
                 for m in (16, 64, 256)
@@ -105,7 +96,7 @@ checks: dict[str, Check] = {
                 **{
                     f"O(1): {start} start, d = {share:g} m, R = {r:g} √m": every(
                         *(
-                            _bounded(number, "m",
+                            bounded(number, "m",
                                      where("sizes", sphere=sphere, r=r, **{"d/m": share}), 0.03)
                             for number in ("one x", "all x")
                         )
