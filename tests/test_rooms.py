@@ -16,7 +16,7 @@ from adversarium.plans.catalogue import experiments, papers
 
 SOURCE = Path(__file__).parents[1] / "src" / "adversarium"
 ORDER = (
-    ("sources",),
+    ("sources", "bytecode"),
     ("watching",),
     ("rng", "shapes", "digest"),
     ("sockets",),

@@ -166,7 +166,7 @@ def test_modules_imported_by_name_and_variables_are_parts(call, tmp_path, monkey
 
 def test_a_function_of_this_file_is_known_by_what_its_file_says():
     name = configuration(test_a_function_of_this_file_is_known_by_what_its_file_says)
-    assert "@" in name and len(name.partition("@")[2]) == 12
+    assert "@" in name and len(name.partition("@")[2]) == 25
 
 
 PARTS = dict(

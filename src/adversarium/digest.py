@@ -1,19 +1,20 @@
 """A value as plain JSON, and the digest that rows are stored under. No torch at import."""
 
-import dis
 import hashlib
 import inspect
 import json
 import math
+import pickle
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from enum import Enum
-from functools import partial
+from functools import cached_property, partial
+from io import BytesIO
 from pathlib import Path
-from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
+from adversarium.bytecode import changed, compiled, names, strings
 from adversarium.sources import code_digest, is_local, named_files
 
 _TOLD = ("symbol",)  # how a number is told is not what it is
@@ -37,22 +38,22 @@ def configuration(value: Any) -> Any:
     if isinstance(value, (FunctionType, type)):
         return _name(value)
     if isinstance(value, MethodType):
-        owner = value.__self__ if isinstance(value.__self__, type) else type(value.__self__)
-        held = _object(value.__self__, owner.__module__, frozenset())
-        holding = {} if held is _UNTOLD else {"with": held}
-        return {"is": _name(value.__func__), "of": _name(owner), **holding}
+        return {"is": _name(value.__func__), "of": _Telling().value(value.__self__)}
     if isinstance(value, partial):
         given = {"arguments": configuration(value.args), "fields": configuration(value.keywords)}
         return {"is": "partial", "function": configuration(value.func), **given}
-    if hasattr(value, "detach") or hasattr(value, "tobytes"):  # a tensor or an array
+    if _is_array(value):
         return _array(value)
     if hasattr(value, "function") and hasattr(value, "measures"):  # a function as a probe
         return _name(value.function)
     if is_dataclass(value):
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        named |= {} if _ours(value) else _attributes(value)
         named = {k: v for k, v in named.items() if k not in _unused(value)}
+    elif _ours(value) or _is_local(type(value)):
+        named = _attributes(value)
     else:
-        named = dict(vars(value)) if hasattr(value, "__dict__") else {"value": repr(value)}
+        return _Telling().value(value)
     kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD or not _ours(value)}
     return {"is": _name(type(value)), **kept, **_revised(value)}
 
@@ -104,7 +105,13 @@ def _revised(part: object) -> dict[str, int]:
 
 def _array(value: Any) -> dict[str, Any]:
     """A tensor or an array by the digest of its numbers."""
-    plain = value.detach().cpu().numpy() if hasattr(value, "detach") else value
+    tensor = value.detach().cpu() if hasattr(value, "detach") else value
+    if hasattr(tensor, "to_dense"):
+        tensor = tensor.to_dense()
+        short = str(value.dtype) == "torch.bfloat16"  # numpy has none
+        plain = (tensor.double() if short else tensor).numpy()
+    else:
+        plain = tensor
     numbers = hashlib.sha256(plain.tobytes()).hexdigest()[:24]
     return {"is": "array", "shape": list(getattr(plain, "shape", ())), "numbers": numbers}
 
@@ -128,76 +135,151 @@ def _name(thing: Any) -> str:
         told = code_digest(*files)
     except (OSError, TypeError):
         told = "prompt"  # written at a prompt: no file tells it, its code does
-    held = _held(thing)
-    return f"{thing.__qualname__}@{told}" + (f"+{digest(held, 12)}" if held else "")
+    return f"{thing.__qualname__}@{told}+{digest(_Telling().code(thing), 12)}"
 
 
-def _held(thing: Any, seen: frozenset[int] = frozenset()) -> dict[str, Any]:
-    """What somebody's function or class holds beside its source: closures, defaults, plain globals
-    that it names, plain attributes of a class."""
-    if id(thing) in seen or str(thing.__module__).startswith("adversarium."):
-        return {}
-    seen = seen | {id(thing)}
-    if isinstance(thing, type):
-        bare = {k: getattr(v, "__func__", getattr(v, "fget", v)) for k, v in vars(thing).items()}
-        prompt = not hasattr(sys.modules.get(thing.__module__), "__file__")
-        inner = {k: v for k, v in bare.items()
-                 if k[:2] != "__" or (prompt and isinstance(v, FunctionType))}  # fmt: skip
-        return _told(inner, thing.__module__, seen)
-    if not isinstance(thing, FunctionType):
-        return {}
-    cells = zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=False)
-    free = {name: cell.cell_contents for name, cell in cells if _filled(cell)}
-    told_by_file = str(thing.__module__).startswith(("own_", "paper_"))  # read anew from its files
-    names = set() if told_by_file else _names(thing.__code__) - _changed(thing.__code__)
-    named = {n: thing.__globals__[n] for n in names if n in thing.__globals__ and n[:2] != "__"}
-    named |= _constants(names, thing.__globals__)
-    defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
-    given = {f"={k}": v for k, v in defaults.items()}
-    if not Path(thing.__code__.co_filename).is_file():
-        given["<code>"] = _compiled(thing.__code__)
-        given["<files>"] = named_files(_strings(thing.__code__))
-    return _told({**named, **free, **given}, thing.__module__, seen)
+class _Telling:
+    """What somebody's code and objects hold, as plain JSON: each function and class once."""
+
+    def __init__(self) -> None:
+        self._told: set[int] = set()  # functions and classes
+        self._inside: set[int] = set()  # what is being told now
+
+    def code(self, thing: Any) -> dict[str, Any]:
+        """A function with its closure, its defaults and the globals that it names; a class with
+        its bases and attributes."""
+        if id(thing) in self._told:
+            return {}
+        self._told.add(id(thing))
+        if isinstance(thing, type):
+            held = {k: _bare(v) for k, v in vars(thing).items()}
+            kept = {k: v for k, v in held.items() if k[:2] != "__" or isinstance(v, FunctionType)}
+            return self._named({**kept, "<bases>": thing.__bases__})
+        cells = zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=False)
+        free = {name: cell.cell_contents for name, cell in cells if _filled(cell)}
+        known = names(thing.__code__)
+        outer = {k: v for k, v in thing.__globals__.items() if k in known and k[:2] != "__"}
+        outer |= _of_modules(known, thing.__globals__) | free
+        own = changed(thing.__code__)
+        defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
+        made = {**{k: v for k, v in outer.items() if k not in own},
+                **{f"={k}": v for k, v in defaults.items()}}  # fmt: skip
+        if not Path(thing.__code__.co_filename).is_file():
+            made["<files>"] = named_files(strings(thing.__code__))
+        return {"<code>": compiled(thing.__code__), **self._named(made)}
+
+    def value(self, value: Any) -> Any:
+        """What a value is."""
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return configuration(value)
+        if isinstance(value, ModuleType):
+            return value.__name__
+        if isinstance(value, (FunctionType, type)):
+            name = f"{value.__module__}.{value.__qualname__}"
+            return [value.__qualname__, self.code(value)] if _is_local(value) else name
+        if id(value) in self._inside:
+            return "<itself>"
+        self._inside.add(id(value))
+        try:
+            return self._compound(value)
+        finally:
+            self._inside.discard(id(value))
+
+    def object(self, value: Any) -> dict[str, Any]:
+        """Somebody's object by its class and all that it holds."""
+        return {"is": self.value(type(value)), **self._named(_attributes(value))}
+
+    def _compound(self, value: Any) -> Any:
+        if isinstance(value, MethodType):
+            return {"method": self.value(value.__func__), "of": self.value(value.__self__)}
+        if _is_array(value):
+            return _array(value)
+        if type(value) in (dict, MappingProxyType):
+            return [[self.value(k), self.value(v)] for k, v in value.items()]
+        if type(value) in (list, tuple):
+            return [self.value(one) for one in value]
+        if type(value) in (set, frozenset):
+            return sorted(map(self.value, value), key=lambda one: json.dumps(one, sort_keys=True))
+        if isinstance(value, partial):
+            return ["partial", *map(self.value, (value.func, value.args, value.keywords))]
+        if isinstance(wrapped := getattr(value, "__wrapped__", None), FunctionType):
+            return [type(value).__name__, self.value(wrapped)]  # a function with a cache
+        if _ours(value):
+            return configuration(value) if is_dataclass(value) else self.object(value)
+        return self.object(value) if _is_local(type(value)) else self._pickled(value)
+
+    def _named(self, held: Mapping[str, Any]) -> dict[str, Any]:
+        return {str(name): self.value(held[name]) for name in sorted(held, key=str)}
+
+    def _pickled(self, value: Any) -> list[str]:
+        """What a library made, by its pickle; by its name and words where it has none."""
+        file = BytesIO()
+        pickler = _Pickler(file, self, value)
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        try:
+            pickler.dump(value)
+        except Exception:  # whatever a library raises: it cannot be told by what it holds
+            words = repr(value)
+            return [name] if " at 0x" in words else [name, words]
+        return [name, hashlib.sha256(file.getvalue()).hexdigest()[:24]]
 
 
-def _compiled(code: Any) -> list[Any]:
-    """Code as Python runs it, where no file tells its text."""
-    inner = [_compiled(one) if hasattr(one, "co_code") else _constant(one)
-             for one in code.co_consts]  # fmt: skip
-    return [code.co_code.hex(), inner, list(code.co_names), list(code.co_varnames)]
+class _Pickler(pickle.Pickler):
+    """Pickles what a library made; what it holds of arrays, sets and somebody's code is told as
+    everywhere, for a pickle has their addresses or their order."""
+
+    def __init__(self, file: BytesIO, telling: _Telling, whole: Any) -> None:
+        super().__init__(file, protocol=4)
+        self.fast = True  # by value: a memo depends on which strings are one object
+        self._telling, self._whole = telling, whole
+
+    def persistent_id(self, obj: Any) -> str | None:
+        """The digest of what is told by value; None of the rest."""
+        code = isinstance(obj, (FunctionType, MethodType, type)) and _is_local(obj)
+        by_value = isinstance(obj, (ModuleType, set, frozenset)) or _is_array(obj)
+        own = not isinstance(obj, type) and _is_local(type(obj))
+        if obj is self._whole or not (code or by_value or own):
+            return None
+        return digest(self._telling.value(obj))
 
 
-def _strings(code: Any) -> list[str]:
-    """The strings of code, with the code inside it."""
-    inner = [word for one in code.co_consts if hasattr(one, "co_code") for word in _strings(one)]
-    return [*(one for one in code.co_consts if isinstance(one, str)), *inner]
+def _is_local(thing: Any) -> bool:
+    """Whether a function or a class is somebody's: of a local file, or written at a prompt."""
+    module = str(thing.__module__)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module.startswith("adversarium.") or module == "builtins":
+        return False
+    installed = module.partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+    return is_local(Path(file)) if file is not None else not installed
 
 
-def _constant(one: Any) -> str:
-    return str(sorted(map(repr, one))) if isinstance(one, frozenset) else repr(one)
+def _is_array(value: Any) -> bool:
+    """Whether a value is a tensor or an array of numbers."""
+    if not hasattr(value, "dtype") or isinstance(value, type):
+        return False
+    plain = hasattr(value, "tobytes") and hasattr(value, "shape") and not value.dtype.hasobject
+    return plain or hasattr(value, "detach")
 
 
-def _names(code: Any) -> set[str]:
-    """The names that code reads, with the code inside it."""
-    inner = (_names(one) for one in code.co_consts if hasattr(one, "co_names"))
-    return set(code.co_names).union(*inner)
+def _bare(value: Any) -> Any:
+    """The function inside a property, a class method or a cached property; any other value as it
+    is."""
+    inner = (getattr(value, name, None) for name in ("__func__", "fget", "func"))
+    return next((one for one in inner if isinstance(one, FunctionType)), value)
 
 
-_CHANGES = ("append", "add", "update", "setdefault", "pop", "extend", "clear", "insert")
+def _attributes(value: Any) -> dict[str, Any]:
+    """All that an object holds, in its dictionary and its slots, but cached properties."""
+    kinds = type(value).__mro__
+    slots = [name for kind in kinds for name in _listed(vars(kind).get("__slots__", ()))]
+    held = {name: getattr(value, name) for name in slots
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name)}  # fmt: skip
+    made = {k for kind in kinds for k, v in vars(kind).items() if isinstance(v, cached_property)}
+    return {k: v for k, v in {**held, **getattr(value, "__dict__", {})}.items() if k not in made}
 
 
-def _changed(code: Any) -> set[str]:
-    """The globals that code changes itself, such as a cache or a counter: no part of what it is."""
-    found: set[str] = set()
-    steps = list(dis.get_instructions(code))
-    for i, step in enumerate(steps):
-        after = steps[i + 1 : i + 4]
-        writes = any(one.opname == "STORE_SUBSCR" for one in after)
-        if step.opname == "LOAD_GLOBAL" and (
-            writes or any(str(one.argval) in _CHANGES for one in after[:1])
-        ):
-            found.add(str(step.argval))
-    return found
+def _listed(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _filled(cell: Any) -> bool:
@@ -207,72 +289,15 @@ def _filled(cell: Any) -> bool:
         return False
 
 
-def _told(values: Mapping[str, Any], module: str, seen: frozenset[int]) -> dict[str, Any]:
-    """Those of some values that can be told: data, objects that hold data, and functions of the
-    same module that hold some."""
-    made = {name: _described(value, module, seen) for name, value in sorted(values.items())}
-    return {name: told for name, told in made.items() if told is not _UNTOLD}
-
-
-_UNTOLD = object()  # a lock, a library's object: no part of what code is
-_DEEP = 8  # objects within objects that are looked into
-
-
-def _described(value: Any, module: str, seen: frozenset[int]) -> Any:
-    """What a value is, as plain JSON; nothing of what a library made."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return configuration(value)
-    if isinstance(value, ModuleType) or id(value) in seen or len(seen) > _DEEP:
-        return _UNTOLD
-    inside = seen | {id(value)}
-    if isinstance(value, (FunctionType, type)):
-        near = value.__module__ == module and not inspect.isbuiltin(value)
-        return (_held(value, seen) if near else {}) or _UNTOLD
-    if isinstance(value, MethodType):
-        owner = _described(value.__self__, module, inside)
-        return {"of": None if owner is _UNTOLD else owner, "method": value.__func__.__qualname__}
-    if hasattr(value, "tobytes") or hasattr(value, "detach"):
-        return configuration(value) if hasattr(value, "dtype") else _UNTOLD
-    if isinstance(value, Mapping):
-        return _told({str(k): v for k, v in value.items()}, module, inside)
-    if isinstance(value, (list, tuple, set, frozenset)):
-        some = [t for v in value if (t := _described(v, module, inside)) is not _UNTOLD]
-        unordered = isinstance(value, (set, frozenset))
-        return sorted(some, key=lambda one: json.dumps(one, sort_keys=True)) if unordered else some
-    if isinstance(value, partial):
-        held = {"function": value.func, "arguments": value.args, "fields": value.keywords}
-        return _told(held, module, inside)
-    return _object(value, module, inside)
-
-
-def _object(value: Any, module: str, seen: frozenset[int]) -> Any:
-    """Somebody's object by what it holds (a name with an underscore is a cache); the laboratory's
-    by its configuration."""
-    if _ours(value):
-        return configuration(value) if is_dataclass(value) else _UNTOLD
-    home = sys.modules.get(type(value).__module__)
-    file = getattr(home, "__file__", None)
-    own = isinstance(value, SimpleNamespace) or file is None or is_local(Path(file))
-    if isinstance(value, Enum):
-        return str(value)
-    if not own or type(value).__module__ == "builtins":
-        return _UNTOLD
-    if is_dataclass(value):
-        held = {f.name: getattr(value, f.name) for f in fields(value)}
-    else:
-        held = getattr(value, "__dict__", {})
-    return _told({k: v for k, v in held.items() if k[:1] != "_"}, module, seen)
-
-
-def _constants(names: set[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of local modules that code names (`helper.SCALE`)."""
+def _of_modules(known: set[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What code names of local modules (`helper.SCALE`, `helper.scaled`)."""
     found: dict[str, Any] = {}
-    for name in names & set(given):
+    for name in known & set(given):
         module = given[name]
         file = getattr(module, "__file__", None)
         if isinstance(module, ModuleType) and file is not None and is_local(Path(file)):
-            held = {k: v for k, v in vars(module).items() if k in names and k[:2] != "__"}
-            found |= {f"{name}.{k}": v for k, v in held.items() if not callable(v)}
+            held = {k: v for k, v in vars(module).items() if k in known and k[:2] != "__"}
+            found |= {f"{name}.{k}": v for k, v in held.items()}
     return found
 
 

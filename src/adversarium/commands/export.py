@@ -85,8 +85,8 @@ def export(
             whole = out if out is not None and len(homes) == 1 else None
             folder = whole or (out or Path("export")) / experiment.name / asked.folder
             writable(folder)
-            for file in drawn(asked, rows, folder, formats=(to,)):
-                print(file)
+            files = drawn(asked, rows, folder, formats=(to,))
+            print("\n".join(map(str, files)) or f"{home} has no figures; export it to csv.")
             continue
         stem = " ".join(part for part in (experiment.name, asked.folder) if part)
         suffix = "nc" if to == "netcdf" else to

@@ -65,6 +65,7 @@ def run(
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import drawn, figure_files, judgements, print_run
     from adversarium.report.written import refuse_others
+    from adversarium.runs.asking import returned, shown
     from adversarium.runs.audit import Ask
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import homes, plan
@@ -88,6 +89,9 @@ def run(
         reader = Reader(opened, asked.experiment.id)
         rows, failed = _ran(asked, reader, ask, json)
         failures += failed
+        if not failed:
+            returned(asked.experiment, asked.claims, rows)
+            shown(asked.experiment, rows)
         told += [_told(asked, i, reader, ask) for i in range(len(asked.jobs))]
         under = None
         if against:

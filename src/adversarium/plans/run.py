@@ -189,6 +189,12 @@ class Run(_Placed):
         """What decides every number of the run but its engine, as plain JSON."""
         return with_files({name: configuration(getattr(self, name)) for name in _DYNAMICS})
 
+    @property
+    def told(self) -> list[Any]:
+        """All that the run is, as plain JSON: with its place and what it records."""
+        recorded = [[configuration(r.probe), configuration(r.times)] for r in self.recordings]
+        return [self.dynamics, self.family, configuration(self.coordinates), recorded]
+
 
 def _whole_numbers(part: Any) -> None:
     """Refuses a part whose field of whole numbers has another number."""
@@ -244,6 +250,11 @@ class Trial(_Placed):
         """What decides every number of the trial, as plain JSON."""
         names = ("function", "parameters", "version")
         return with_files({name: configuration(getattr(self, name)) for name in names})
+
+    @property
+    def told(self) -> list[Any]:
+        """All that the trial is, as plain JSON: with its place."""
+        return [self.dynamics, self.family, configuration(self.coordinates)]
 
 
 Task = Run | Trial

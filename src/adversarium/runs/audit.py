@@ -1,7 +1,7 @@
 """Claims → what they need → missing runs → rows → verdicts → ledger."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.plans import compound
@@ -11,8 +11,9 @@ from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
-from adversarium.plans.run import Run, Task, narrowed
+from adversarium.plans.run import Task, narrowed
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
+from adversarium.runs.asking import recorded, returned
 from adversarium.runs.jobs import Job, NotThere, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
@@ -51,26 +52,6 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
             names = frozenset(name for need in asked for name in need.names)
             kept.append(task if whole else narrowed(task, names))
     return kept
-
-
-def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
-    """Refuses a check of what no run of the plan records, or of one run where several are meant."""
-    for id in ids:
-        for need in experiment.checks[id].needs:
-            meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
-            if need.alone and len(meant) > 1:
-                raise ValueError(
-                    f"{experiment.file or experiment.id}: the check of {id} asks for one run, and "
-                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one, or each of them."
-                )
-            runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
-            there = {name for run in runs for r in run.recordings for name in r.names}
-            asked = [name for name in need.names if name]
-            if runs and asked and not there & set(asked):
-                raise ValueError(
-                    f"{experiment.file or experiment.id}: the check of {id} asks for {asked[0]!r}, "
-                    f"which the plan does not record; it records {', '.join(sorted(there))}."
-                )
 
 
 def planned_jobs(
@@ -237,6 +218,7 @@ def stored_verdicts(
         jobs = list(_narrowed(whole, check.needs))
         rows = evidence(reader, jobs, seeds)
         if rows is not None:
+            returned(experiment, [id], rows)
             facts = _facts(experiment, reader, jobs, seeds, preset, rows)
             facts = replace(facts, asked=_words(asked)) if asked else facts
 

@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any
 
+from adversarium.digest import digest
 from adversarium.plans.catalogue import nearest, papers
 from adversarium.plans.experiment import Experiment, merged
 from adversarium.plans.run import PARTS, Run, Task, changed
@@ -186,6 +187,7 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
     knobs, fields_ = apart(experiment, preset, changes)
     with _told_plan(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
+        _lasting(experiment, preset, knobs, tasks)
     for name, value in fields_.items():
         if not any(isinstance(task, Run) for task in tasks):
             raise ValueError(
@@ -258,6 +260,22 @@ def own_name(experiment: Experiment, given: str) -> str:
         f"nothing is called {given!r} here{told}; knobs: {', '.join(knobs)}; fields: "
         f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
     )
+
+
+def _lasting(
+    experiment: Experiment, preset: str, knobs: Mapping[str, Any], tasks: Sequence[Task]
+) -> None:
+    """Refuses a user's plan that changes what it has planned before, as one does that sets a global
+    from a knob: the runs of two values would be those of the last one."""
+    if experiment.file is None or not knobs:
+        return
+    before = [digest(task.told) for task in tasks]
+    _ = experiment.tasks(preset)
+    if [digest(task.told) for task in tasks] != before:
+        raise ValueError(
+            f"{experiment.file}: planning again changes the runs that were planned before (a "
+            "global that the plan sets?); give such a value to a part, a probe or a trial."
+        )
 
 
 @contextmanager

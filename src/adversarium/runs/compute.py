@@ -19,7 +19,7 @@ from adversarium.probes.scene import AnyScene, Scene
 from adversarium.rng import stream
 from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
 from adversarium.runs.faults import RAISED, PartFault, part_fault, told
-from adversarium.runs.jobs import Job, Unit, probe_id
+from adversarium.runs.jobs import Job, Unit
 from adversarium.runs.machine import machine
 from adversarium.runs.repeating import Unrepeated, known_files, must_repeat, same_numbers
 from adversarium.sockets import Along, AnyFold, AnyProbe, Measure, Recorded, State
@@ -74,7 +74,7 @@ def own_streams() -> Iterator[None]:
     for whose in (name for name in before if before[name] != after[name]):
         raise PartFault(
             f"a part drew from {whose}'s common random numbers, which no seed repeats; draw from "
-            "the generator that it is given (generator=rng)"
+            "the rng that it is given (of an attack: a generator for every seed)"
         )
     if unrepeated is not None:
         raise unrepeated
@@ -110,7 +110,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
             ]  # fmt: skip
             if job.own is not None:
                 _again(trial, seeds[0], numbers[0], time.perf_counter() - began)
-        if not all(isinstance(row, Mapping) for row in numbers):
+        if not all(isinstance(row, Mapping) and row for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
     except RAISED as fault:  # whatever a trial raises
@@ -146,7 +146,13 @@ def _numbers(given: list[float | Along]) -> Series:
     if isinstance(given[0], Along):
         rows = [[list(along.values)] for along in given if isinstance(along, Along)]
         return Series(zero, np.array(rows, dtype=float), {given[0].axis: tuple(given[0].at)})
-    return Series(zero, np.array([[float(v)] for v in given if not isinstance(v, Along)]))
+    plain = [np.asarray(v) for v in given if not isinstance(v, Along)]
+    if any(one.size != 1 for one in plain):
+        raise TypeError(
+            f"a number of a trial has the shape {plain[0].shape}; several are given as "
+            "Along(axis, at, values)"
+        )
+    return Series(zero, np.array([[float(one.item())] for one in plain]))
 
 
 def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
@@ -194,14 +200,17 @@ class Recorder:
     def __init__(self, job: Job, scene: AnyScene) -> None:
         assert isinstance(job.task, Run)
         self.job, self.scene = job, scene
-        self.probes: list[tuple[AnyProbe, tuple[int, ...]]] = []
+        self.probes: list[tuple[str, AnyProbe, tuple[int, ...]]] = []
         self.folds: list[AnyFold] = []
+        self._fold_ids: list[str] = []
         for recording in job.task.recordings:
+            id = job.id_of(recording.probe)
             if recording.times is None:
                 self.folds.append(cast(AnyFold, recording.probe))
+                self._fold_ids.append(id)
             elif recording.times:
-                self.probes.append((cast(AnyProbe, recording.probe), recording.times))
-        self.times = {t for _, times in self.probes for t in times}
+                self.probes.append((id, cast(AnyProbe, recording.probe), recording.times))
+        self.times = {t for _, _, times in self.probes for t in times}
         self._rows: dict[str, dict[str, dict[int, Recorded]]] = {}
         self._memories: list[Any] = [None] * len(self.folds)
 
@@ -212,10 +221,10 @@ class Recorder:
         try:
             for i, asked in enumerate(self.folds):
                 self._memories[i] = asked.see(self._memories[i], state, scene)
-            for asked in (probe for probe, times in self.probes if t in times):
+            for id, asked in [(id, probe) for id, probe, times in self.probes if t in times]:
                 rows = rows_of(asked, asked(state, scene), len(scene.setting.seeds))
-                by_name = self._rows.setdefault(probe_id(asked), {})
-                for name in rows.keys() & self._taken(asked):
+                by_name = self._rows.setdefault(id, {})
+                for name in rows.keys() & self._taken(id, asked):
                     raise ValueError(f"another probe records {name} too; give one another name")
                 for name, row in rows.items():
                     if not bool(torch.isfinite(row.values).all()):
@@ -228,30 +237,29 @@ class Recorder:
         except RAISED as fault:
             raise part_fault(f"probe {_name(asked)}", fault) from fault
 
-    def _taken(self, asked: AnyProbe) -> set[str]:
+    def _taken(self, id: str, asked: AnyProbe) -> set[str]:
         """The names that other probes and folds record."""
-        others = [probe for probe, _ in self.probes if probe is not asked]
+        others = [probe for _, probe, _ in self.probes if probe is not asked]
         named = {m.name for other in (*others, *self.folds) for m in measured(other)}
-        return named | {n for id, by in self._rows.items() if id != probe_id(asked) for n in by}
+        return named | {n for other, by in self._rows.items() if other != id for n in by}
 
     def kept(self, count: int) -> dict[str, Kept]:
         """Everything that was seen, of the first seeds (the others fill up the block)."""
         made: dict[str, Kept] = {}
-        for probe, _ in self.probes:
-            id = probe_id(probe)
+        for id, probe, _ in self.probes:
             series = {
                 name: _series(_measure(probe, name), list(by_t), list(by_t.values()), count)
                 for name, by_t in self._rows.get(id, {}).items()
             }
             made[id] = Kept(self.job.asked[id], series)
         last = self.scene.setting.rule.steps
-        for fold, memory in zip(self.folds, self._memories, strict=True):
+        for id, fold, memory in zip(self._fold_ids, self.folds, self._memories, strict=True):
             series = {}
             rows = {} if memory is None else fold.rows(memory)  # None: a run too short
             for name, row in rows_of(fold, rows, len(self.scene.setting.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
-            made[probe_id(fold)] = Kept(None, series)
+            made[id] = Kept(None, series)
         return made
 
 

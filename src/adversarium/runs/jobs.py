@@ -38,6 +38,7 @@ class Job:
     refused: Mapping[str, str]
     recipe: Recipe | None = None
     dynamics: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the task, once
+    ids: Mapping[int, str] = field(default_factory=dict, compare=False)  # of its probes, once
 
     @property
     def engine_name(self) -> str:
@@ -51,12 +52,17 @@ class Job:
             return {TRIAL: None}
         asked: dict[str, tuple[int, ...] | None] = {}
         for r in self.task.recordings:
+            id = self.id_of(r.probe)
             if r.times is None:
-                asked[probe_id(r.probe)] = None
+                asked[id] = None
             elif r.times:
-                before = asked.get(probe_id(r.probe)) or ()
-                asked[probe_id(r.probe)] = tuple(sorted({*before, *r.times}))
+                asked[id] = tuple(sorted({*(asked.get(id) or ()), *r.times}))
         return asked
+
+    def id_of(self, probe: object) -> str:
+        """The digest of one of its probes, as it was when the job was made: what own code holds
+        may change while it runs."""
+        return self.ids[id(probe)]
 
     @cached_property
     def own(self) -> frozenset[Path] | None:
@@ -81,7 +87,7 @@ class Job:
         """The same with some of its recordings."""
         if isinstance(self.task, Trial):
             return self
-        return replace(self, task=filtered(self.task, lambda r: probe_id(r.probe) in ids))
+        return replace(self, task=filtered(self.task, lambda r: self.id_of(r.probe) in ids))
 
 
 def probe_id(probe: object) -> str:
@@ -108,7 +114,8 @@ def resolve(task: Task, recipe: Recipe | None = None) -> Job:
     engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
     told = task.dynamics
     key = run_key(told, engine.name, engine.version)
-    return Job(task, engine, key, refused, recipe, told)
+    ids = {id(r.probe): probe_id(r.probe) for r in task.recordings}
+    return Job(task, engine, key, refused, recipe, told, ids)
 
 
 def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:

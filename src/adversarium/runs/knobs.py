@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adversarium.digest import configuration
+from adversarium.digest import configuration, digest
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Read, Run, Task, Trial
 from adversarium.plans.words import word, word_of
@@ -150,8 +150,14 @@ def _partial(
     if any(list(_named(task, word(name, experiment.id).fields)) for task in tasks):
         return []
     before = experiment.tasks(preset, **{k: v for k, v in turned.items() if k != name})
-    changed = sum(task not in before for task in tasks)
+    known = set(_told(before))
+    changed = sum(one not in known for one in _told(tasks))
     return [f"{name} changes {changed} of {len(tasks)} runs"] if 0 < changed < len(tasks) else []
+
+
+def _told(tasks: Sequence[Task]) -> list[str]:
+    """Tasks by what they are: a function that a plan makes anew is another object each time."""
+    return [digest(task.told) for task in tasks]
 
 
 def _dead(experiment: Experiment, preset: str, name: str, turned: Mapping[str, Any]) -> bool:
@@ -163,7 +169,8 @@ def _dead(experiment: Experiment, preset: str, name: str, turned: Mapping[str, A
     plain = experiment.tasks(preset, **rest)
     for turn in ({name: turned[name]}, *turns(name, turned[name]), *turns(name, published)):
         try:
-            if experiment.tasks(preset, **rest, **turn) != plain:
+            other = experiment.tasks(preset, **rest, **turn)
+            if other != plain and _told(other) != _told(plain):
                 return False
         except (ValueError, ArithmeticError, LookupError, TypeError):
             return False  # a value that this plan does not take

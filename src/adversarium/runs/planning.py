@@ -8,7 +8,8 @@ from typing import Any
 from adversarium.plans.catalogue import claims, experiment_ids, load, own_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run, Task
-from adversarium.runs.audit import Ask, needed, recorded
+from adversarium.runs.asking import drawn, recorded
+from adversarium.runs.audit import Ask, needed
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, Recipe, resolve
 from adversarium.runs.knobs import beside, changes_of, reaching
@@ -74,7 +75,7 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
     if experiment.file is not None:
         own_claims(str(experiment.file))
         recorded(experiment, chosen, plain)
-        _drawn(experiment, tasks)
+        drawn(experiment, tasks)
     needs = experiment.checks[claim].needs if claim else None
     kept = tasks if needs is None else needed(tasks, needs)
     notes = reaching(experiment, ask.preset, changes, kept, partly)
@@ -97,17 +98,3 @@ def _never(tasks: Sequence[Task]) -> list[str]:
     }  # fmt: skip
     return [f"t = {t} comes after the last step ({steps}) and is left out"
             for t, steps in sorted(late)[:4]]  # fmt: skip
-
-
-def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
-    """Refuses a figure of what no run of a user's plan records (what trials return is not known
-    before they run)."""
-    runs = [task for task in tasks if isinstance(task, Run)]
-    there = {name for run in runs for r in run.recordings for name in r.names}
-    for figure in experiment.figures if len(runs) == len(tasks) else ():
-        for name in figure.y:
-            if name not in there:
-                raise ValueError(
-                    f"{experiment.file}: the figure {figure.name!r} shows {name!r}, which the plan "
-                    f"does not record; it records {', '.join(sorted(there))}."
-                )

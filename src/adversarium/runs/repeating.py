@@ -28,8 +28,9 @@ class Unrepeated(PartFault):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{what} came out otherwise when made again with the same seed; draw from the "
-            "generator that is given (generator=rng) and from no other chance, clock or counter"
+            f"{what} came out otherwise when made again with the same seed; draw from the rng "
+            "that is given (of an attack: a generator for every seed) and from no other chance, "
+            "clock or counter"
         )
 
 
@@ -117,7 +118,7 @@ def _agree(one: list[Tensor], other: list[Tensor]) -> bool:
 
     def same(a: Tensor, b: Tensor) -> bool:
         exact = a.dtype == torch.float64 and a.device.type == "cpu"
-        rtol, atol = (1e-9, 1e-9) if exact else (1e-4, 1e-6)
+        rtol, atol = (1e-12, 1e-12) if exact else (1e-4, 1e-6)
         return a.shape == b.shape and torch.allclose(_wide(a), _wide(b), rtol, atol, equal_nan=True)
 
     return len(one) == len(other) and all(map(same, one, other))

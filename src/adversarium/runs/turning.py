@@ -12,7 +12,7 @@ from typing import Any
 from adversarium.digest import configuration, digest
 from adversarium.plans.catalogue import experiments, load
 from adversarium.plans.experiment import Experiment
-from adversarium.plans.run import Run, Task
+from adversarium.plans.run import Task
 from adversarium.plans.words import kind
 from adversarium.runs.knobs import present, turns
 
@@ -55,17 +55,8 @@ def _families(tasks: tuple[Task, ...]) -> dict[str, list[str]]:
     """The digests of the tasks of every family, with what they record."""
     grouped: dict[str, list[str]] = {}
     for task in tasks:
-        grouped.setdefault(task.family, []).append(_digest(task))
+        grouped.setdefault(task.family, []).append(digest(task.told))
     return grouped
-
-
-def _digest(task: Task) -> str:
-    recorded = (
-        [[configuration(r.probe), configuration(r.times)] for r in task.recordings]
-        if isinstance(task, Run)
-        else []
-    )
-    return digest([task.dynamics, configuration(task.coordinates), recorded])
 
 
 def main() -> None:

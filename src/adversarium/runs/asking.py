@@ -1,0 +1,71 @@
+"""Whether what an experiment's checks and figures ask for is there: told in one sentence before
+anything runs, or, of a trial, when its numbers are known."""
+
+from collections.abc import Iterable, Sequence
+
+from adversarium.plans.evidence import Evidence
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.run import Run, Task, Trial
+
+
+def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
+    """Refuses a check of what no run of the plan records, or of one run where several are meant."""
+    for id in ids:
+        for need in experiment.checks[id].needs:
+            meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
+            if need.alone and len(meant) > 1:
+                raise ValueError(
+                    f"{experiment.file or experiment.id}: the check of {id} asks for one run, and "
+                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one, or each of them."
+                )
+            runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
+            there = {name for run in runs for r in run.recordings for name in r.names}
+            asked = [name for name in need.names if name]
+            if runs and asked and not there & set(asked):
+                raise ValueError(
+                    f"{experiment.file or experiment.id}: the check of {id} asks for {asked[0]!r}, "
+                    f"which the plan does not record; it records {', '.join(sorted(there))}."
+                )
+
+
+def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
+    """Refuses a figure of what no run of a user's plan records (what trials return is not known
+    before they run)."""
+    runs = [task for task in tasks if isinstance(task, Run)]
+    if len(runs) == len(tasks):
+        there = {name for run in runs for r in run.recordings for name in r.names}
+        _figures(experiment, there, "record")
+
+
+def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
+    """Refuses a check or a figure of what no trial of a user's plan returned."""
+    if experiment.file is None:
+        return
+    for id in ids:
+        for need in experiment.checks[id].needs:
+            trials = [
+                run for run in rows if isinstance(run.task, Trial) and need.where.meets(run.task)
+            ]
+            there = {name for run in trials for name in run.series}
+            lost = [name for name in need.names if name not in there]
+            if trials and lost and not there & set(need.names):
+                raise ValueError(
+                    f"{experiment.file}: the check of {id} asks for {lost[0]!r}, which no trial "
+                    f"returns; they return {', '.join(sorted(there)) or 'nothing'}."
+                )
+
+
+def shown(experiment: Experiment, rows: Evidence) -> None:
+    """Refuses a figure of what nothing of a user's plan has given."""
+    if experiment.file is not None and rows.runs:
+        _figures(experiment, {name for run in rows for name in run.series}, "give")
+
+
+def _figures(experiment: Experiment, there: set[str], verb: str) -> None:
+    for figure in experiment.figures:
+        for name in figure.y:
+            if name not in there:
+                raise ValueError(
+                    f"{experiment.file}: the figure {figure.name!r} shows {name!r}, which the plan "
+                    f"does not {verb}; it {verb}s {', '.join(sorted(there)) or 'nothing'}."
+                )
