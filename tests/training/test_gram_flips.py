@@ -88,11 +88,28 @@ def test_an_attack_by_kernel_is_the_plain_one():
 def test_products_with_patterns_are_single_precision():
     rng = stream(0, "products")
     on, Z, a = normal((2, 70, 130), rng) > 0, normal((2, 70, 130), rng), normal((2, 1, 130), rng)
-    base, Z = normal((2, 130, 130), rng), 1e-6 * Z
+    base, pull = normal((2, 130, 130), rng), 1e-6 * normal((2, 70, 1), rng)
     base = base + base.mT
-    U = (on * a).mT @ Z
-    fast = [t.float().cuda() for t in (0 * base, on, Z, a)]
-    assert off(gram_kernels.plus_outer(*fast, mirrored=True), U + U.mT) < 3e-6
-    assert off(gram_kernels.plus_outer(*fast, mirrored=False), U) < 3e-6
+    U = (on * a).mT @ (pull * Z)
+    fast = [t.float().cuda() for t in (0 * base, on, pull, Z, a)]
+
+    def made(mirrored, rough=False):
+        return gram_kernels.plus_outer(*fast, mirrored=mirrored, rough=rough)
+
+    assert off(made(mirrored=True), U + U.mT) < 3e-6
+    assert off(made(mirrored=False), U) < 3e-6
+    assert off(made(mirrored=False, rough=True), U) < 1e-3
     fast[0] = base.float().cuda()
-    assert off(gram_kernels.plus_outer(*fast, mirrored=True), base + U + U.mT) < 1e-6
+    assert off(made(mirrored=True), base + U + U.mT) < 1e-6
+
+
+@cuda
+def test_what_is_looked_at_by_kernel_is_what_the_network_says():
+    rng = stream(0, "look")
+    H, KE = normal((2, 7, 130), rng), normal((2, 7, 130), rng)
+    a, b, c = normal((2, 1, 130), rng), normal((2, 1, 130), rng), normal((2, 1), rng)
+    h = H + KE
+    exact = h - b, h.clamp_min(0), a * (h > 0), h > 0, (a * h.clamp_min(0)).sum(-1) + c
+    made = gram_kernels.look(*(t.float().cuda() for t in (H, KE, a, b, c)))
+    for fast, plain in zip(made, exact, strict=True):
+        assert off(fast, plain.double()) < 1e-6

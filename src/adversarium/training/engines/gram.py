@@ -31,7 +31,7 @@ from adversarium.training.engines.gram_attack import (
     leaves_span,
     outputs_of,
 )
-from adversarium.training.engines.gram_kernels import plus_outer, rough_product, serves
+from adversarium.training.engines.gram_kernels import look, plus_outer, rough_product, serves
 from adversarium.training.engines.sharing import SharingSetting
 from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
@@ -93,38 +93,50 @@ class Coordinates:
         """One step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
         fixed, network, rule, top = self.fixed, self.fixed.network, self.fixed.rule, self.top
         E, KE = self.attacked
-        h = self.H + KE
-        f = self.outputs(h).requires_grad_(True)
+        lifted, active, sloped, on, f = self._looked(KE)
+        f.requires_grad_(True)
         with torch.enable_grad():
             (slope,) = torch.autograd.grad(LOSSES[rule.risk.loss](f, fixed.y).sum(), f)
         pull = -fixed.eta * rule.decayed(self.t) / rule.n * slope[..., None]
-        on = network.activation.slope(h)
-        C = pull * top.a * on
-        HE = (self.H - top.b) @ E.mT
-        M = fixed.G + HE + HE.mT + KE @ E.mT
-        half = h - top.b + M @ C / 2
-        eye = torch.eye(rule.n, dtype=h.dtype, device=h.device)
-        H = self.H + fixed.G @ C + HE @ C
-        K = self._plus(self.K, on, pull * half, mirrored=True)
-        # A serves the rebuilt weights alone, and E W is at most α long beside x: 10 bits suffice
-        A = self._plus(self.A, on, pull * rough_product(E, self.A))
-        B = self.B + C.mT @ (E @ self.B + eye)
+        C = pull * sloped
+        XX = lifted @ E.mT  # (H + KE − b) Eᵀ
+        XW = XX - KE @ E.mT  # X Wᵀ Eᵀ
+        half = torch.baddbmm(lifted, fixed.G + XX + XW.mT, C, alpha=0.5)
+        eye = torch.eye(rule.n, dtype=C.dtype, device=C.device)
+        H = torch.baddbmm(self.H, fixed.G + XW, C)
+        K = self._plus(self.K, on, pull, half, mirrored=True)
+        # A and E B serve the rebuilt weights alone, and E W is at most α long beside x: 10 bits
+        A = self._plus(self.A, on, pull, rough_product(E, self.A), rough=True)
+        B = torch.baddbmm(self.B, C.mT, rough_product(E, self.B) + eye)
         if not isinstance(network, TwoLayer):
             still = network.still
             b = 0 * top.b if "b" in still else C.sum(-2, keepdim=True)
             H = H + b
             top = Top(
-                top.a if "a" in still else top.a + pull.mT @ network.activation(h),
+                top.a if "a" in still else top.a + pull.mT @ active,
                 top.b + b,
                 top.c if "c" in still else top.c + pull.sum(-2),
             )
         return Coordinates(fixed, self.t + 1, K, H, A, B, top)
 
-    def _plus(self, base: Tensor, on: Tensor, Z: Tensor, mirrored: bool = False) -> Tensor:
-        """base + U with U = diag(a)·onᵀZ, and Uᵀ where mirrored; `on` are the units' slopes."""
+    def _looked(self, KE: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Of the units under attack, h = H + KE: h − b, φ(h), a·φ'(h), φ'(h), and f."""
+        network, top = self.fixed.network, self.top
+        if serves(KE) and isinstance(network, Perceptron) and isinstance(network.activation, ReLU):
+            return look(self.H, KE, top.a, top.b, top.c)
+        h = self.H + KE
+        on = network.activation.slope(h)
+        return h - top.b, network.activation(h), on * top.a, on, self.outputs(h)
+
+    def _plus(
+        self, base: Tensor, on: Tensor, pull: Tensor, Z: Tensor, mirrored: bool = False,
+        rough: bool = False,
+    ) -> Tensor:  # fmt: skip
+        """base + U with U = diag(a)·onᵀ(pull·Z), and Uᵀ where mirrored; `on` are the units' slopes;
+        rough: 10 bits suffice."""
         if serves(base) and isinstance(self.fixed.network.activation, ReLU):
-            return plus_outer(base, on, Z, self.top.a, mirrored)
-        U = (on * self.top.a).mT @ Z
+            return plus_outer(base, on, pull, Z, self.top.a, mirrored, rough)
+        U = (on * self.top.a).mT @ (pull * Z)
         return (base + U).add_(U.mT) if mirrored else base + U
 
     def at(self, part: slice) -> "Coordinates":

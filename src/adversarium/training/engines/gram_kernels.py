@@ -7,6 +7,8 @@ precision (21 bits) and multiplied on tensor cores with sums in single precision
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator, no-untyped-call"
+import math
+
 import torch
 from torch import Tensor
 
@@ -22,15 +24,17 @@ if triton is not None:
 
     @triton.jit
     def _climb(
-        K, H, first, a, y, radius, stride, E, KE, n, steps, m: tl.constexpr, WIDTH: tl.constexpr
+        K, H, first, power, a, y, radius, stride, E, KE, n, steps, m: tl.constexpr,
+        WIDTH: tl.constexpr,
     ):  # fmt: skip
         row = tl.program_id(0).to(tl.int64)
         replica = row // n
         unit = tl.arange(0, WIDTH)
         there = unit < m
         h = tl.load(H + row * m + unit, mask=there, other=-1.0)
-        Kc = tl.load(first + row * m + unit, mask=there, other=0.0)
         side = -tl.load(y + row)
+        back = side / tl.load(power + replica)
+        Kc = back * tl.load(first + row * m + unit, mask=there, other=0.0)
         sign = side * tl.load(a + replica * m + unit, mask=there, other=0.0)
         reach, pace = tl.load(radius + replica), tl.load(stride + replica)
         e, Ke = tl.zeros([WIDTH], tl.float32), tl.zeros([WIDTH], tl.float32)
@@ -61,22 +65,56 @@ if triton is not None:
         tl.store(KE + row * m + unit, Ke, mask=there)
 
     @triton.jit
-    def _cut(K, a, power, high, low, m: tl.constexpr, TILE: tl.constexpr):
+    def _look(
+        H, KE, a, b, c, lifted, active, sloped, on, f, n, m: tl.constexpr, WIDTH: tl.constexpr
+    ):  # fmt: skip
+        row = tl.program_id(0).to(tl.int64)
+        replica = row // n
+        unit = tl.arange(0, WIDTH)
+        there = unit < m
+        at = row * m + unit
+        h = tl.load(H + at, mask=there, other=0.0) + tl.load(KE + at, mask=there, other=0.0)
+        top = tl.load(a + replica * m + unit, mask=there, other=0.0)
+        shift = tl.load(b + replica * m + unit, mask=there, other=0.0)
+        up = h > 0
+        relu = tl.where(up, h, 0.0)
+        tl.store(lifted + at, h - shift, mask=there)
+        tl.store(active + at, relu, mask=there)
+        tl.store(sloped + at, tl.where(up, top, 0.0), mask=there)
+        tl.store(on + at, tl.where(up, 1.0, 0.0).to(tl.float16), mask=there)
+        tl.store(f + row, tl.sum(relu * top, 0) + tl.load(c + replica))
+
+    @triton.jit
+    def _split(Z, scale, high, low, m: tl.constexpr, WIDTH: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        unit = tl.arange(0, WIDTH)
+        there = unit < m
+        at = row * m + unit
+        whole = tl.load(scale + row) * tl.load(Z + at, mask=there, other=0.0)
+        top = whole.to(tl.float16)
+        tl.store(high + at, top, mask=there)
+        tl.store(low + at, (whole - top.to(tl.float32)).to(tl.float16), mask=there)
+
+    @triton.jit
+    def _cut(K, a, power, pieces, m: tl.constexpr, TILE: tl.constexpr):
         replica = tl.program_id(1).to(tl.int64)
         across = tl.cdiv(m, TILE)
         i = tl.program_id(0) // across * TILE + tl.arange(0, TILE)
         j = tl.program_id(0) % across * TILE + tl.arange(0, TILE)
         at = replica * m * m + i[:, None] * m + j[None, :]
+        into = at + replica * m * m  # two pieces a replica, one below the other
         inside = (i < m)[:, None] & (j < m)[None, :]
         scale = tl.load(a + replica * m + i, mask=i < m, other=0.0) * tl.load(power + replica)
         whole = scale[:, None] * tl.load(K + at, mask=inside, other=0.0)
         top = whole.to(tl.float16)
-        tl.store(high + at, top, mask=inside)
-        tl.store(low + at, (whole - top.to(tl.float32)).to(tl.float16), mask=inside)
+        tl.store(pieces + into, top, mask=inside)
+        rest = (whole - top.to(tl.float32)).to(tl.float16)
+        tl.store(pieces + into + m * m, rest, mask=inside)
 
     @triton.jit
     def _plus_outer(
         base, on, high, low, power, a, out, n, m: tl.constexpr, mirrored: tl.constexpr,
+        rough: tl.constexpr,
         TILE: tl.constexpr, INNER: tl.constexpr,
     ):  # fmt: skip
         replica = tl.program_id(1).to(tl.int64)
@@ -95,7 +133,8 @@ if triton is not None:
             in_j = (k < n)[:, None] & (j < m)[None, :]
             on_i = tl.load(on + at_i, mask=in_i, other=0.0)
             mine = tl.dot(on_i, tl.load(high + at_j, mask=in_j, other=0.0), mine)
-            mine = tl.dot(on_i, tl.load(low + at_j, mask=in_j, other=0.0), mine)
+            if not rough:
+                mine = tl.dot(on_i, tl.load(low + at_j, mask=in_j, other=0.0), mine)
             if mirrored:
                 on_j = tl.load(on + at_j, mask=in_j, other=0.0)
                 mirror = tl.dot(tl.load(high + at_i, mask=in_i, other=0.0), on_j, mirror)
@@ -125,14 +164,14 @@ def _power(largest: Tensor) -> Tensor:
     return torch.ldexp(one, (14 - torch.frexp(largest).exponent).clamp(-100, 100)).flatten()
 
 
-def _first(K: Tensor, on: Tensor, a: Tensor, side: Tensor) -> Tensor:
-    """side·(on ⊙ a) K: `on` is exact in 16 bits, diag(a)K is cut into two pieces of them."""
+def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
+    """p·(on ⊙ a) K and the power p of two, (S,): `on` is exact in 16 bits, diag(a)K is cut into two
+    pieces of them."""
     S, m = K.shape[:2]
     power = _power(a.abs().amax((-1, -2)) * K.diagonal(dim1=-2, dim2=-1).amax(-1))
-    high, low = (torch.empty_like(K, dtype=torch.float16) for _ in range(2))
-    _cut[triton.cdiv(m, 64) ** 2, S](K, a, power, high, low, m=m, TILE=64)
-    summed = torch.bmm(on, high, out_dtype=torch.float32)
-    return (side / power[:, None, None]) * summed.add_(torch.bmm(on, low, out_dtype=torch.float32))
+    pieces = torch.empty(S, 2 * m, m, dtype=torch.float16, device=K.device)
+    _cut[triton.cdiv(m, 64) ** 2, S](K, a, power, pieces, m=m, TILE=64)
+    return torch.bmm(torch.cat((on, on), -1), pieces, out_dtype=torch.float32), power
 
 
 def climb(
@@ -142,24 +181,42 @@ def climb(
     S, n, m = H.shape
     of_each = (t.expand(S, 1, 1) for t in (radius, stride))
     K, H, a, y, radius, stride = (t.contiguous() for t in (K, H, a, y, *of_each))
-    first = _first(K, (H > 0).half(), a, -y[..., None])
+    first, power = _first(K, (H > 0).half(), a)
     E, KE = torch.empty_like(H), torch.empty_like(H)
     width = triton.next_power_of_2(m)
-    _climb[(S * n,)](K, H, first, a, y, radius, stride, E, KE, n, steps, m=m, WIDTH=width)
+    _climb[(S * n,)](K, H, first, power, a, y, radius, stride, E, KE, n, steps, m=m, WIDTH=width)
     return E, KE
 
 
-def plus_outer(base: Tensor, on: Tensor, Z: Tensor, a: Tensor, mirrored: bool) -> Tensor:
-    """base + U, U = diag(a)·onᵀZ for `on` of 0 and 1; mirrored: base + U + Uᵀ, base symmetric."""
-    (S, n, m), power = Z.shape, _power(Z.abs().amax((-1, -2)))
-    scaled = Z * power[:, None, None]
-    high = scaled.half()
-    low = scaled.sub_(high).half()
-    base, on, a = base.contiguous(), on.half().contiguous(), a.contiguous()
+def look(
+    H: Tensor, KE: Tensor, a: Tensor, b: Tensor, c: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Of ReLU units at h = H + KE: h − b, relu(h), a·1[h > 0], 1[h > 0] in 16 bits, and f."""
+    S, n, m = H.shape
+    H, KE, a, b, c = (t.contiguous() for t in (H, KE, a, b, c))
+    lifted, active, sloped = (torch.empty_like(H) for _ in range(3))
+    on, f = torch.empty_like(H, dtype=torch.float16), H.new_empty(S, n)
+    width = triton.next_power_of_2(m)
+    _look[(S * n,)](H, KE, a, b, c, lifted, active, sloped, on, f, n, m=m, WIDTH=width)
+    return lifted, active, sloped, on, f
+
+
+def plus_outer(
+    base: Tensor, on: Tensor, pull: Tensor, Z: Tensor, a: Tensor, mirrored: bool, rough: bool
+) -> Tensor:
+    """base + U, U = diag(a)·onᵀ(pull·Z) for `on` of 0 and 1; mirrored: base + U + Uᵀ, base
+    symmetric; rough: pull·Z in 11 bits, not in 21."""
+    S, n, m = Z.shape
+    lengths = torch.linalg.vector_norm(Z, math.inf, -1, keepdim=True)
+    power = _power((lengths * pull.abs()).amax((-1, -2)))
+    base, on, a, Z = (t.contiguous() for t in (base, on.half(), a, Z))
+    high, low = (torch.empty_like(on) for _ in range(2))
+    scale = (pull * power[:, None, None]).contiguous()
+    _split[(S * n,)](Z, scale, high, low, m=m, WIDTH=triton.next_power_of_2(m))
     out = torch.empty_like(base)
     _plus_outer[triton.cdiv(m, TILE) ** 2, S](
-        base, on, high, low, power, a, out, n, m=m, mirrored=mirrored, TILE=TILE, INNER=INNER,
-        num_warps=8,
+        base, on, high, low, power, a, out, n, m=m, mirrored=mirrored, rough=rough, TILE=TILE,
+        INNER=INNER, num_warps=8,
     )  # fmt: skip
     return out
 
