@@ -30,4 +30,5 @@ class Gate:
             f"≤ {self.high:g}" if self.high < math.inf else "",
         )
         wanted = " and ".join(end for end in ends if end)
-        return f"{self.text} = {self.factor:.3g}, wanted {wanted}: {'yes' if self.holds else 'no'}"
+        asked = f", wanted {wanted}: {'yes' if self.holds else 'no'}" if wanted else ""
+        return f"{self.text} = {self.factor:.3g}{asked}"

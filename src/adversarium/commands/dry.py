@@ -20,6 +20,7 @@ from adversarium.runs.audit import Ask
 from adversarium.runs.jobs import Job, lacks, resolve
 from adversarium.runs.planning import Plan
 from adversarium.runs.reader import Reader
+from adversarium.runs.scope import assumptions
 from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, cells, grid_jobs
 
@@ -73,7 +74,6 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
     if seconds is None and (like := asked.published[i]) is not None:
         pace = _pace([resolve(like)], store)
         seconds = None if pace is None else pace * _work(job) * lacking
-    gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
     return {
         "id": experiment.id,
         "label": task.label,
@@ -87,16 +87,7 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
         "lacking": lacks(job) if lacking else "",
         "seconds": seconds,
         "bytes": data_bytes(job, ask.device) if isinstance(task, Run) else 0,
-        "assumptions": [
-            {
-                "text": g.text,
-                "factor": g.factor,
-                "holds": g.holds,
-                "printed": g.printed,
-                "told": str(g),
-            }
-            for g in gates
-        ],
+        "assumptions": assumptions(experiment, task),
     }
 
 

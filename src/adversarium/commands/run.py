@@ -128,6 +128,8 @@ def _ran(asked: "Plan", reader: "Reader", ask: "Ask", quiet: bool) -> "tuple[Evi
 
 def _told(asked: "Plan", i: int, reader: "Reader", ask: "Ask") -> dict[str, Any] | None:
     """A run as JSON has it; None where it failed."""
+    from adversarium.runs.scope import assumptions
+
     job, seeds = asked.jobs[i], ask.chosen(asked.experiment)
     rows = reader.rows(job, seeds)
     if rows is None:
@@ -140,6 +142,7 @@ def _told(asked: "Plan", i: int, reader: "Reader", ask: "Ask") -> dict[str, Any]
         "at": job.task.coordinates,
         "config": job.task.dynamics,
         "changed": asked.changed(i),
+        "assumptions": assumptions(asked.experiment, job.task),
         "seeds": list(seeds),
         "engine": facts["engine"],
         "refused": facts["refused"],

@@ -22,7 +22,7 @@ from adversarium.runs.audit import claim_of, judged
 from adversarium.runs.knobs import configured, shown
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
 from adversarium.runs.planning import Plan
-from adversarium.runs.scope import Spans, spanning, spans
+from adversarium.runs.scope import Spans, assumptions, spanning, spans
 from adversarium.runs.sweep import Sweep
 
 _STYLES = {
@@ -49,7 +49,11 @@ def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None)
     made = {run.label: run for run in rows}
     for i, job in enumerate(asked.jobs):
         if run := made.get(job.task.label):
-            _print_rows(run, asked.changed(i), published.get(run.label))
+            lines = [
+                *configuration_lines(job.task, asked.changed(i)),
+                *_assumed(assumptions(asked.experiment, job.task)),
+            ]
+            _print_rows(run, lines, published.get(run.label))
     for id in asked.claims:
         print(f"  {id}: {_judged(asked, id, rows) if whole else 'undecided, a run failed'}")
     for file in drawn(asked, rows, folder, under if whole else None):
@@ -121,10 +125,21 @@ def configuration_lines(task: Task, changed: Mapping[str, tuple[Any, Any]]) -> l
     return [*configured(task), *told]
 
 
-def _print_rows(run: Rows, changed: Mapping[str, tuple[Any, Any]], published: Rows | None) -> None:
+def _assumed(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many of a paper's hypotheses a run meets, and those that it does not (--dry-run tells
+    all)."""
+    asked = [gate for gate in told if "wanted" in gate["told"]]
+    lost = [gate["told"].rpartition(":")[0] for gate in asked if not gate["holds"]]
+    if not asked:
+        return []
+    said = f"assumptions: {len(asked) - len(lost)} of {len(asked)} met"
+    return [f"{said}; not {'; '.join(lost)}" if lost else said]
+
+
+def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None:
     seeds = len(run.seeds)
     print(f"  {run.label or 'run'}, {seeds} seeds, last values [99 % interval of the mean]")
-    for line in configuration_lines(run.task, changed):
+    for line in lines:
         print(f"    {line}")
     for name, series in run.series.items():
         below = published.series.get(name) if published is not None else None

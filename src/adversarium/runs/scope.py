@@ -27,6 +27,15 @@ def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
     return tuple(worst.values())
 
 
+def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
+    """The hypotheses of the paper for one run, as JSON has them."""
+    gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
+    return [
+        {"text": g.text, "factor": g.factor, "holds": g.holds, "printed": g.printed, "told": str(g)}
+        for g in gates
+    ]
+
+
 def _room(gate: Gate) -> float:
     """How far inside its range a gate lies; negative: outside."""
     return min(gate.factor - gate.low, gate.high - gate.factor)

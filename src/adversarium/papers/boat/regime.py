@@ -13,13 +13,14 @@ C_LEAST = 2.0  # how "C sufficiently large" is read where a run stands on no run
 
 def gates(run: Run) -> Sequence[Gate]:
     """The largest C that each inequality of Assumption 1 and of (A) or (B) of BOAT permits, in
-    units of N(0, I) noise; wanted is the run's own rung C, else 2 (ours). Then the conditions
-    without a C. None for a run on other data."""
+    units of noise of variance 1; wanted is the run's own rung C, else 2 (ours). Then the least of
+    them, the conditions without a C, and the noise. None for a run on other data."""
     data, network = run.data, run.network
     if not isinstance(data, Clusters):
         return ()
-    sd = math.sqrt(data.marginal.var)
-    mu, alpha = data.mu / sd, (0.0 if run.attack is None else run.attack.radius) / sd
+    noise = data.marginal
+    sd = math.sqrt(noise.var)
+    mu, alpha = data.mu / sd, _reach(run) / sd
     permitted = permitted_constants(
         n=run.n,
         d=data.d,
@@ -32,8 +33,23 @@ def gates(run: Run) -> Sequence[Gate]:
     )
     wanted = float(run.coordinates.get("C", C_LEAST))
     told = [Gate(text, C, low=wanted) for text, C in permitted.items()]
+    least = min(C for text, C in permitted.items() if not text.startswith("η"))
+    told.append(Gate("C_eff, the least C that they permit, the step apart", least, low=wanted))
     told.append(Gate("‖μ‖/α", mu / alpha if alpha else math.inf, low=1.0))
     if isinstance(network, TwoLayer):
         spread = network.omega * math.sqrt(network.m * float(data.d))
         told.append(Gate("η/(ω√(md))", run.eta / spread if spread else math.inf, low=1.0 - 1e-9))
+    told += [
+        Gate("λ of the noise (strongly log-concave)", noise.lam, low=0.0),
+        Gate("ψ₂ of the noise (Definition 2.1: 1, these runs rescaled)", noise.psi2),
+        Gate("κ, the variance of the noise after that rescaling", noise.var / noise.psi2**2),
+    ]
     return told
+
+
+def _reach(run: Run) -> float:
+    """How far the attack's ball reaches in l2."""
+    if run.attack is None:
+        return 0.0
+    p, radius = float(getattr(run.attack, "p", 2)), float(run.attack.radius)
+    return radius * float(run.data.d) ** max(0.0, 0.5 - 1 / p)
