@@ -9,6 +9,7 @@ from adversarium.networks import (
     CubicCNN,
     Module,
     PatchCNN,
+    Perceptron,
     Power,
     ReLU,
     SmoothedCNN,
@@ -119,6 +120,26 @@ def test_the_lipschitz_constant_bounds_differences():
     for p in (1, 2, math.inf):
         gap = (network.f(W, x) - network.f(W, z)).abs()
         assert (gap <= network.lipschitz(W, p) * (x - z).norm(p, dim=-1) + 1e-12).all()
+
+
+@pytest.mark.parametrize("top", ["trained", "signs"])
+def test_the_lipschitz_constant_of_a_perceptron_bounds_differences(top):
+    network = Perceptron(m=6, top=top)
+    W = network.init(stream(0, "W"), (4,), 1)
+    x, z = normal((100, 4), stream(1, "x")), normal((100, 4), stream(2, "z"))
+    for p in (1, 2, math.inf):
+        gap = (network.f(W, x) - network.f(W, z)).abs() / (x - z).norm(p, dim=-1)
+        assert (gap <= network.lipschitz(W, p)).all()
+        assert network.lipschitz(W, p) <= 6 * gap.max(), "nor is it idle"
+
+
+def test_signs_above_the_units_are_the_hypothesis_class_of_the_theorem():
+    network = Perceptron(m=4, top="signs", biases=False)
+    W = network.init(stream(0, "W"), (3,), 1)
+    assert W["a"].tolist() == [0.5, 0.5, -0.5, -0.5]
+    assert network.still == {"a", "b", "c"} and not W["b"].any() and not W["c"].any()
+    x = normal((5, 3), stream(1, "x"))
+    assert torch.allclose(network.f(W, x), TwoLayer(m=4).f(W["w"], x))
 
 
 PATCHES = {

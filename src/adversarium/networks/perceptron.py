@@ -8,7 +8,15 @@ import torch
 from torch import Generator, Tensor
 
 from adversarium.networks.activations import Activation, ReLU
-from adversarium.networks.certificates import reached, spreading, unit_bounds
+from adversarium.networks.certificates import (
+    gamma,
+    largest_singular,
+    reached,
+    spreading,
+    unit_bounds,
+)
+from adversarium.networks.duals import dual
+from adversarium.networks.two_layer import signs
 from adversarium.rng import uniform
 
 
@@ -22,7 +30,7 @@ class Perceptron:
     """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs).
 
     Without `biases` b and c are 0 and stay there; with `top` "fixed" a and c keep their first
-    values.
+    values, with "signs" they are ±1/√m (half of each) and 0 and stay so.
 
     >>> from adversarium.rng import stream
     >>> W = Perceptron(m=3).init(stream(0, "init"), (2,), k=1)
@@ -33,20 +41,22 @@ class Perceptron:
     m: int
     activation: Activation = field(default_factory=ReLU)
     biases: bool = True
-    top: Literal["trained", "fixed"] = "trained"
+    top: Literal["trained", "fixed", "signs"] = "trained"
 
     later = ("biases", "top")  # not of the first version
 
     def __post_init__(self) -> None:
         if self.m < 1:
             raise ValueError(f"Perceptron needs m >= 1, got {self.m}.")
-        if self.top not in ("trained", "fixed"):
-            raise ValueError(f"Perceptron needs top trained or fixed, got {self.top!r}.")
+        if self.top not in ("trained", "fixed", "signs"):
+            raise ValueError(f"Perceptron needs top trained, fixed or signs, got {self.top!r}.")
+        if self.top == "signs" and self.m % 2:
+            raise ValueError(f"Perceptron with top signs needs an even width m, got {self.m}.")
 
     @property
     def still(self) -> frozenset[str]:
         """The weights that training leaves as they are."""
-        named = ("b", "c") * (not self.biases) + ("a", "c") * (self.top == "fixed")
+        named = ("b", "c") * (not self.biases) + ("a", "c") * (self.top != "trained")
         return frozenset(named)
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> dict[str, Tensor]:
@@ -58,6 +68,8 @@ class Perceptron:
             "a": _within((self.m,), self.m, rng),
             "c": _within((), self.m, rng),
         }
+        if self.top == "signs":
+            drawn |= {"a": signs(self.m, drawn["a"]) / math.sqrt(self.m), "c": 0 * drawn["c"]}
         without = () if self.biases else ("b", "c")
         return {name: 0 * w if name in without else w for name, w in drawn.items()}
 
@@ -85,3 +97,13 @@ class Perceptron:
         return unit_bounds(
             a[..., None, :], self.activation, z, reach, size, spread, d, c[..., None]
         )
+
+    def lipschitz(self, W: dict[str, Tensor], p: float) -> Tensor:
+        """|f(x') − f(x)| ≤ sup|φ'| min{‖a‖₂‖W‖₂, Σ_s|a_s|‖w_s‖} ‖x' − x‖, in the norm p; rounded
+        up."""
+        w, a = W["w"].double(), W["a"].double()
+        wide = math.sqrt(w.shape[-1]) if p == math.inf else 1.0
+        spectral = wide * a.norm(dim=-1) * largest_singular(w)
+        summed = (a.abs() * w.norm(dual(p), dim=-1)).sum(-1)
+        least: Tensor = torch.minimum(spectral, summed)
+        return (1 + gamma(2 * sum(w.shape[-2:]))) * self.activation.C1 * least

@@ -39,6 +39,7 @@ from adversarium.plans.evidence import (
 )
 from adversarium.plans.figures import (
     Bars,
+    Contours,
     Course,
     Curves,
     Moment,
@@ -61,6 +62,7 @@ __all__ = [
     "Evidence",
     "Moment",
     "Need",
+    "Contours",
     "Phase",
     "Powers",
     "Profile",

@@ -29,7 +29,9 @@ class Curves:
     log_x: bool = False
     log_y: bool = False
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → t
-    levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
+    levels: Mapping[str, "float | Callable[[Any], float]"] = field(  # horizontal marks: text →
+        default_factory=dict  # value, or the value of a run
+    )
     moments: Mapping[str, "Moment"] = field(default_factory=dict)  # times that the rows decide
     caption: str = ""
 
@@ -187,6 +189,43 @@ class Phase:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Contours:
+    """A number over a plane of two positive coordinates, with its level sets: the power of x in y
+    along each, with its 99 % interval; where a prediction has the same level, and the largest
+    number that `bound` leaves.
+
+    >>> accuracy = Reading("accuracy", lambda run: 1 - run.last("error"), ("error",))
+    >>> Contours(name="map", run=Where(), x="‖μ‖", y_along="d", number=accuracy, levels=(0.8,)).y
+    ('error',)
+    """
+
+    name: str
+    run: Where
+    x: str  # coordinates
+    y_along: str
+    number: Reading
+    levels: tuple[float, ...]
+    predicted: Callable[[Any], float] | None = None
+    bound: Callable[[Any], float] | None = None
+    printed: float | None = None  # a power that a paper prints without a constant
+    power: bool = True  # fit one along every level set
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The numbers that are read."""
+        return self.number.names
+
+    @property
+    def runs(self) -> tuple[Where, ...]:
+        """The cells."""
+        return (self.run,)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Powers:
     """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
     power with its 99 % interval, and the claimed one.
@@ -216,4 +255,4 @@ class Powers:
         return tuple(self.sweeps.values())
 
 
-Figure = Curves | Course | Bars | Profile | Table | Phase | Powers
+Figure = Curves | Course | Bars | Profile | Table | Phase | Contours | Powers

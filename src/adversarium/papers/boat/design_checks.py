@@ -12,8 +12,6 @@ from adversarium.papers.boat.figure_runs import (
     LEVELS,
     MAP,
     grid_of,
-    jackknife,
-    level_slope,
     level_slopes,
 )
 from adversarium.plans import (
@@ -31,6 +29,7 @@ from adversarium.plans import (
     where,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
+from adversarium.plans.levels import jackknife, level_slope
 
 BALANCED, NARROW = "balanced labels", "a quarter of the width, twice the radius"
 DESIGN = "design"
@@ -117,6 +116,25 @@ def effect(change: str, kind: str, at: float) -> Quantity:
     return quantity(told, value, Need(where(DESIGN), (ACCURACIES[kind][1],)))
 
 
+def of_sizes(kind: str, at: float) -> Quantity:
+    """The power over the upper half of the sizes d less that over the lower half."""
+    number, row = ACCURACIES[kind]
+
+    def value(rows: Evidence) -> np.ndarray:
+        mu, d, made = grid_of(rows.where(where(MAP)), "‖μ‖", "d", number)
+        small = d <= np.median(d)
+
+        def gap(table: np.ndarray) -> float:
+            return level_slope(mu, d[~small], table[~small], at) - level_slope(
+                mu, d[small], table[small], at
+            )
+
+        return jackknife(made, gap)
+
+    told = f"power of ‖μ‖ in d, upper less lower half of the sizes, {kind} accuracy {at:g}"
+    return quantity(told, value, Need(where(MAP), (row,)))
+
+
 # combinations that change nothing but what the prediction knows
 _KNOWN = [some for some in combinations() if set(some) <= set(CHANGES[3:])]
 
@@ -126,6 +144,12 @@ _EFFECTS = {
     for kind, levels in AT.items()
     for at in levels
     if not (change == CHANGES[0] and kind == "clean")
+}
+
+_SIZES = {
+    f"the sizes: {kind} accuracy {at:g}": setting("level", of_sizes(kind, at))
+    for kind, levels in AT.items()
+    for at in levels
 }
 
 _POWERS = {
@@ -183,6 +207,7 @@ checks: dict[str, Check] = {
                     *(power(effect(CHANGES[0], "clean", at), 0.0, math.inf) for at in AT["clean"])
                 ),
                 **_EFFECTS,
+                **_SIZES,
                 **_POWERS,
             }
         ),

@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adversarium.attacks import PGD
-from adversarium.data import Clusters
+from adversarium.bounds import least_robust_error
+from adversarium.data import Clusters, Gauss
 from adversarium.networks import Perceptron
 from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
-from adversarium.plans.evidence import NoSuchRun, quantity
+from adversarium.plans.evidence import NoSuchRun, Reading, quantity
+from adversarium.plans.levels import jackknife, level_slope
 from adversarium.probes import ClusterErrors, risk
 from adversarium.training import GradientDescent
 
 BETA = 0.1
 PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
 MAP = "map"
+READINGS = ("R1", "R2", "R3", "R4")  # of the attack's radius and step
 MUS = tuple(float(mu) for mu in range(1, 11))
 SIZES = tuple(range(1000, 18001, 1000))
 LEVELS = {
@@ -38,19 +42,23 @@ def trained(
     errors: tuple[Any, ...],
     curves: bool = False,
     n: int = 100,
+    reading: str = "R1",
     **parts: Any,
 ) -> Run:
     """A network with PyTorch's default initialisation, all weights and biases trained unless its
     `parts` say otherwise, by full-batch descent, η = 0.1 and a tenth of it from the middle on,
-    under 20 steps of PGD with radius α = ratio·‖μ‖ and step α/5, as §5 of BOAT has it."""
-    radius = ratio * data.mu
+    under 20 steps of PGD, as §5 of BOAT has it. Readings of "α/‖μ‖, step α/(5‖μ‖)": radius
+    α = ratio·‖μ‖ and step α/5 (R1), both without ‖μ‖ (R2; R3 where the data are divided by it), or
+    the step alone without it (R4)."""
+    radius = ratio if reading == "R2" else ratio * data.mu
+    stride = ratio / 5 if reading == "R4" else radius / 5
     moments = (round(steps ** (i / 14)) for i in range(15)) if curves else (EARLY, steps)
     return Run(
         family=family,
         at=at,
         data=data,
         network=Perceptron(m=m, **parts),
-        attack=PGD(p=2, radius=radius, steps=20, step=radius / 5, best=False),
+        attack=PGD(p=2, radius=radius, steps=20, step=stride, best=False),
         optimiser=GradientDescent(drop=0.1, every=max(1, steps // 2)),
         n=n,
         steps=steps,
@@ -71,11 +79,18 @@ def on_clusters(
     steps: int,
     points: int,
     balanced: bool = False,
+    reading: str = "R1",
     **more: Any,
 ) -> Run:
-    """The same on noisy clusters, a tenth of the labels flipped."""
+    """The same on noisy clusters, a tenth of the labels flipped; R3: all divided by ‖μ‖."""
+    if reading not in READINGS:
+        raise ValueError(f"reading needs one of {', '.join(READINGS)}, got {reading!r}.")
     data = Clusters(d=d, mu=mu, beta=BETA, balanced=balanced)
-    return trained(family, at, data, ratio, m, steps, (ClusterErrors(n=points),), **more)
+    if reading == "R3":
+        data = replace(data, mu=1.0, marginal=Gauss(1 / mu))
+        at = {name: mu if name == "‖μ‖" else place for name, place in at.items()}
+    errors = (ClusterErrors(n=points),)
+    return trained(family, at, data, ratio, m, steps, errors, reading=reading, **more)
 
 
 def clean_accuracy(run: Rows) -> np.ndarray:
@@ -95,6 +110,24 @@ ACCURACIES: dict[str, tuple[Callable[[Rows], np.ndarray], str]] = {
 }
 
 
+def accuracy(kind: str) -> Reading:
+    """The accuracy of a map, as figures read it."""
+    number, row = ACCURACIES[kind]
+    return Reading(f"{kind} test accuracy", number, (row,))
+
+
+def robust_ceiling(run: Run) -> float:
+    """The largest robust accuracy that any classifier has."""
+    sigma = math.sqrt(run.data.marginal.var)
+    return 1 - least_robust_error(run.data.mu, run.attack.radius, run.data.beta, sigma)
+
+
+def clean_ceiling(run: Run) -> float:
+    """The largest accuracy that any classifier has."""
+    sigma = math.sqrt(run.data.marginal.var)
+    return 1 - least_robust_error(run.data.mu, 0.0, run.data.beta, sigma)
+
+
 def grid_of(
     rows: Evidence, x: str, y: str, number: Callable[[Rows], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,21 +138,6 @@ def grid_of(
     xs, ys = (np.array(sorted({cell[i] for cell in cells}), dtype=float) for i in (0, 1))
     made = np.stack([np.stack([cells[a, b] for a in xs], -1) for b in ys], 1)
     return xs, ys, made
-
-
-def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
-    """Where values along rising x first reach a level, by linear interpolation in log x; NaN where
-    they never do, or are there from the start.
-
-    >>> round(crossing(np.array([1.0, 4.0]), np.array([0.0, 1.0]), 0.5), 6)
-    2.0
-    """
-    above = values >= level
-    if above[0] or not above.any():
-        return math.nan
-    i = int(above.argmax())
-    share = (level - values[i - 1]) / (values[i] - values[i - 1])
-    return float(np.exp(np.log(x[i - 1]) + share * (np.log(x[i]) - np.log(x[i - 1]))))
 
 
 Number = Callable[[Rows], np.ndarray]
@@ -173,26 +191,3 @@ def level_slopes(told: str, number: Number, row: str, level: float, meant: Where
         return jackknife(made, lambda table: level_slope(mu, d, table, level))
 
     return quantity(f"power of ‖μ‖ in d, {told} accuracy {level:g}", slopes, Need(meant, (row,)))
-
-
-def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:
-    """A number of the mean over seeds as one pseudo-value a seed: S·all − (S − 1)·without it.
-
-    >>> jackknife(np.array([1.0, 2.0, 6.0]), float).tolist()
-    [1.0, 2.0, 6.0]
-    """
-    S = len(made)
-    if S < 2:
-        return np.full(S, math.nan)
-    without = [of((made.sum(0) - one) / (S - 1)) for one in made]
-    return S * of(made.mean(0)) - (S - 1) * np.array(without)
-
-
-def level_slope(mu: np.ndarray, d: np.ndarray, table: np.ndarray, level: float) -> float:
-    """The power of ‖μ‖ in the d at which a table (d, ‖μ‖) is a level; NaN where fewer than three
-    rows cross it."""
-    at = np.array([crossing(mu, row, level) for row in table])
-    there = np.isfinite(at)
-    if there.sum() < 3:
-        return math.nan
-    return float(np.polyfit(np.log(at[there]), np.log(d[there]), 1)[0])

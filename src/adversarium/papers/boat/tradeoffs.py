@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from adversarium.papers.boat.figure_runs import Number, crossing, grid_of, jackknife
+from adversarium.papers.boat.figure_runs import Number, grid_of
 from adversarium.plans import (
     Check,
     Evidence,
@@ -18,6 +18,7 @@ from adversarium.plans import (
     parts,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
+from adversarium.plans.levels import crossing, jackknife
 
 
 def allowed(d: int, accuracy: float, meant: Where, number: Number, row: str) -> Quantity:

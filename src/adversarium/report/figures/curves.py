@@ -61,7 +61,9 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
             axis.set_yscale("log")
             log_ticks(axis.yaxis)
         moments = {**figure.lines, **_moments(figure, run, rows)}
-        high_up = marks(axis, moments, figure.levels)
+        levels = {k: v(run.task) if callable(v) else v for k, v in figure.levels.items()}
+        high_up = marks(axis, moments, levels)
+        lines += [(run.label, text, "", value, "", "") for text, value in levels.items()]
         axis.set_xlabel(typeset(figure.x_label))
         titled(axis, run.label if len(runs) > 1 else "", high_up)
     for axis in axes[::across]:

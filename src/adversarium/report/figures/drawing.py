@@ -6,6 +6,7 @@ from pathlib import Path
 from adversarium.plans.evidence import Evidence, Rows
 from adversarium.plans.figures import (
     Bars,
+    Contours,
     Course,
     Curves,
     Figure,
@@ -15,7 +16,7 @@ from adversarium.plans.figures import (
     Table,
 )
 from adversarium.report.figures.curves import course, curves, profile
-from adversarium.report.figures.fits import phase, powers
+from adversarium.report.figures.fits import contours, phase, powers
 from adversarium.report.figures.numbers import Drawing
 from adversarium.report.figures.style import file_name, styled
 from adversarium.report.figures.summaries import bars, table
@@ -53,6 +54,8 @@ def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Dr
             return table(figure, present)
         case Phase():
             return phase(figure, present)
+        case Contours():
+            return contours(figure, present)
         case Powers():
             return powers(figure, rows)
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from adversarium.plans.boundary import crossings, fit
 from adversarium.plans.evidence import Evidence, Rows, Where
-from adversarium.plans.figures import Phase, Powers
+from adversarium.plans.figures import Contours, Phase, Powers
 from adversarium.plans.intervals import interval, slope
+from adversarium.plans.levels import jackknife, level_slope
 from adversarium.report.figures.numbers import Drawing
-from adversarium.report.figures.planes import Plane
+from adversarium.report.figures.planes import Map, Plane
 from adversarium.report.figures.style import (
     COLOURS,
     canvas,
@@ -49,6 +50,55 @@ def phase(figure: Phase, runs: list[Rows]) -> Drawing:
             lines.append((x, y, "fitted boundary", low, high))
     header = (figure.x_label, figure.y_label, what, "lowest", "highest")
     return Drawing(picture, header, lines)
+
+
+def contours(figure: Contours, runs: list[Rows]) -> Drawing | None:
+    """A number over a plane, its level sets with their powers, and those of a prediction; None
+    where the cells are no full grid."""
+    cells = {(float(run.task.coordinates[figure.x]), float(run.task.coordinates[figure.y_along])):
+             run for run in runs}  # fmt: skip
+    x, y = (np.array(sorted({cell[i] for cell in cells})) for i in (0, 1))
+    if len(cells) < len(x) * len(y) or min(len(x), len(y)) < 2:
+        return None
+    table = np.stack([[figure.number.of(cells[a, b]) for a in x] for b in y])  # (y, x, seed)
+    told = {
+        name: np.array([[of(cells[a, b].task) for a in x] for b in y])
+        for name, of in (("predicted", figure.predicted), ("bound", figure.bound))
+        if of is not None
+    }
+    none = ("", ())
+    powers = [_level_power(x, y, table, level) if figure.power else none
+              for level in figure.levels]  # fmt: skip
+    levels = [f"{level:g}{told}" for level, (told, _) in zip(figure.levels, powers, strict=True)]
+    names = figure.x_label, figure.y_label
+    picture = Map(x, y, table.mean(-1), names).draw(
+        figure.title, figure.number.name, dict(zip(levels, figure.levels, strict=True)), told,
+        figure.printed,
+    )  # fmt: skip
+    lines: list[tuple[Any, ...]] = [
+        (a, b, float(table[j, i].mean()), float(table[j, i].min()), float(table[j, i].max()),
+         *(float(one[j, i]) for one in told.values()))
+        for i, a in enumerate(x) for j, b in enumerate(y)
+    ]  # fmt: skip
+    lines += [(f"power along {level:g}", "", *numbers) for level, (_, numbers) in
+              zip(figure.levels, powers, strict=True) if numbers]  # fmt: skip
+    return Drawing(picture, (*names, figure.number.name, "lowest", "highest", *told), lines)
+
+
+def _level_power(
+    x: np.ndarray, y: np.ndarray, table: np.ndarray, level: float
+) -> tuple[str, tuple[float, ...]]:
+    """The power of x in y along a level set, in words and with its interval over seeds."""
+    mean = table.mean(-1)
+    rises = 1.0 if mean[:, -1].sum() >= mean[:, 0].sum() else -1.0  # along x
+    turned = rises * np.moveaxis(table, -1, 0)
+    made = jackknife(turned, lambda mean: level_slope(x, y, mean, rises * level))
+    if not np.isfinite(made).all():
+        return ", too few rows cross it", (np.nan,) * 3
+    low, high = interval(made)
+    power = float(made.mean())
+    ends = f" [{low:.2f}, {high:.2f}]" if np.isfinite(low) else ""
+    return f": power {power:.2f}{ends}", (power, low, high)
 
 
 def powers(figure: Powers, rows: Evidence) -> Drawing:

@@ -1,7 +1,7 @@
 """Pictures of grids: phase diagrams, heat maps, lines of a sweep, attacks by strength."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from adversarium.report.figures.style import (
     typeset,
     write_csv,
 )
+
+PRINTED = "#8c3fbf"  # a printed power, beside the seven colours of levels
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,72 @@ class Plane:
         return axis.scatter(
             self.x, self.y, c=self.values, cmap=_colours(), plotnonfinite=True, **squares
         )
+
+
+@dataclass(frozen=True)
+class Map:
+    """Values on a full grid of two positive parameters, (y, x)."""
+
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    names: tuple[str, str]
+
+    @styled
+    def draw(
+        self,
+        title: str,
+        what: str,
+        levels: Mapping[str, float],
+        told: Mapping[str, np.ndarray],
+        printed: float | None,
+    ) -> Any:
+        """Coloured cells and level sets, one colour a level: measured (solid), predicted (dashed)
+        and where the bound has it (dotted); the printed power has no constant, and is drawn
+        through the middle of the map (dash-dotted)."""
+        from matplotlib.lines import Line2D
+
+        picture, ((axis,),) = canvas((7.6, 5.4))
+        greys = _pale_greys()
+        tiles: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1, cmap=greys)
+        shown = axis.pcolormesh(_edges(self.x), _edges(self.y), self.values, **tiles)
+        kinds = {"measured": self.values, **told}
+        dashes: dict[str, Any] = dict(zip(kinds, ("solid", "dashed", "dotted"), strict=False))
+        for i, level in enumerate(levels.values()):
+            for kind, values in kinds.items():
+                if values.min() < level < values.max():
+                    axis.contour(self.x, self.y, values, [level], colors=COLOURS[i % 7],
+                                 linestyles=dashes[kind], linewidths=1.8, zorder=3)  # fmt: skip
+        named = [Line2D([], [], color=COLOURS[i % 7], label=text) for i, text in enumerate(levels)]
+        ink: dict[str, Any] = dict(color="#666666")
+        words = {"measured": "measured", "predicted": "predicted, without a fit",
+                 "bound": "bound: no classifier has more"}  # fmt: skip
+        seen = {k for k in kinds for v in levels.values() if kinds[k].min() < v < kinds[k].max()}
+        named += [Line2D([], [], linestyle=dashes[k], label=words[k], **ink) for k in kinds
+                  if k in seen]  # fmt: skip
+        if printed is not None:
+            middle = np.exp(np.log(self.x).mean()), np.exp(np.log(self.y).mean())
+            through = middle[1] * (self.x / middle[0]) ** printed
+            label = f"printed power {printed:g} (no constant is printed)"
+            named += axis.plot(self.x, through, color=PRINTED, linestyle="-.", label=label)
+        axis.set(xscale="log", yscale="log")
+        axis.set_xlim(*_edges(self.x)[[0, -1]])
+        axis.set_ylim(*_edges(self.y)[[0, -1]])
+        log_ticks(axis.xaxis)
+        log_ticks(axis.yaxis)
+        axis.set(xlabel=typeset(self.names[0]), ylabel=typeset(self.names[1]))
+        headed(picture, title)
+        picture.colorbar(shown, label=folded(typeset(what), 45))
+        picture.legend(handles=named, loc="outside lower center", ncols=2, frameon=False,
+                       fontsize=8)  # fmt: skip
+        return picture
+
+
+def _pale_greys() -> Any:
+    """From a middle grey to white: lines of every colour stand out on it."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("pale", ["#8f8f8f", "#fdfdfd"])
 
 
 def _colours() -> Any:

@@ -1,0 +1,50 @@
+"""Level sets of a table over two positive coordinates, and the power that they follow. No torch at
+import."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+
+def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
+    """Where values along rising x first reach a level, by linear interpolation in log x; NaN where
+    they never do, or are there from the start.
+
+    >>> round(crossing(np.array([1.0, 4.0]), np.array([0.0, 1.0]), 0.5), 6)
+    2.0
+    """
+    above = values >= level
+    if above[0] or not above.any():
+        return math.nan
+    i = int(above.argmax())
+    share = (level - values[i - 1]) / (values[i] - values[i - 1])
+    return float(np.exp(np.log(x[i - 1]) + share * (np.log(x[i]) - np.log(x[i - 1]))))
+
+
+def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:
+    """A number of the mean over seeds as one pseudo-value a seed: S·all − (S − 1)·without it.
+
+    >>> jackknife(np.array([1.0, 2.0, 6.0]), float).tolist()
+    [1.0, 2.0, 6.0]
+    """
+    S = len(made)
+    if S < 2:
+        return np.full(S, math.nan)
+    without = [of((made.sum(0) - one) / (S - 1)) for one in made]
+    return S * of(made.mean(0)) - (S - 1) * np.array(without)
+
+
+def level_slope(x: np.ndarray, y: np.ndarray, table: np.ndarray, level: float) -> float:
+    """The power of x in the y at which a table (y, x) is a level; NaN where fewer than three rows
+    cross it.
+
+    >>> x, y = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
+    >>> round(level_slope(x, y, np.log(x[None] ** 2 / y[:, None]), 0.0), 6)
+    2.0
+    """
+    at = np.array([crossing(x, row, level) for row in table])
+    there = np.isfinite(at)
+    if there.sum() < 3:
+        return math.nan
+    return float(np.polyfit(np.log(at[there]), np.log(y[there]), 1)[0])
