@@ -7,7 +7,7 @@ torch.
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from adversarium.digest import configuration, digest
 from adversarium.plans.catalogue import experiments, load
@@ -31,7 +31,7 @@ def turned(experiment: Experiment) -> dict[str, dict[str, Any]]:
         reached: set[str] = set()
         kept = {one for some in before.values() for one in some}  # runs that no turn has changed
         others = [{name: knobs[name]} for knobs in experiment.presets.values() if name in knobs]
-        others += [{name: sample}]
+        others += [{name: word} for word in (sample, *get_args(parameter.annotation))]
         for turn in (*turns(name, value), *others):
             try:
                 after = _families(experiment.tasks("quick", **turn))

@@ -17,6 +17,7 @@ from adversarium.papers.boat.figure_runs import (
     MUS,
     PLACES,
     SIZES,
+    Radius,
     accuracy,
     clean_ceiling,
     on_clusters,
@@ -34,7 +35,7 @@ quick = dict(
 paper = dict(seeds=10, m=1000, steps=1000, points=1000)
 
 
-def plan(m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, reading="R1"):
+def plan(m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, reading: Radius = "R1"):
     for d, mu in itertools.product(sizes, mus):
         yield on_clusters(MAP, PLACES, d, mu, ratio, m, steps, points, reading=reading)
 

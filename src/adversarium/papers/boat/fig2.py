@@ -8,7 +8,7 @@ within 0.01 of it at the end. Quick: width 32, 80 steps.
 Cost: quick 8 s (2 cores); paper 1 min on a GPU.
 """
 
-from adversarium.papers.boat.figure_runs import BETA, on_clusters, robust_ceiling
+from adversarium.papers.boat.figure_runs import BETA, Radius, on_clusters, robust_ceiling
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import (
     Check,
@@ -41,11 +41,12 @@ quick = dict(seeds=5, m=32, steps=80, points=200)
 paper = dict(seeds=20, m=1000, steps=1000, points=2000)
 
 
-def plan(m, steps, points, reading="R1"):
+def plan(m, steps, points, reading: Radius = "R1"):
     for panel, value, (mu, d, ratio) in PANELS:
         at = {panel: value}
-        parts = dict(curves=True, reading=reading)
-        yield on_clusters(f"over {panel}", at, d, mu, ratio, m, steps, points, **parts)
+        yield on_clusters(
+            f"over {panel}", at, d, mu, ratio, m, steps, points, curves=True, reading=reading
+        )
 
 
 def _place(panel, value):

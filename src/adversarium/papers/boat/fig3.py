@@ -12,6 +12,7 @@ import itertools
 
 from adversarium.papers.boat.fig1_checks import predicted
 from adversarium.papers.boat.figure_runs import (
+    Radius,
     accuracy,
     on_clusters,
     robust_accuracy,
@@ -39,7 +40,7 @@ quick = dict(
 paper = dict(seeds=10, m=1000, steps=1000, points=1000)
 
 
-def plan(m, steps, points, sizes=SIZES, ratios=RATIOS, mu=5.0, reading="R1"):
+def plan(m, steps, points, sizes=SIZES, ratios=RATIOS, mu=5.0, reading: Radius = "R1"):
     for d, ratio in itertools.product(sizes, ratios):
         at = {"d": Read("data.d"), "α/‖μ‖": ratio}
         yield on_clusters(MAP, at, d, mu, ratio, m, steps, points, reading=reading)

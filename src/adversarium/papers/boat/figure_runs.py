@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from adversarium.training import GradientDescent
 BETA = 0.1
 PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
 MAP = "map"
-READINGS = ("R1", "R2", "R3", "R4")  # of the attack's radius and step
+Radius = Literal["R1", "R2", "R3", "R4"]  # readings of the attack's radius and step
+READINGS = get_args(Radius)
 MUS = tuple(float(mu) for mu in range(1, 11))
 SIZES = tuple(range(1000, 18001, 1000))
 LEVELS = {
@@ -144,12 +145,20 @@ Number = Callable[[Rows], np.ndarray]
 
 
 def over_grid(
-    name: str, meant: Where, number: Number, row: str, of: Callable[[np.ndarray], float]
+    name: str,
+    meant: Where,
+    number: Number,
+    row: str,
+    of: Callable[[np.ndarray], float],
+    among: tuple[float, float] = (-math.inf, math.inf),
 ) -> Quantity:
-    """A number a seed of a map (seed, d, ‖μ‖)."""
+    """A number a seed of a map (seed, d, ‖μ‖), of the columns with ‖μ‖ above the first and up to
+    the second end."""
 
     def value(rows: Evidence) -> np.ndarray:
-        return np.array([of(table) for table in grid_of(rows.where(meant), "‖μ‖", "d", number)[2]])
+        mu, _, made = grid_of(rows.where(meant), "‖μ‖", "d", number)
+        inside = (among[0] < mu) & (mu <= among[1])
+        return np.array([of(table[:, inside]) for table in made])
 
     return quantity(name, value, Need(meant, (row,)))
 
