@@ -26,6 +26,7 @@ from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Recipe, resolve, units
 from adversarium.runs.knobs import reaching
 from adversarium.runs.machine import at_hand
+from adversarium.runs.outdated import renew
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.training import train
@@ -358,6 +359,7 @@ def run(
     name = task.label or "run"
     with _place(store) as place:
         reader = Reader(place, name)
+        renew([job], chosen, place, device)
         for unit in units(reader.lacking(job, chosen), device):
             outcome = compute(unit, name)
             if outcome.failures:

@@ -6,11 +6,13 @@ import json
 import math
 import pickle
 import sys
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cached_property, partial
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -18,6 +20,7 @@ from adversarium.bytecode import changed, compiled, names, strings
 from adversarium.sources import code_digest, is_local, named_files
 
 _TOLD = ("symbol",)  # how a number is told is not what it is
+_CONTAINERS = (dict, list, set, OrderedDict, defaultdict, deque)  # what a cache is
 
 
 def configuration(value: Any) -> Any:
@@ -44,8 +47,10 @@ def configuration(value: Any) -> Any:
         return {"is": "partial", "function": configuration(value.func), **given}
     if _is_array(value):
         return _array(value)
-    if hasattr(value, "function") and hasattr(value, "measures"):  # a function as a probe
-        return _name(value.function)
+    if _ours(value) and hasattr(value, "function") and hasattr(value, "measures"):
+        return _name(value.function)  # a function as a probe
+    if isinstance(value, PurePath):
+        return str(value)
     if is_dataclass(value):
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
         named |= {} if _ours(value) else _attributes(value)
@@ -54,7 +59,12 @@ def configuration(value: Any) -> Any:
         named = _attributes(value)
     else:
         return _Telling().value(value)
-    kept = {k: configuration(v) for k, v in named.items() if k not in _TOLD or not _ours(value)}
+    named = {k: v for k, v in named.items() if k not in _TOLD or not _ours(value)}
+    try:
+        kept = {k: configuration(v) for k, v in named.items()}
+    except RecursionError:
+        told = f"{type(value).__name__} holds itself, and no key tells such a part"
+        raise ValueError(f"{told}; give it without the reference to itself.") from None
     return {"is": _name(type(value)), **kept, **_revised(value)}
 
 
@@ -160,10 +170,11 @@ class _Telling:
         known = names(thing.__code__)
         outer = {k: v for k, v in thing.__globals__.items() if k in known and k[:2] != "__"}
         outer |= _of_modules(known, thing.__globals__) | free
-        own = changed(thing.__code__)
+        own = {k for k in changed(thing.__code__) if type(outer.get(k)) in _CONTAINERS}
         defaults = dict(enumerate(thing.__defaults__ or ())) | (thing.__kwdefaults__ or {})
         made = {**{k: v for k, v in outer.items() if k not in own},
-                **{f"={k}": v for k, v in defaults.items()}}  # fmt: skip
+                **{f"={k}": v for k, v in defaults.items()},
+                **{f".{k}": v for k, v in vars(thing).items() if k != "__wrapped__"}}  # fmt: skip
         if not Path(thing.__code__.co_filename).is_file():
             made["<files>"] = named_files(strings(thing.__code__))
         return {"<code>": compiled(thing.__code__), **self._named(made)}
@@ -202,7 +213,8 @@ class _Telling:
             return sorted(map(self.value, value), key=lambda one: json.dumps(one, sort_keys=True))
         if isinstance(value, partial):
             return ["partial", *map(self.value, (value.func, value.args, value.keywords))]
-        if isinstance(wrapped := getattr(value, "__wrapped__", None), FunctionType):
+        wrapped = getattr(value, "__wrapped__", None)
+        if isinstance(wrapped, FunctionType) and not _is_local(type(value)):
             return [type(value).__name__, self.value(wrapped)]  # a function with a cache
         if _ours(value):
             return configuration(value) if is_dataclass(value) else self.object(value)
@@ -211,17 +223,23 @@ class _Telling:
     def _named(self, held: Mapping[str, Any]) -> dict[str, Any]:
         return {str(name): self.value(held[name]) for name in sorted(held, key=str)}
 
-    def _pickled(self, value: Any) -> list[str]:
-        """What a library made, by its pickle; by its name and words where it has none."""
-        file = BytesIO()
-        pickler = _Pickler(file, self, value)
+    def _pickled(self, value: Any) -> Any:
+        """What a library made, by its pickle; by what it holds where it has none."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
-        try:
-            pickler.dump(value)
-        except Exception:  # whatever a library raises: it cannot be told by what it holds
-            words = repr(value)
-            return [name] if " at 0x" in words else [name, words]
-        return [name, hashlib.sha256(file.getvalue()).hexdigest()[:24]]
+        for fast in (True, False):
+            file = BytesIO()
+            pickler = _Pickler(file, self, value)
+            pickler.fast = fast  # by value, for a memo depends on which strings are one object;
+            try:  # with it, where a thing holds itself
+                pickler.dump(value)
+            except Exception:
+                continue
+            return [name, hashlib.sha256(file.getvalue()).hexdigest()[:24]]
+        words = repr(value)
+        held = _attributes(value)
+        with suppress(Exception):  # a compiled network has its weights there alone
+            held["<state>"] = dict(value.state_dict())
+        return [name, "" if " at 0x" in words else words, self._named(held)]
 
 
 class _Pickler(pickle.Pickler):
@@ -230,7 +248,6 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file: BytesIO, telling: _Telling, whole: Any) -> None:
         super().__init__(file, protocol=4)
-        self.fast = True  # by value: a memo depends on which strings are one object
         self._telling, self._whole = telling, whole
 
     def persistent_id(self, obj: Any) -> str | None:
@@ -271,7 +288,11 @@ def _bare(value: Any) -> Any:
 def _attributes(value: Any) -> dict[str, Any]:
     """All that an object holds, in its dictionary and its slots, but cached properties."""
     kinds = type(value).__mro__
-    slots = [name for kind in kinds for name in _listed(vars(kind).get("__slots__", ()))]
+    slots = [
+        f"_{kind.__name__.lstrip('_')}{name}" if name[:2] == "__" and name[-2:] != "__" else name
+        for kind in kinds
+        for name in _listed(vars(kind).get("__slots__", ()))
+    ]
     held = {name: getattr(value, name) for name in slots
             if name not in ("__dict__", "__weakref__") and hasattr(value, name)}  # fmt: skip
     made = {k for kind in kinds for k, v in vars(kind).items() if isinstance(v, cached_property)}

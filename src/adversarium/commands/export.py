@@ -49,6 +49,7 @@ def export(
     from adversarium.report.terminal import drawn
     from adversarium.runs.audit import Ask, stored_evidence
     from adversarium.runs.changes import parse_changes, parse_seeds
+    from adversarium.runs.outdated import outdated
     from adversarium.runs.planning import plan
     from adversarium.runs.reader import Reader, evidence
     from adversarium.runs.store import Store
@@ -70,6 +71,8 @@ def export(
         asked = plan(home, "", ask, changes, partly)
         experiment, chosen = asked.experiment, ask.chosen(asked.experiment)
         rows = evidence(Reader(opened, home), asked.jobs, chosen)
+        if any(outdated(job, chosen, opened, "cpu") for job in asked.jobs):
+            rows = None
         if rows is None:
             there = stored_evidence(experiment, opened) if not changes else None
             found = there[0] if there and there[0] != preset else ""
@@ -122,6 +125,8 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
     stored = Store(store, readonly=True).verdicts()
     keys = [verdict_key(claim) for claim in selected_claims((id,))]
     entries = [read(stored[key]) for key in keys if key in stored]
+    if not keys:
+        raise ValueError(f"{id} states no claims, and a table of claims needs some.")
     if not entries:
         raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
     file = own_file(id)

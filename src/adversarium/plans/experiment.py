@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adversarium.digest import digest
-from adversarium.plans.run import Run, Task, Trial
+from adversarium.plans.run import Run, Task, Trial, noting_tasks
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,27 @@ class Experiment:
 
     def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
         """The plan at a preset, with knobs changed."""
-        tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
+        tasks = self._planned({**self.knobs(preset), **changes})
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
         if not tasks:
             raise ValueError(f"the plan of {self.id} yields nothing; it needs a Run or a Trial.")
         return distinct(tasks, self.id)
+
+    def _planned(self, knobs: Mapping[str, Any]) -> tuple[Task, ...]:
+        """What the plan yields. One of a user's must not change what it has yielded: runs that hold
+        one object would all have its last value."""
+        if self.file is None:
+            return tuple(self.plan(**knobs))
+        with noting_tasks() as made:
+            tasks = tuple(self.plan(**knobs))
+        kept = {id(task) for task in tasks}
+        if any(digest(task.told) != told for task, told in made if id(task) in kept):
+            raise ValueError(
+                f"{self.file}: the plan changes what the runs before hold (a global or an object "
+                "that they share?); give every run its own."
+            )
+        return tasks
 
 
 def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:

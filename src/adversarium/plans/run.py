@@ -3,13 +3,15 @@ import."""
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Integral, Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from adversarium.digest import configuration, with_files
+from adversarium.digest import configuration, digest, with_files
 
 if TYPE_CHECKING:
     from adversarium.sockets import AnyFold, AnyProbe, Measure
@@ -67,11 +69,36 @@ class Recording:
         return frozenset(measure.name for measure in self.measures)
 
 
+_noted = threading.local()
+
+
+@contextmanager
+def noting_tasks() -> Iterator[list[tuple["Task", str]]]:
+    """The tasks that are made while it lasts, each with the digest of what it was then.
+
+    >>> with noting_tasks() as made:
+    ...     trial = Trial(function=max)
+    >>> made[0][0] is trial
+    True
+    """
+    before = getattr(_noted, "made", None)
+    _noted.made = made = list[tuple[Task, str]]()
+    try:
+        yield made
+    finally:
+        _noted.made = before
+
+
 class _Placed:
     """What runs and trials have in common: a family, coordinates, and the label made of them."""
 
     family: str
     at: Mapping[str, Any]
+
+    def _note(self: Any) -> None:
+        """Notes what the task is when it is made, where somebody asks for it."""
+        if (made := getattr(_noted, "made", None)) is not None:
+            made.append((self, digest(self.told)))
 
     @property
     def coordinates(self) -> dict[str, Any]:
@@ -151,6 +178,7 @@ class Run(_Placed):
             if not callable(getattr(probe, "probe", probe)):
                 raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
             _takes_two(getattr(probe, "probe", probe))
+        _record_times(self.record)
         known_number = isinstance(self.eta, Real) and not isinstance(self.eta, bool)
         if not known_number or not math.isfinite(self.eta):
             raise ValueError(f"eta needs a number, got {self.eta!r}.")
@@ -164,6 +192,7 @@ class Run(_Placed):
                         f"two probes record {name}, and one would hide the other; give one another "
                         "name, or leave it out."
                     )
+        self._note()
 
     @property
     def times(self) -> tuple[int, ...]:
@@ -194,6 +223,17 @@ class Run(_Placed):
         """All that the run is, as plain JSON: with its place and what it records."""
         recorded = [[configuration(r.probe), configuration(r.times)] for r in self.recordings]
         return [self.dynamics, self.family, configuration(self.coordinates), recorded]
+
+
+def _record_times(given: Any) -> None:
+    """Refuses what is neither a stride nor times."""
+    times = given if isinstance(given, (tuple, list, range)) else () if given is None else (given,)
+    least = 0 if isinstance(given, (tuple, list, range)) else 1
+    for t in times:
+        if isinstance(t, bool) or not isinstance(t, Integral) or t < least:
+            raise ValueError(
+                f"record is a stride >= 1 or several times such as (0, 10, 100), got {given!r}."
+            )
 
 
 def _whole_numbers(part: Any) -> None:
@@ -244,6 +284,9 @@ class Trial(_Placed):
     exact: bool = False
     family: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._note()
 
     @property
     def dynamics(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from adversarium.runs.asking import recorded, returned
 from adversarium.runs.jobs import Job, NotThere, Recipe, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
+from adversarium.runs.outdated import renew
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.scope import Spans, regime, spanning, spans
 from adversarium.runs.store import Store
@@ -73,6 +74,7 @@ def run_missing(
 ) -> list[str]:
     """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
     asked = ask or Ask()
+    renew(jobs, seeds, reader.store, asked.device)
     lacking: list[tuple[Job, tuple[int, ...]]] = []
     for job in {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}.values():
         lacking += [(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds)

@@ -162,8 +162,10 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
     settings = [
         job.setting(seeds, unit.device) for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
     ]
-    for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
+    seen = [
         must_repeat(job, seeds[0], unit.device)
+        for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
+    ]
     _ = [setting.train for setting in settings]  # drawn first: else one's fault is another's
     recorders = [
         Recorder(job, Scene(setting)) for job, setting in zip(unit.jobs, settings, strict=True)
@@ -185,12 +187,13 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
             progress(t, steps)
     seconds = (time.perf_counter() - began) / unit.replicas
     blocks = []
-    for recorder, seeds in zip(recorders, unit.seeds, strict=True):
+    for recorder, seeds, first in zip(recorders, unit.seeds, seen, strict=True):
         if recorder.job.key not in failures:
             real = tuple(dict.fromkeys(seeds))
             share = seconds * len(seeds) / len(real)
             kept = recorder.kept(len(real))
-            blocks.append(_block(recorder.job, experiment, real, share, unit, kept))
+            known_by = {"first": {str(seeds[0]): first}} if first else {}
+            blocks.append(_block(recorder.job, experiment, real, share, unit, kept, known_by))
     return Outcome(tuple(blocks), failures)
 
 
@@ -324,6 +327,7 @@ def _block(
     seconds: float,
     unit: Unit,
     kept: dict[str, Kept],
+    more: Mapping[str, Any] | None = None,
 ) -> Block:
     dtype = job.task.dtype if isinstance(job.task, Run) else "float64"
     origin = {
@@ -332,6 +336,7 @@ def _block(
         "block": unit.replicas,
         "threads": unit.threads,
         "time": time.time(),
+        **(more or {}),
     }
     return Block(
         job.key,

@@ -100,6 +100,9 @@ class Reader:
         return _origin(sources or [nothing])
 
 
+_OF_EACH = ("refused", "time", "first")  # nothing that two origins have in common
+
+
 def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One provenance out of several: what differs is told of each."""
     whole = dict(sources[0])
@@ -107,7 +110,9 @@ def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for name, value in other.items():
             if name == "seconds":
                 whole[name] += value
-            elif name not in ("refused", "time") and str(value) not in str(whole.get(name, "")):
+            elif name not in ("refused", "time", "first") and str(value) not in str(
+                whole.get(name, "")
+            ):
                 whole[name] = f"{whole[name]} and {value}" if name in whole else value
     return whole
 

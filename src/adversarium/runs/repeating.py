@@ -51,15 +51,50 @@ def known_files(*jobs: Job) -> Iterator[None]:
         )
 
 
-def must_repeat(job: Job, seed: int, device: str) -> None:
-    """Refuses a run with own parts whose data, start, first steps or own probes are others when
-    they are made again with the same seed."""
+Witness = dict[str, list[float]]  # what own parts gave first, by name: what they are known by
+
+
+def must_repeat(job: Job, seed: int, device: str) -> Witness:
+    """What a run with own parts gave first; refuses one whose data, start, first steps or own
+    probes are others when they are made again with the same seed."""
     assert isinstance(job.task, Run)
+    found: Witness = {}
     if job.own is None:
-        return
-    for (what, one), (_, other) in zip(*(_first(job, seed, device) for _ in "ab"), strict=False):
+        return found
+    for (what, name, one), (_, _, other) in zip(
+        *(_first(job, seed, device) for _ in "ab"), strict=False
+    ):
         if not _agree(one, other):
             raise Unrepeated(what)
+        found[name] = _numbers(one)
+    return found
+
+
+def _numbers(tensors: list[Tensor]) -> list[float]:
+    """Few numbers that others than these hardly have: their size, and two weighted sums."""
+    flat = [_wide(t).abs().flatten() if t.is_complex() else _wide(t).flatten() for t in tensors]
+    whole = torch.cat(flat).cpu() if flat else torch.zeros(0)
+    whole = whole.nan_to_num()
+    along = torch.arange(len(whole), dtype=torch.float64)
+    return [float(v) for v in (whole.abs().sum(), (whole * along.cos()).sum(),
+                               (whole * (along * along).cos()).sum())]  # fmt: skip
+
+
+def as_before(job: Job, seed: int, before: Witness, device: str, exact: bool) -> bool:
+    """Whether a run with own parts still gives first what it gave when its rows were made; on
+    another device or in single precision but for rounding."""
+    tolerance = 1e-9 if exact and getattr(job.task, "dtype", "") == "float64" else 1e-3
+    try:
+        for _, name, tensors in _first(job, seed, device):
+            now, was = _numbers(tensors), before.get(name, None)
+            near = tolerance * (abs(now[0]) + 1e-9)
+            if was is not None and any(
+                not abs(a - b) <= near for a, b in zip(now, was, strict=True)
+            ):
+                return False
+    except RAISED:  # the code has come to fail: its run says so
+        return False
+    return True
 
 
 def same_numbers(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -77,17 +112,18 @@ def _plain(value: Any) -> list[Tensor]:
     return [torch.as_tensor(np.asarray(value.values if isinstance(value, Along) else value))]
 
 
-def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, list[Tensor]]]:
-    """What is made first, by name: the data, the initial weights, the first steps, own probes."""
+def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, str, list[Tensor]]]:
+    """What is made first, in words and by name: the data, the initial weights, the first steps, own
+    probes."""
     assert isinstance(job.task, Run) and job.engine is not None
     setting = job.setting((seed,), device)
-    yield "the data", _tensors(vars(setting.train))
+    yield "the data", "data", _tensors(vars(setting.train))
     if is_own(configuration(job.task.data)):
-        yield "the test data", _tensors(vars(Scene(setting).test(4 * job.task.n)))
+        yield "the test data", "test", _tensors(vars(Scene(setting).test(4 * job.task.n)))
     whole = itertools.islice(train(job.engine, [setting]), _STEPS + 1)
     states = [job.engine.apart(state)[0] for state in whole]
-    yield "the network's start", _tensors(vars(states[0]))
-    yield "training", _tensors(vars(states[-1]))
+    yield "the network's start", "start", _tensors(vars(states[0]))
+    yield "training", "training", _tensors(vars(states[-1]))
     for recording in job.task.recordings:
         asked = recording.probe
         if is_own(configuration(asked)):
@@ -95,7 +131,7 @@ def _first(job: Job, seed: int, device: str) -> Iterator[tuple[str, list[Tensor]
             seen: Any = None
             with suppress(*RAISED):  # what goes wrong here goes wrong again where it is told
                 seen = _seen(asked, recording.times, states, Scene(setting))
-            yield f"probe {name}", _tensors(seen)
+            yield f"probe {name}", job.id_of(asked), _tensors(seen)
 
 
 def _seen(asked: Any, times: Any, states: list[State[Any]], scene: AnyScene) -> Any:

@@ -164,13 +164,25 @@ class Store:
             had = self._db.execute("SELECT probe FROM done WHERE run = ? AND seed = ?", (run, seed))
             if {probe for (probe,) in had} <= set(block.kept):  # nothing older stays
                 self._db.execute("DELETE FROM spent WHERE run = ? AND seed = ?", (run, seed))
+            origin = json.dumps(self._origin(run, seed, block.provenance))
             self._db.execute(
                 "INSERT INTO spent VALUES (?, ?, ?, ?) ON CONFLICT (run, seed) DO UPDATE SET "
-                "seconds = seconds + excluded.seconds",
-                (run, seed, block.seconds, json.dumps(block.provenance)),
+                "seconds = seconds + excluded.seconds, provenance = excluded.provenance",
+                (run, seed, block.seconds, origin),
             )
             for probe, kept in block.kept.items():
                 self._keep(run, seed, i, probe, kept)
+
+    def _origin(self, run: int | None, seed: int, new: Mapping[str, Any]) -> dict[str, Any]:
+        """The origin of a seed: what was there, with what the new rows are known by."""
+        query = "SELECT provenance FROM spent WHERE run = ? AND seed = ?"
+        row = self._db.execute(query, (run, seed)).fetchone()
+        if row is None:
+            return dict(new)
+        old, first = json.loads(row[0]), dict(new.get("first", {}))
+        for known, numbers in old.get("first", {}).items():
+            first[known] = {**numbers, **first.get(known, {})}
+        return {**old, **({"first": first} if first else {})}
 
     def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: Kept) -> None:
         """One seed's part of a recorded probe; what is there at other times stays beside it."""
@@ -281,6 +293,13 @@ class Store:
                 "INSERT INTO failures VALUES (?, ?, ?, ?, ?, ?)",
                 (key, experiment, json.dumps(config), json.dumps(list(seeds)), why, time.time()),
             )
+
+    def forget(self, key: str) -> None:
+        """Takes the rows of a run away."""
+        with self._reported(), self._db:
+            run = self._run(key)
+            for table in ("spent", "done", "arrays"):
+                self._db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
     def failures(self) -> list[dict[str, Any]]:
         """The runs that failed."""
