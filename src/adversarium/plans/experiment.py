@@ -13,8 +13,8 @@ from adversarium.plans.run import Run, Task, Trial, noting_tasks
 class Experiment:
     """A plan with presets, checks (one line a claim) and figures.
 
-    `file` is the file of a user's own experiment; `gates(run)` are the hypotheses of its paper for
-    one run.
+    `file` is the file of a user's own experiment; `gates(task)` are the hypotheses of its paper for
+    one run or trial.
     """
 
     id: str
@@ -24,7 +24,7 @@ class Experiment:
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
     switch: Any = None  # what a sweep looks for, where no claim is named
-    gates: Callable[[Run], Sequence[Any]] | None = None
+    gates: Callable[[Task], Sequence[Any]] | None = None
     file: Path | None = None
 
     @property

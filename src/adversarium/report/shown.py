@@ -179,6 +179,8 @@ def _structure(entry: dict[str, Any]) -> list[str]:
     for gate in entry.get("regime", ()):
         met = "met" if gate["holds"] else "not met"
         lines.append(f"    regime: {gate['text']} = {_number(gate['factor'])}, {met}")
+    if entry.get("parts") and not entry.get("regime"):
+        lines.append("    regime: no hypothesis of the paper is computed for these runs")
     spans = {k: v for k, v in entry.get("spans", {}).items() if v[0] != v[1]}
     if spans:
         told = (f"{k} {_number(a)} … {_number(b)}" for k, (a, b) in spans.items())

@@ -10,7 +10,7 @@ from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.rules import Check
-from adversarium.plans.run import Read, Run, Task
+from adversarium.plans.run import Read, Task
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together
 
 
@@ -20,7 +20,7 @@ def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
         return ()
     worst: dict[str, Gate] = {}
     for task in tasks:
-        for gate in experiment.gates(task) if isinstance(task, Run) else ():
+        for gate in experiment.gates(task):
             before = worst.setdefault(gate.text, gate)
             if _room(gate) < _room(before):
                 worst[gate.text] = gate
@@ -29,7 +29,7 @@ def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
 
 def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
     """The hypotheses of the paper for one run, as JSON has them."""
-    gates = experiment.gates(task) if experiment.gates and isinstance(task, Run) else ()
+    gates = experiment.gates(task) if experiment.gates is not None else ()
     return [
         {"text": g.text, "factor": g.factor, "holds": g.holds, "printed": g.printed, "told": str(g)}
         for g in gates

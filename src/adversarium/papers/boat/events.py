@@ -15,6 +15,7 @@ import itertools
 
 from adversarium.papers.boat.events_checks import ALL, ARM, DRAWS, checks
 from adversarium.papers.boat.families import ARMS, FAMILIES, small_attack
+from adversarium.papers.boat.regime import gates
 from adversarium.plans import Profile, Read, Table, Trial, where
 from adversarium.trials import (
     flip_tails,
@@ -26,7 +27,7 @@ from adversarium.trials import (
     training_events,
 )
 
-__all__ = ["checks", "figures", "paper", "plan", "quick"]
+__all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 RUNGS = (2, 4, 8, 16)
 RATIOS = (1e-4, 1e-2, 1.0, 4.0)  # m/d

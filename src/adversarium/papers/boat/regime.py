@@ -1,20 +1,24 @@
 """BOAT's hypotheses for a run: its own data, attack, network and step."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from adversarium.bounds import Gate, permitted_constants
 from adversarium.data import Clusters
 from adversarium.networks import SmoothedLeakyReLU, TwoLayer
-from adversarium.plans import Run
+from adversarium.plans import Run, Trial
+from adversarium.plans.run import Task
 
 C_LEAST = 2.0  # how "C sufficiently large" is read where a run stands on no rung
 
 
-def gates(run: Run) -> Sequence[Gate]:
+def gates(run: Task) -> Sequence[Gate]:
     """The largest C that each inequality of Assumption 1 and of (A) or (B) of BOAT permits, in
     units of noise of variance 1; wanted is the run's own rung C, else 2 (ours). Then the least of
-    them, the conditions without a C, and the noise. None for a run on other data."""
+    them, the conditions without a C, and the noise. None for a run on other data; a trial that
+    has the sizes has the inequalities."""
+    if isinstance(run, Trial):
+        return _of_sizes(run)
     data, network = run.data, run.network
     if not isinstance(data, Clusters):
         return ()
@@ -31,10 +35,7 @@ def gates(run: Run) -> Sequence[Gate]:
         eta=run.eta * sd**2,
         smooth=isinstance(network.activation, SmoothedLeakyReLU),
     )
-    wanted = float(run.coordinates.get("C", C_LEAST))
-    told = [Gate(text, C, low=wanted) for text, C in permitted.items()]
-    least = min(C for text, C in permitted.items() if not text.startswith("η"))
-    told.append(Gate("C_eff, the least C that they permit, the step apart", least, low=wanted))
+    told = _permitted(permitted, float(run.coordinates.get("C", C_LEAST)))
     told.append(Gate("‖μ‖/α", mu / alpha if alpha else math.inf, low=1.0))
     if isinstance(network, TwoLayer):
         spread = network.omega * math.sqrt(network.m * float(data.d))
@@ -45,6 +46,23 @@ def gates(run: Run) -> Sequence[Gate]:
         Gate("κ, the variance of the noise after that rescaling", noise.var / noise.psi2**2),
     ]
     return told
+
+
+def _permitted(constants: Mapping[str, float], wanted: float) -> list[Gate]:
+    """The constants, and the least of them."""
+    least = min(C for text, C in constants.items() if not text.startswith("η"))
+    text = "C_eff, the least C that they permit, the step apart"
+    return [Gate(text, C, low=wanted) for text, C in {**constants, text: least}.items()]
+
+
+def _of_sizes(trial: Trial) -> Sequence[Gate]:
+    """The inequalities for a trial on sizes of Assumption 1."""
+    names = ("n", "d", "mu", "alpha", "m", "beta")
+    given = trial.parameters
+    if not all(name in given for name in names):
+        return ()
+    constants = permitted_constants(**{name: given[name] for name in names})
+    return _permitted(constants, float(given.get("C", C_LEAST)))
 
 
 def _reach(run: Run) -> float:

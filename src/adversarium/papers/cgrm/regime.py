@@ -8,12 +8,15 @@ from adversarium.bounds import Gate, threshold_window
 from adversarium.data import MarginMixture
 from adversarium.networks import MixedLearner
 from adversarium.plans import Run
+from adversarium.plans.run import Task
 
 
-def gates(run: Run) -> Sequence[Gate]:
+def gates(run: Task) -> Sequence[Gate]:
     """β ≪ α, §4 of CGRM, read as a factor of at least 2 (ours); and what Theorems 4.1 and 4.2 of
     CGRM need and do not print: δ below the margin, N' ≫ d/α² large-margin points, b in its window.
     The linear toy alone has hypotheses: none for runs of other parts."""
+    if not isinstance(run, Run):
+        return ()
     data, network, attack = run.data, run.network, run.attack
     if not isinstance(data, MarginMixture) or not isinstance(network, MixedLearner):
         return ()

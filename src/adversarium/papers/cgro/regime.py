@@ -8,6 +8,7 @@ from adversarium.bounds import Gate, critical_n
 from adversarium.data import HyperplaneCells, PatchData
 from adversarium.networks import CubicCNN
 from adversarium.plans import Run
+from adversarium.plans.run import Task
 
 
 def critical_count(run: Run) -> float:
@@ -20,9 +21,11 @@ def critical_count(run: Run) -> float:
     )
 
 
-def gates(run: Run) -> Sequence[Gate]:
+def gates(run: Task) -> Sequence[Gate]:
     """The hypotheses of §3 of CGRO for a run of Theorem 4.1, those of Assumption 5.1 of CGRO for
     one on cells; none for other parts."""
+    if not isinstance(run, Run):
+        return ()
     if isinstance(run.data, HyperplaneCells):
         return (Gate("distance of the classes/2δ", run.data.R / (2 * run.attack.radius), low=1.0),)
     patch_run = isinstance(run.data, PatchData) and isinstance(run.network, CubicCNN)

@@ -8,6 +8,7 @@ from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
 from adversarium.plans import Check, Evidence, Need, Run, Where, in_regime, quantity
 from adversarium.plans.evidence import NO_ROWS
+from adversarium.plans.run import Task
 
 MUCH = 2.0  # how ≫ is read: a factor
 EPS = 1.2  # of Figure 3, and with `consistent`
@@ -58,9 +59,11 @@ def long_enough(meant: Where) -> Check:
     return in_regime(quantity(f"least T/d² ({meant.told})", least, Need(meant, NO_ROWS)), 1.0)
 
 
-def gates(run: Run) -> tuple[Gate, ...]:
+def gates(run: Task) -> tuple[Gate, ...]:
     """The inequalities of Assumptions 2.3 and B.3 of RNRF, and what the proofs need; none for a run
     of other parts."""
+    if not isinstance(run, Run):
+        return ()
     data, network, attack = run.data, run.network, run.attack
     if not isinstance(data, TwoFeaturePatches) or not isinstance(network, SmoothedCNN):
         return ()

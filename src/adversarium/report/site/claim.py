@@ -144,7 +144,8 @@ def _lines(part: Part, entry: Entry) -> list[list[str]]:
 def _regime(entry: Entry) -> str:
     """The hypotheses with the factors by which they are met."""
     if not entry.regime:
-        return ""
+        none = "No hypothesis of the paper is computed for these runs."
+        return f"<h2>Regime</h2>{soft(none)}" if entry.parts else ""
     lines = [
         [
             cell(typeset(greek(gate.text))),
