@@ -15,7 +15,6 @@ from adversarium.training import ENGINES, Rule, Setting, train
 from adversarium.training.engines import gram_attack, gram_kernels
 from adversarium.training.setting import AnySetting
 
-
 GOALS = ((1_000, 1), (4_000, 6), (18_000, 25))  # d, ratio that two cores must show
 PROTOTYPE = {1_000: 12.1, 9_000: 20.3, 18_000: 27.2}  # ms an iteration, plain, on one H200
 

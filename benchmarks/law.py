@@ -1,5 +1,5 @@
-"""A training of BOAT's theory in law (n = 20, m = 64, 20 attack steps, float64) at d up to 10⁶, against
-the same on drawn points in Gram coordinates: draws included, one thread."""
+"""A training of BOAT's theory in law (n = 20, m = 64, 20 attack steps, float64) at d up to 10⁶,
+against the same on drawn points in Gram coordinates: draws included, one thread."""
 
 import time
 

@@ -5,7 +5,7 @@ d ~ ‖μ‖⁴ (clean) and d ~ ‖μ‖² (robust).
 Reading: PyTorch's default initialisation, all layers and biases trained, radius α = 0.1‖μ‖; the
 slope of log d in log ‖μ‖ along each level of the mean accuracy (jackknife over seeds). Outside the
 theorem's regime. What moves the slopes: boat.design. Quick: a smaller map.
-Cost: quick 13 s (2 cores); paper 77 s on one H200.
+Cost: quick 13 s (2 cores); paper 75 s on one H200.
 """
 
 import itertools

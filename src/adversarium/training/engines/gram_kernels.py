@@ -34,7 +34,9 @@ if triton is not None:
         h = tl.load(H + row * m + unit, mask=there, other=-1.0)
         side = -tl.load(y + row)
         back = side / tl.load(power + replica)
-        Kc = back * tl.load(first + row * m + unit, mask=there, other=0.0)
+        high = (row + replica * n) * m + unit  # two sums a replica, one below the other
+        Kc = tl.load(first + high, mask=there, other=0.0)
+        Kc = back * (Kc + tl.load(first + high + n * m, mask=there, other=0.0))
         sign = side * tl.load(a + replica * m + unit, mask=there, other=0.0)
         reach, pace = tl.load(radius + replica), tl.load(stride + replica)
         e, Ke = tl.zeros([WIDTH], tl.float32), tl.zeros([WIDTH], tl.float32)
@@ -165,13 +167,14 @@ def _power(largest: Tensor) -> Tensor:
 
 
 def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
-    """p·(on ⊙ a) K and the power p of two, (S,): `on` is exact in 16 bits, diag(a)K is cut into two
-    pieces of them."""
+    """p·(on ⊙ a) K in two sums, (S, 2, n, m), and the power p of two, (S,): `on` is exact in 16
+    bits, diag(a)K is cut into two pieces of them. Each piece has a sum of its own: beside large
+    numbers tensor cores lose the bits of small ones."""
     S, m = K.shape[:2]
     power = _power(a.abs().amax((-1, -2)) * K.diagonal(dim1=-2, dim2=-1).amax(-1))
-    pieces = torch.empty(S, 2 * m, m, dtype=torch.float16, device=K.device)
+    pieces = torch.empty(2 * S, m, m, dtype=torch.float16, device=K.device)
     _cut[triton.cdiv(m, 64) ** 2, S](K, a, power, pieces, m=m, TILE=64)
-    return torch.bmm(torch.cat((on, on), -1), pieces, out_dtype=torch.float32), power
+    return torch.bmm(on.repeat_interleave(2, 0), pieces, out_dtype=torch.float32), power
 
 
 def climb(
