@@ -1,7 +1,9 @@
 """Stored rows of own code come back only while the code gives them: what no key tells shows in the
 numbers that are made again first."""
 
+import functools
 import os
+import random
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -290,3 +292,110 @@ def test_a_helper_that_was_edited_in_a_running_session(tmp_path):
             check=True,
         )  # fmt: skip
     assert said.stdout.split()[-1] == "2.0"
+
+
+def by_all(state, scene):
+    return state.risk() * state.W.norm()
+
+
+def by_largest(state, scene):
+    return state.risk() / state.risk().max()
+
+
+@pytest.mark.parametrize("probe", [by_all, by_largest])
+def test_a_number_that_depends_on_the_seeds_beside_it_is_refused(probe):
+    data, network = av.data.Clusters(d=6, mu=2.0), av.networks.TwoLayer(m=4)
+    run = av.Run(data=data, network=network, n=6, steps=4, eta=0.05, probes=[probe])
+    with pytest.raises(RuntimeError, match="beside another one"):
+        av.run(run, range(2))
+
+
+@dataclass(frozen=True)
+class Together:
+    """An attack whose steps depend on the seeds beside it."""
+
+    radius: float = 0.1
+
+    @property
+    def ball(self):
+        return av.attacks.Ball(2, self.radius)
+
+    def __call__(self, loss, batch, t, rng):
+        return batch.x + self.radius * batch.x / batch.x.norm()
+
+
+@dataclass(frozen=True)
+class Late:
+    """An attack that draws from Python's own stream, late."""
+
+    radius: float = 0.1
+
+    @property
+    def ball(self):
+        return av.attacks.Ball(2, self.radius)
+
+    def __call__(self, loss, batch, t, rng):
+        return batch.x + (1e-3 * random.random() if t > 5 else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("attack", "said"),
+    [(Together(), "training under its attack"), (Late(), "Python's common random numbers")],
+)
+def test_an_attack_is_the_same_for_every_seed_and_call(attack, said):
+    data, network = av.data.Clusters(d=6, mu=2.0), av.networks.TwoLayer(m=4)
+    run = av.Run(data=data, network=network, attack=attack, n=6, steps=10, eta=0.05,
+                 probes=[av.probes.risk])  # fmt: skip
+    with pytest.raises(RuntimeError, match=said):
+        av.run(run, range(2))
+
+
+FROM_FILE = (
+    OWN.replace("steps=200", "steps=2")
+    .replace("d=20):", 'd=20, path="a.txt"):')
+    .replace("probes=(risk, train_error)", "probes=(risk, train_error, read(path), Read(path))")
+    + """
+
+from dataclasses import dataclass
+
+
+def read(path):
+    def closed(state, scene):
+        return state.risk() * 0 + float(open(path, encoding="ascii").read())
+
+    return closed
+
+
+@dataclass(frozen=True)
+class Read:
+    path: str
+
+    def __call__(self, state, scene):
+        return state.risk() * 0 + float(open(self.path, encoding="ascii").read())
+"""
+)
+
+
+def test_a_file_that_a_knob_names_is_read(call, tmp_path):
+    (tmp_path / "own.py").write_text(FROM_FILE)
+    for name, value in (("a.txt", 2), ("b.txt", 3), ("b.txt", 4)):
+        (tmp_path / name).write_text(str(value))
+        said = call("run", "./own.py", "--set", f"path={name}").stdout
+        told = {line.split()[0]: line.split()[1] for line in said.splitlines() if line.split()[1:]}
+        assert told["closed"] == told["Read"] == str(value)
+
+
+def half(state, scene, by):
+    return state.risk() * by
+
+
+def test_a_partial_probe_has_the_name_of_its_function():
+    data, network = av.data.Clusters(d=6, mu=2.0), av.networks.TwoLayer(m=4)
+    probes = [functools.partial(half, by=0.5)]
+    run = av.Run(data=data, network=network, n=6, steps=4, eta=0.05, probes=probes)
+    assert av.run(run, range(2))["half"].shape[0] == 2
+
+
+def test_a_knob_of_one_number_takes_no_list(call, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    one_sentence(call("run", "./own.py", "--set", "d=[10,20]", status=2), "needs one int")

@@ -345,7 +345,7 @@ class Drifting:
     ("changed", "told"),
     [
         (dict(probes=[draws_anew]), "probe draws_anew came out otherwise"),
-        (dict(final=[draws_random]), "probe draws_random came out otherwise"),
+        (dict(final=[draws_random]), "drew from Python's common random numbers"),
         (dict(network=Drifting()), "the network's start came out otherwise"),
     ],
 )

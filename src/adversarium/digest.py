@@ -181,7 +181,9 @@ class _Telling:
 
     def value(self, value: Any) -> Any:
         """What a value is."""
-        if value is None or isinstance(value, (bool, int, float, str)):
+        if isinstance(value, (str, PurePath)):
+            return [str(value), *named_files([str(value)]).values()]
+        if value is None or isinstance(value, (bool, int, float)):
             return configuration(value)
         if isinstance(value, ModuleType):
             return value.__name__

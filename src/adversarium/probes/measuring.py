@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Generic, TypeVar
 
 from torch import Tensor
@@ -92,5 +92,6 @@ def measured(probe: object) -> tuple[Measure, ...]:
     known = getattr(probe, "measures", None)
     if known is not None:
         return tuple(known)
-    name = getattr(probe, "__name__", type(probe).__name__)
-    return (Measure(name, name, sentence(probe.__doc__)),)
+    plain = probe.func if isinstance(probe, partial) else probe
+    name = getattr(plain, "__name__", type(plain).__name__)
+    return (Measure(name, name, sentence(plain.__doc__)),)

@@ -311,6 +311,9 @@ def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     present = experiment.knobs(preset).get(name, default) or default
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
         value = (value,)
+    several = isinstance(value, (tuple, list))
+    if several and isinstance(present, (bool, int, float, str)):
+        raise ValueError(f"the knob {name} needs one {type(present).__name__}, got {value!r}.")
     samples = present if isinstance(present, (tuple, list)) else (present,)
     for v in value if isinstance(value, (tuple, list)) else (value,):
         sample = samples[0] if samples else None

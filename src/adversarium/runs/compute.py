@@ -2,6 +2,7 @@
 writes nothing, and gives the same numbers wherever it runs."""
 
 import pickle
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -83,6 +84,7 @@ def own_streams() -> Iterator[None]:
 def _common_streams() -> dict[str, Any]:
     return {
         "torch": torch.get_rng_state().numpy().tobytes(),
+        "Python": random.getstate(),
         "numpy": pickle.dumps(np.random.get_state()),  # noqa: NPY002 (it is looked at, not used)
     }
 

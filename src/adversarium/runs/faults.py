@@ -20,12 +20,16 @@ def told(fault: BaseException) -> str:
     """
     if isinstance(fault, PartFault):
         return str(fault)
-    return _joined(_place(fault), f"{type(fault).__name__}: {fault}")
+    return _joined(_place(fault), _words(fault))
+
+
+def _words(fault: BaseException) -> str:
+    return f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
 
 
 def part_fault(what: str, fault: BaseException) -> PartFault:
     """A fault with the name of the part that was running, and the user's file and line."""
-    said = f"{what}: {type(fault).__name__}: {fault}"
+    said = f"{what}: {_words(fault)}"
     return fault if isinstance(fault, PartFault) else PartFault(_joined(_place(fault), said))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from adversarium.digest import configuration, digest, is_own
+from adversarium.digest import configuration, digest, is_own, with_files
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
 from adversarium.sockets import Placing
@@ -71,7 +71,7 @@ class Job:
         if not is_own([self.dynamics, *(configuration(r.probe) for r in recordings)]):
             return None
         with noting() as known:
-            _ = [self.task.dynamics, *(configuration(r.probe) for r in recordings)]
+            _ = [self.task.dynamics, *(_told(r.probe) for r in recordings)]
         return frozenset(known)
 
     def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
@@ -92,7 +92,13 @@ class Job:
 
 def probe_id(probe: object) -> str:
     """The digest under which a probe's rows are stored; its record times are not in it."""
-    return digest(configuration(probe), 16)
+    return digest(_told(probe), 16)
+
+
+def _told(probe: object) -> Any:
+    """A probe as plain JSON, with the files that its fields name."""
+    plain = configuration(probe)
+    return with_files(plain) if isinstance(plain, dict) else plain
 
 
 def rule_of(run: Run) -> Rule:

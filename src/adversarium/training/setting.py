@@ -154,7 +154,8 @@ def fitting(setting: AnySetting) -> AnySetting:
         with torch.no_grad():
             came = tuple(cast(Any, setting.network).f(setting.W0, setting.train.x[:, :1]).shape)
     except (RuntimeError, IndexError) as fault:
-        raise ValueError(f"{told}, and cannot take it ({fault}).") from fault
+        axes = "W and x have a leading axis of seeds (x @ W.mT, never W.T)"
+        raise ValueError(f"{told}, and cannot take it ({fault}); {axes}.") from fault
     if came != wanted:
         raise ValueError(f"{told}: the shape {wanted} of seeds, points and outputs, got {came}.")
     return setting
