@@ -36,7 +36,7 @@ TOY = {
     "cgro.setting": dict(d=12, n=6, m=3),
     "cgro.dynamics": dict(steps=40, swept=(), many=(9,)),
     "cgro.signal": dict(patience=0.001, swept=("α",)),
-    "boat.published": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8),
+    "boat.published": dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, wide=(12,), smooth=2),
     "boat.theory": dict(
         rungs=(2, 3, 4),
         until=2,

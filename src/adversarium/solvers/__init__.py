@@ -1,6 +1,5 @@
 """Solvers: exact optima that the theorems speak of."""
 
 from adversarium.solvers.max_margin import max_margin
-from adversarium.solvers.robust_optimum import Optimum, robust_optimum
 
-__all__ = ["Optimum", "max_margin", "robust_optimum"]
+__all__ = ["max_margin"]

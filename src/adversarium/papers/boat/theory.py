@@ -27,6 +27,7 @@ from adversarium.plans import Read
 from adversarium.probes import (
     CertifiedError,
     ClusterConstants,
+    NeededConstant,
     RareError,
     Worst,
     attack_angle,
@@ -52,14 +53,15 @@ paper = dict(seeds=40)
 
 def plan(
     rungs=RUNGS, families=tuple(FAMILIES), flips=("near", "far"), arms=tuple(ARMS), etas=ETAS,
-    omegas=OMEGAS, until=60, long=2000, signs=(4, 8, 16, 24),
+    omegas=OMEGAS, until=60, long=2000, signs=(2, 4, 8, 16, 24),
 ):  # fmt: skip
     whole = _recorded(until)
     for family in families:
         for C in rungs:
             sizes = FAMILIES[family](C)
             rare = (RareError(radius=sizes.ratio * sizes.mu if family == "L" else 0.0),)
-            kept = {**whole, "probes": (*whole["probes"], attack_turn)} if family == "L" else whole
+            turned = {**whole, "probes": (*whole["probes"], attack_turn)}
+            kept = whole if family == "R" else turned
             for phi in (SHARP, SMOOTH):
                 yield theory(family, {"C": C}, sizes, until, phi, **kept, final=rare)
                 yield theory(
@@ -96,12 +98,13 @@ def plan(
                 {"C": C},
                 FAMILIES[family](C),
                 until,
-                folds=(ClusterConstants(),),
+                folds=(ClusterConstants(), NeededConstant()),
             )
     if long:
         curves: dict = dict(probes=(loss_ratio, risk, weight_norm))
         for phi in (SHARP, SMOOTH):
-            yield theory("long", {"C": 8}, sizes, long, phi, **curves)
+            rare = (RareError(radius=sizes.ratio * sizes.mu),)
+            yield theory("long", {"C": 8}, sizes, long, phi, **curves, final=rare)
             yield theory("long", {"C": 2}, small_attack(2), 20 * long, phi, **curves)
 
 

@@ -1,10 +1,5 @@
 """The checks of BOAT's theorem and lemmas along the ladder of C and the arms."""
 
-import math
-from collections.abc import Callable, Iterable
-
-import numpy as np
-
 from adversarium.papers.boat.families import SHARP, SMOOTH
 from adversarium.papers.boat.theory_readings import (
     aligned,
@@ -15,10 +10,10 @@ from adversarium.papers.boat.theory_readings import (
     bounds_exponent,
     clean_promise,
     cross_attacked,
+    cross_needed,
     cross_unattacked,
-    exponent_quotients,
+    degrees,
     falls,
-    in_time,
     increments_aligned,
     kept,
     late_angle,
@@ -27,23 +22,40 @@ from adversarium.papers.boat.theory_readings import (
     more,
     moved,
     near_span,
+    needed,
     never_wrong,
     norm_share,
     rate,
     right_at_end,
     rising,
     robust_promise,
-    scaled_loss,
     share_0,
     share_1,
     steep,
     two_sided,
     unit_reach,
+    widest,
+)
+from adversarium.papers.boat.theory_rules import (
+    ARMS,
+    BOTH,
+    SIGNS,
+    bounded_loss,
+    climbed,
+    exponent_quotient,
+    fallen,
+    flat,
+    in_due_time,
+    inequality_of,
+    over_T,
+    power_at_most,
+    promised,
+    rung_trend,
+    tends_to_zero,
+    told_by,
 )
 from adversarium.plans import (
     Check,
-    Reading,
-    Where,
     at_most,
     cited,
     counted_as,
@@ -51,103 +63,14 @@ from adversarium.plans import (
     end,
     every,
     exponent,
-    ladder,
     last,
     level,
     no_decay,
     no_growth,
     parts,
-    power,
-    quantity,
     setting,
     where,
 )
-from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity
-
-BOTH = (SHARP, SMOOTH)
-SIGNS = ("signs, L", "signs, A")
-ARMS = ("n", "d", "‖μ‖", "m", "α/‖μ‖")
-
-
-def _in_time(epsilon: float, *families: str) -> Check:
-    """L̂ is ε or less by T̄(ε) of Theorem 3.1, ζ = 0."""
-    runs, number = Where(families, {"φ": SMOOTH}), in_time(epsilon)
-    return each(runs, lambda run: at_most(number.on(run), 1.0))
-
-
-def climbed(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
-    """An event at the two top rungs of every family."""
-    return every(
-        *(
-            ladder(f"{event.name} ({family}, {phi})", event, "C", where(family, φ=phi),
-                   always=always)
-            for family in families
-            for phi in phis
-        )
-    )  # fmt: skip
-
-
-def flat(rule, number: str | Reading, phis=BOTH, arms=ARMS, logs=0.0) -> list[Check]:
-    """No trend along any arm."""
-    reading = end(number) if isinstance(number, str) else number
-    return [
-        rule(f"power of {arm} in {reading.name} ({phi})", reading, arm,
-             where(f"arm {arm}", φ=phi), logs)
-        for arm in arms
-        for phi in phis
-    ]  # fmt: skip
-
-
-def rung_trend(rule, number: Reading, families=("L",), phis=BOTH) -> list[Check]:
-    """No trend along the ladder itself."""
-    return [
-        rule(f"power of C in {number.name} ({family}, {phi})", number, "C", where(family, φ=phi))
-        for family in families
-        for phi in phis
-    ]
-
-
-def _tends_to_zero(number: Reading, place: str, phi: str) -> Check:
-    told = f"power of C in the {number.name} ({place}, {phi})"
-    return exponent(told, number, "C", where("L", φ=phi), -0.1, (math.inf, 0.0))
-
-
-def _at_most(number: Reading, most: float, meant: Where) -> Check:
-    """A power of t, fitted in every such run."""
-    return each(meant, lambda run: power(number.on(run), -math.inf, most))
-
-
-def fallen(phi: str) -> Check:
-    """In every draw, at C = 8 (at C = 2 one draw of ReLU in forty never fits all points)."""
-    meant = where("long", φ=phi, C=8)
-    return each(meant, lambda run: level(falls.on(run), high=-0.5, always=True))
-
-
-def bounded_loss(phi: str) -> Check:
-    """The largest L̂γ‖μ‖√(ηT) of a run grows neither along n, d, m nor along the ladders, where
-    every gate is kept. Along ‖μ‖ alone it does, like ‖μ‖√(n/d), which a gate holds below 1/√C."""
-    trends = rung_trend(no_growth, scaled_loss, ("L", "A"), (phi,))
-    return every(*trends, *flat(no_growth, scaled_loss, (phi,), ("n", "d", "m")))
-
-
-def promised(number: Reading, *families: str) -> Check:
-    """What Lemma 4.2 promises is kept in every draw of every run."""
-    return each(Where(families), lambda run: at_most(number.on(run), 1.0))
-
-
-def _quotient(word: str, of: Callable[[Iterable[float]], float]) -> Quantity:
-    """An extreme of the printed exponents' quotient over (2c/C²)·n‖μ‖²/d on a grid, the same
-    whatever the seed."""
-
-    def found(rows: Evidence) -> np.ndarray:
-        return np.full(len(rows.seeds), of(exponent_quotients()))
-
-    return quantity(f"{word} quotient", found, Need(where("L"), NO_ROWS))
-
-
-def _inequality(*checks: Check) -> Check:
-    return counted_as("inequality", every(*checks))
-
 
 checks: dict[str, Check] = {
     "boat.thm3.1.train_error": counted_as(
@@ -171,7 +94,7 @@ checks: dict[str, Check] = {
             {
                 "robust training error 0": climbed(never_wrong, ("A",)),
                 "L̂ falls at least like T^−½": every(
-                    *(_at_most(falls, -0.5, where("A", φ=phi, C=8)) for phi in BOTH)
+                    *(power_at_most(falls, -0.5, where("A", φ=phi, C=8)) for phi in BOTH)
                 ),
                 "the rate of the clean error does not fall along C": every(
                     *rung_trend(no_decay, rate, ("A",))
@@ -218,25 +141,47 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                f"{phi}, {place}": _tends_to_zero(number, place, phi)
-                for phi in BOTH
-                for place, number in (("t = 1", angle), ("at the end", late_angle))
+                **{
+                    f"{phi}, {place}, {told}": tends_to_zero(number, place, phi, family)
+                    for phi in BOTH
+                    for place, number in (("t = 1", angle), ("at the end", late_angle))
+                    for family, told in (("L", "small attack"), ("A", "α = ‖μ‖"))
+                },
+                "the median angles": told_by(degrees),
+                "the largest angles of all points": told_by(widest),
             }
         ),
     ),
-    "boat.lemB.11.mu_inner": _inequality(
+    "boat.lemB.11.mu_inner": inequality_of(
         climbed(along(1 / 3), phis=(SMOOTH,), always=True),
     ),
-    "boat.lemB.28.mu_inner": _inequality(climbed(along(1 / 2), phis=(SHARP,), always=True)),
-    "boat.lemB.14.norm_margin": _inequality(*flat(no_decay, "least_margin_share", (SMOOTH,))),
+    "boat.lemB.28.mu_inner": inequality_of(climbed(along(1 / 2), phis=(SHARP,), always=True)),
+    "boat.lemB.14.norm_margin": inequality_of(*flat(no_decay, "least_margin_share", (SMOOTH,))),
     "boat.lemB.33.norm_margin": counted_as(
         "level", every(*flat(no_decay, "least_margin_share", (SHARP,)))
     ),
-    "boat.lemB.30.neuron_increment": climbed(
-        increments_aligned, ("signs, L", "signs, A"), (SHARP,)
+    "boat.lemB.30.neuron_increment": counted_as(
+        "frequency",
+        parts(
+            {
+                "one c₇ and one C″ for all rungs, small attack": every(
+                    *rung_trend(no_growth, needed, SIGNS[:1], (SHARP,))
+                ),
+                "α = ‖μ‖": every(*rung_trend(no_growth, needed, SIGNS[1:], (SHARP,))),
+                "the C″ that is needed": told_by(needed, SIGNS, (SHARP,), (4, 8, 16, 24)),
+                "with C″ = 0, c₇ = 0.05 (stronger)": setting(
+                    "level",
+                    *(
+                        increments_aligned.on(where(family, φ=SHARP, C=C))
+                        for family in SIGNS
+                        for C in (4, 8, 16, 24)
+                    ),
+                ),
+            }
+        ),
     ),
     "boat.corB.31.neuron_sign": climbed(aligned, ("signs, L", "signs, A"), (SHARP,)),
-    "boat.lemB.32.neuron_upper": _inequality(*flat(no_growth, unit_reach, (SHARP,))),
+    "boat.lemB.32.neuron_upper": inequality_of(*flat(no_growth, unit_reach, (SHARP,))),
     "boat.lem4.4.loss_ratio": counted_as(
         "inequality",
         parts(
@@ -246,7 +191,7 @@ checks: dict[str, Check] = {
                 ),
                 "ReLU, over sizes": every(*flat(no_growth, "largest_ratio", (SHARP,))),
                 "in t": every(
-                    *(_at_most(late_ratio, 0.03, where("long", φ=phi, C=8)) for phi in BOTH)
+                    *(power_at_most(late_ratio, 0.03, where("long", φ=phi, C=8)) for phi in BOTH)
                 ),
             }
         ),
@@ -261,31 +206,27 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.lemB.26.E1": _inequality(climbed(kept, phis=(SHARP,), always=True)),
+    "boat.lemB.26.E1": inequality_of(climbed(kept, phis=(SHARP,), always=True)),
     "boat.lemB.26.E2": counted_as(
         "inequality",
         parts(
             {
                 "the printed bounds": climbed(two_sided, phis=(SHARP,), always=True),
-                "lower bound, no decay along n, d, ‖μ‖, m": every(
-                    *flat(no_decay, "found_increment", (SHARP,), ARMS[:4])
-                ),
-                "upper bound, no growth along n, d, ‖μ‖, m": every(
-                    *flat(no_growth, "largest_increment", (SHARP,), ARMS[:4])
-                ),
+                "the increments in units of ηdg̃/n": told_by(end("proven_increment"), phis=(SHARP,)),
+                "the largest ones": told_by(end("largest_increment"), phis=(SHARP,)),
             }
         ),
     ),
-    "boat.lemB.9.margin_monotone": _inequality(climbed(rising, phis=(SMOOTH,), always=True)),
-    "boat.lemB.12.norm_growth": _inequality(*flat(no_growth, "norm_growth")),
-    "boat.lemB.15.grad_lower": _inequality(climbed(steep)),
-    "boat.lemB.15.loss_vs_avgG": _inequality(climbed(averaged, always=True)),
+    "boat.lemB.9.margin_monotone": inequality_of(climbed(rising, phis=(SMOOTH,), always=True)),
+    "boat.lemB.12.norm_growth": inequality_of(*flat(no_growth, "norm_growth")),
+    "boat.lemB.15.grad_lower": inequality_of(climbed(steep)),
+    "boat.lemB.15.loss_vs_avgG": inequality_of(climbed(averaged, always=True)),
     "boat.lemB.15.norm_sublinear": counted_as(
         "inequality",
         parts(
             {
                 "slower than T": every(
-                    *(_at_most(late_norm, 0.5, where("long", φ=phi)) for phi in BOTH)
+                    *(power_at_most(late_norm, 0.5, where("long", φ=phi)) for phi in BOTH)
                 ),
                 "‖W^T‖² ≤ ‖W⁰‖² + η(5/3 + (1 − γ)√m/(2H))T, smoothed leaky ReLU": each(
                     where("long", φ=SMOOTH), lambda run: at_most(norm_share.on(run), 1.0)
@@ -296,16 +237,16 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.propB.34.first_step_move": _inequality(
+    "boat.propB.34.first_step_move": inequality_of(
         climbed(moved, ("first step, L", "first step, A"))
     ),
     "boat.thm3.1.train_loss_smooth": counted_as(
         "inequality",
         parts(
             {
-                "loss 0.5 by T̄": _in_time(0.5, "L", "A", "long"),
-                "loss 0.1 by T̄": _in_time(0.1, "L", "long"),
-                "loss 0.01 by T̄": _in_time(0.01, "long"),
+                "loss 0.5 by T̄": in_due_time(0.5, "L", "A", "long"),
+                "loss 0.1 by T̄": in_due_time(0.1, "L", "long"),
+                "loss 0.01 by T̄": in_due_time(0.01, "long"),
                 "L̂ falls at least like T^−½": fallen(SMOOTH),
             }
         ),
@@ -320,6 +261,7 @@ checks: dict[str, Check] = {
                     *rung_trend(no_decay, rate, ("near", "far"), (SHARP,))
                 ),
                 "within the bound of Lemma 4.2": promised(clean_promise, "L", "A", "near", "far"),
+                "as small at T = 2000 as at T = 60": every(*(over_T(rate, phi) for phi in BOTH)),
             }
         ),
     ),
@@ -336,11 +278,15 @@ checks: dict[str, Check] = {
         "inequality",
         parts(
             {
-                "O(‖μ‖² + √(d log(n/δ))), α = ‖μ‖": every(
-                    *rung_trend(no_growth, cross_unattacked, ("A",))
-                ),
-                "at most about ‖μ‖² + √(d log(n/δ)) + kα√(d/n), k = 2 (ReLU: 4)": every(
-                    *flat(no_growth, cross_attacked)
+                **{
+                    f"n max|⟨x̃_i, x̃_j⟩|/d falls along C, {told}": every(
+                        *(tends_to_zero(cross_needed, "all t", phi, family) for phi in BOTH)
+                    )
+                    for family, told in (("A", "α = ‖μ‖"), ("R", "α = ‖μ‖, the relaxed dimension"))
+                },
+                "over the unattacked order": told_by(cross_unattacked, ("A",)),
+                "over ‖μ‖² + √(d log(n/δ)) + kα√(d/n), k = 2 (ReLU: 4)": told_by(
+                    cross_attacked, ("A",)
                 ),
             }
         ),
@@ -349,8 +295,8 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                "from above, by algebra": at_most(_quotient("largest", max), 1.0 + 1e-12),
-                "of that order (two-sided)": level(_quotient("least", min), 0.01),
+                "from above, by algebra": at_most(exponent_quotient("largest", max), 1.0 + 1e-12),
+                "of that order (two-sided)": level(exponent_quotient("least", min), 0.01),
                 "measured along the ladder": setting(
                     "level",
                     *(

@@ -69,6 +69,14 @@ def along(least: float) -> Reading:
 
 angle = _read("median angle", lambda r: r["attack_turn"].values[:, 0], "attack_turn")
 late_angle = _read("median angle", lambda r: _last(r, "attack_turn"), "attack_turn")
+degrees = _read(
+    "median angle at the end, in degrees", lambda r: np.degrees(_last(r, "attack_turn")),
+    "attack_turn",
+)  # fmt: skip
+widest = _read(
+    "largest angle at the end, in degrees",
+    lambda r: np.degrees(np.arccos(_last(r, "least_cosine").clip(-1, 1))), "least_cosine",
+)  # fmt: skip
 kept = _read("A(t)∩T ⊂ A(t+1)∩T for all t", lambda r: _last(r, "lost_pairs") == 0, "lost_pairs")
 
 
@@ -107,6 +115,10 @@ increments_aligned = _read(
     lambda r: _last(r, "increment_sign_excess") <= 0,
     "increment_sign_excess",
 )
+needed = _read(
+    "C″ that is needed at c₇ = 0.2 (1 where less is)",
+    lambda r: np.maximum(_last(r, "needed_constant"), 1.0), "needed_constant",
+)  # fmt: skip
 steep = _read(
     "⟨−∇L̂, V⟩ ≥ γc₀‖μ‖Ĝ/4",
     lambda r: _last(r, "gradient_along_mu") >= gamma_of(r) * _c0(r) / 4,
@@ -159,6 +171,15 @@ def _attacked_order(run: Rows) -> np.ndarray:
     return _last(run, "cross_inner") * (plain + share) / (plain + k * share)
 
 
+def _relaxed(run: Rows) -> np.ndarray:
+    """n max |⟨x̃_i, x̃_j⟩|/d: what must be small for the steps of different points to keep apart."""
+    data, n = run.run.data, run.run.n
+    d = float(data.d)
+    law = data.mu**2 + math.sqrt(d * math.log(n / 0.1)) + _alpha(run) * math.sqrt(d / n)
+    return _last(run, "cross_inner") * law * n / d
+
+
+cross_needed = _read("n max |⟨x̃_i, x̃_j⟩|/d", _relaxed, "cross_inner")
 cross_attacked = _read(
     "max |⟨x̃_i, x̃_j⟩|/(‖μ‖² + √(d log(n/δ)) + kα√(d/n))", _attacked_order, "cross_inner"
 )

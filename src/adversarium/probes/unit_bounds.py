@@ -1,0 +1,78 @@
+"""What Lemma B.30 of BOAT needs of its constants along a training."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from adversarium.probes.cluster_looks import Attacked, ClusterScene, Look
+from adversarium.probes.measuring import described
+from adversarium.shapes import Float
+from adversarium.sockets import Measure, Rows
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What NeededConstant keeps: W⁽⁰⁾, the sum of Ĝ before this step, and its number."""
+
+    first: Tensor
+    G: Float[Tensor, " S"]
+    needed: Float[Tensor, " S"] | None = None
+
+
+@dataclass(frozen=True)
+class NeededConstant:
+    """The C″ that the second display of Lemma B.30 of BOAT needs at a given c₇, for all units and
+    all steps, the failing probability shared by the units.
+
+    needed_constant: Given W the form is Gaussian: the least C″ with
+        a_s⟨w_s − w_s⁰, μ⟩ − z‖w_s − w_s⁰‖ ≥ (c₇η/√m)(‖μ‖² − C″√(d log(dm/n)/n)) ΣĜ, mΦ(−z) =
+        3(d/n)^{−11}, the largest over s and t.
+
+    >>> [measure.name for measure in NeededConstant().measures]
+    ['needed_constant']
+    """
+
+    c7: float = 0.2
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The constant."""
+        return described({"needed_constant": r"needed $C''$"}, type(self).__doc__)
+
+    def see(self, memory: Grown | None, state: Attacked, scene: ClusterScene) -> Grown:
+        """The memory after one more state."""
+        look = Look(state, scene)
+        if memory is None:
+            return Grown(look.W, look.G)
+        data, rule = scene.data, scene.setting.rule
+        n, d, m, mu = rule.n, float(data.d), len(look.a), data.mu
+        away = look.W - memory.first
+        log_p = math.log(3 / m) - 11 * math.log(d / n)
+        lowest = look.a * (away @ look.mean) - _quantile(log_p) * away.norm(dim=-1)
+        scale = self.c7 * rule.eta / math.sqrt(m) * memory.G[:, None]
+        noise = math.sqrt(d * math.log(d * m / n) / n)
+        needed = ((mu**2 - lowest / scale) / noise).amax(-1)
+        if memory.needed is not None:
+            needed = torch.maximum(needed, memory.needed)
+        return Grown(memory.first, memory.G + look.G, needed)
+
+    def rows(self, memory: Grown) -> Rows:
+        """The number."""
+        assert memory.needed is not None
+        return {"needed_constant": memory.needed}
+
+
+def _quantile(log_p: float) -> float:
+    """The z with log Φ(−z) = log_p, by halving: far below what a probability can hold.
+
+    >>> round(_quantile(math.log(0.5)), 6), round(_quantile(-200.0), 2)
+    (0.0, 19.82)
+    """
+    low, high = 0.0, 10 + math.sqrt(-2 * log_p)
+    for _ in range(80):
+        z = (low + high) / 2
+        above = float(torch.special.log_ndtr(torch.tensor(-z, dtype=torch.float64))) > log_p
+        low, high = (z, high) if above else (low, z)
+    return (low + high) / 2
