@@ -157,12 +157,13 @@ def data_bytes(job: Job, device: str = "cpu") -> int:
     times as much), reckoned without taking it."""
     run, engine = job.task, job.engine
     assert isinstance(run, Run) and engine is not None
+    shape = job.setting((), device).data.shape  # in the engine's own coordinates
     try:
         with FakeTensorMode():
-            one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
+            one = run.network.init(stream(0, "init"), shape, run.data.k)
     except DataDependentOutputException:  # it seeds torch's own start, so it is built
-        one = run.network.init(stream(0, "init"), run.data.shape, run.data.k)
+        one = run.network.init(stream(0, "init"), shape, run.data.k)
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4
     width = engine.width["cuda" if device.startswith("cuda") else "cpu"]
-    return int(width * size * (run.n * math.prod(run.data.shape) + weights))
+    return int(width * size * (run.n * math.prod(shape) + weights))
