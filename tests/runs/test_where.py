@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -230,3 +232,40 @@ def test_an_own_file_is_found_from_another_folder_and_read_again_when_edited(tmp
     (tmp_path / "own.py").write_text(OWN.replace('"drawn": size', '"drawn": size + 1'))
     second = order(own_units("./own.py")[0], "own")
     assert carried_out(second).blocks[0].kept[""].series["drawn"].values.item() == 3.0
+
+
+ORPHANS = """
+import os, signal, sys, threading, time
+from adversarium.runs.where.processes import _deaf
+import multiprocessing
+
+def worker(told):
+    _deaf()
+    told.put(os.getpid())
+    time.sleep(600)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    context.Process(target=worker, args=(told,)).start()
+    print(told.get(), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_worker_ends_with_whoever_started_it(tmp_path):
+    (tmp_path / "orphans.py").write_text(ORPHANS)
+    said = subprocess.run(
+        [sys.executable, "orphans.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=False
+    )
+    worker = int(said.stdout.split()[0])
+    for _ in range(100):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        with suppress(OSError, IndexError):
+            if Path(f"/proc/{worker}/stat").read_text().split()[2] == "Z":
+                return  # it has ended, and nobody has asked
+        time.sleep(0.2)
+    raise AssertionError("it goes on")

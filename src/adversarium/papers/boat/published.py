@@ -4,7 +4,7 @@ Paper: 100 % robust training accuracy at n = 100, d = 1000, ‖μ‖ = 5, α/‖
 theorem's regime no robust training error from t = 1 on, active pairs that stay active, margins that
 never fall, a loss ratio that stays bounded.
 Reading: C_eff = 0.014 there, so nothing here contradicts a lemma. Small symmetric initialisation,
-η = n/d, m = 64; m = 1000 as in the paper where the width decides (training errors over 300 steps,
+η = n/d, m = 64; m = 1000 as in the paper where the width decides (training errors over 60 steps,
 active pairs after one); the smoothed leaky ReLU where a lemma is about smooth activations. Quick:
 m = 64 alone.
 Cost: quick 12 s (2 cores).
@@ -71,7 +71,10 @@ def plan(sizes, steps, m=64, beta=0.1, wide=(), smooth=0):
             final=(Error(n=1000, name="test_error"),), folds=(ClusterConstants(), *worst),
         )  # fmt: skip
         for width in wide:
-            yield _run(WIDE, size, width, 300, probes=curves, folds=worst)
+            yield _run(
+                WIDE, size, width, 60, probes=(risk, robust_train_error), final=(proof,),
+                folds=worst[:1],
+            )  # fmt: skip
             yield _run(FIRST, size, width, 1, folds=(ClusterConstants(),))
         if smooth:
             yield _run(SMOOTHED, size, m, smooth, SMOOTH, folds=(ClusterConstants(),))
@@ -123,9 +126,7 @@ def _trained(run):
     return parts(
         {
             "at the end": at_most(last("robust_train_error", run), 0.0, proof=proven),
-            "from t = 1 on": at_most(
-                last("worst(robust_train_error)", run), 0.0, last("worst(certified_error)", run)
-            ),
+            "from t = 1 on": at_most(last("worst(robust_train_error)", run), 0.0),
         }
     )
 
