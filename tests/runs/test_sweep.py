@@ -114,7 +114,7 @@ def test_a_sweep_of_a_claim_has_a_word_a_reason_and_a_number_in_every_cell(reade
     assert done.boundary is None and done.failures == () and done.positive
     assert len(CALLS) == 30  # three cells of five seeds, each twice: own trials must repeat
     again = sweep(HILL, Grid(tuple(axes), "a.low"), reader, Ask())
-    assert len(CALLS) == 30 and again.cells == done.cells
+    assert len(CALLS) == 33 and again.cells == done.cells  # once a cell: is it still so?
 
 
 def test_a_sweep_refines_where_the_outcome_changes(reader):

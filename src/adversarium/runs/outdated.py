@@ -12,7 +12,6 @@ from adversarium.runs.faults import RAISED
 from adversarium.runs.jobs import Job
 from adversarium.runs.repeating import as_before, same_numbers
 from adversarium.runs.store import Store
-from adversarium.sockets import Along
 
 LONGEST = 5.0  # seconds of a trial that is made again before its rows are used
 
@@ -46,8 +45,7 @@ def _given_again(trial: Trial, seed: int, job: Job, store: Store) -> bool:
     common = torch.get_rng_state()
     try:
         now = trial.function(stream(0 if trial.exact else seed, "trial"), **trial.parameters)
-        plain = {k: v.values if isinstance(v, Along) else v for k, v in now.items()}
-        return same_numbers({k: series.values[0, 0] for k, series in before.items()}, dict(plain))
+        return same_numbers({k: series.values[0, 0] for k, series in before.items()}, now)
     except RAISED:  # it has come to fail: its run says so
         return False
     finally:

@@ -125,7 +125,7 @@ def _trained(run):
     proven = last("certified_error", run)
     return parts(
         {
-            "after 60 steps": at_most(last("robust_train_error", run), 0.0, proof=proven),
+            "after 60 steps": setting("level", last("robust_train_error", run), proven),
             "from t = 1 on": at_most(last("worst(robust_train_error)", run), 0.0),
         }
     )

@@ -284,6 +284,7 @@ checks: dict[str, Check] = {
                     )
                     for family, told in (("A", "α = ‖μ‖"), ("R", "α = ‖μ‖, the relaxed dimension"))
                 },
+                "n max|⟨x̃_i, x̃_j⟩|/d": told_by(cross_needed, ("A", "R")),
                 "over the unattacked order": told_by(cross_unattacked, ("A",)),
                 "over ‖μ‖² + √(d log(n/δ)) + kα√(d/n), k = 2 (ReLU: 4)": told_by(
                     cross_attacked, ("A",)
