@@ -3,6 +3,7 @@ writes nothing, and gives the same numbers wherever it runs."""
 
 import pickle
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -38,7 +39,7 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
         if unit.jobs[0].engine is None:
             return _trial(unit, experiment)
         try:
-            with own_streams(), known_files(*unit.jobs):
+            with own_streams(*unit.jobs), known_files(*unit.jobs):
                 return _trained(unit, experiment, progress)
         except RAISED as fault:  # whatever a part raises
             if len(unit.jobs) == 1:
@@ -63,15 +64,18 @@ def draw_ahead(unit: Unit) -> None:
 
 
 @contextmanager
-def own_streams() -> Iterator[None]:
+def own_streams(*jobs: Job) -> Iterator[None]:
     """Refuses what draws from a common stream of random numbers: other calls would change it, and
-    no seed repeats it."""
-    before, unrepeated = _common_streams(), None
+    no seed repeats it. Python's own is looked at where somebody's code runs, and in the main thread
+    alone: in a cluster's worker other threads draw from it."""
+    main = threading.current_thread() is threading.main_thread()
+    python = main and any(job.own is not None for job in jobs)
+    before, unrepeated = _common_streams(python), None
     try:
         yield
     except Unrepeated as fault:  # a common stream, if that is why, is told below
         unrepeated = fault
-    after = _common_streams()
+    after = _common_streams(python)
     for whose in (name for name in before if before[name] != after[name]):
         raise PartFault(
             f"a part drew from {whose}'s common random numbers, which no seed repeats; draw from "
@@ -81,10 +85,10 @@ def own_streams() -> Iterator[None]:
         raise unrepeated
 
 
-def _common_streams() -> dict[str, Any]:
+def _common_streams(python: bool) -> dict[str, Any]:
     return {
         "torch": torch.get_rng_state().numpy().tobytes(),
-        "Python": random.getstate(),
+        "Python": random.getstate() if python else None,
         "numpy": pickle.dumps(np.random.get_state()),  # noqa: NPY002 (it is looked at, not used)
     }
 
@@ -106,7 +110,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
     assert isinstance(trial, Trial)
     began = time.perf_counter()
     try:
-        with own_streams(), known_files(job):
+        with own_streams(job), known_files(job):
             numbers = _exactly(trial, len(seeds)) if trial.exact else [
                 trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
             ]  # fmt: skip
