@@ -148,7 +148,7 @@ READS = {
     "adversarium.runs.machine": {"machine"},
     "adversarium.runs.planning": {"Plan"},
     "adversarium.runs.reader": {"Reader", "evidence"},
-    "adversarium.runs.scope": {"Spans", "spanning", "spans"},
+    "adversarium.runs.scope": {"Spans", "assumptions", "spanning", "spans"},
     "adversarium.runs.store": {"Store"},
     "adversarium.runs.turning": {"turned"},
     "adversarium.runs.sweep": {"Cell", "Sweep"},

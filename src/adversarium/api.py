@@ -5,7 +5,7 @@ import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from numbers import Integral
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.digest import digest
 from adversarium.plans.catalogue import experiment_ids, load
 from adversarium.plans.evidence import Evidence, Rows, Series, places
 from adversarium.plans.experiment import Experiment
@@ -48,6 +49,10 @@ class Result:
     run: Task
     rows: Rows
     device: str = "cpu"
+    _made_of: str = field(init=False, compare=False)  # the digest of what the run was
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_made_of", digest(self.run.dynamics))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -90,6 +95,11 @@ class Result:
         if seed not in self.seeds:
             raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
         job = resolve(self.run)
+        if digest(self.run.dynamics) != self._made_of:
+            raise ValueError(
+                "what this run is made of has changed since (a global or an array that its parts "
+                "hold?); run it again."
+            )
         assert job.engine is not None
         made = train(job.engine, (job.setting((seed,), self.device),))
         return _Single(job.engine.apart(next(itertools.islice(made, t, None)))[0])

@@ -11,6 +11,7 @@ import site
 import sys
 import sysconfig
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -96,15 +97,24 @@ def sources(*files: Path) -> tuple[Path, ...]:
     return (*first, *sorted(found.keys() - set(first)))
 
 
-@lru_cache(maxsize=1024)
 def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
-    """What one file imports of local code, and which files it names; it is read again when it has
+    """What one file imports of local code, and which files it names, those that are there now."""
+    imported, words = _said(file, changed, path)
+    return (*imported, *(one for word in words for one in _named(file, word)))
+
+
+@lru_cache(maxsize=1024)
+def _said(
+    file: Path, changed: int, path: tuple[str, ...]
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """What one file imports of local code, and its strings; it is read again when it has
     changed."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError):
-        return ()
+        return (), ()
     made: list[Path] = []
+    words: list[str] = []
     written = _written(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -115,8 +125,8 @@ def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
             named = [one.value for one in node.args[:1] if isinstance(one, ast.Constant)]
             made += [one for name in named for one in _module(file, str(name))]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            made += [] if id(node) in written else _named(file, node.value)
-    return tuple(made)
+            words += [] if id(node) in written or not _is_name(node.value) else [node.value]
+    return tuple(made), tuple(dict.fromkeys(words))
 
 
 def _written(tree: ast.AST) -> set[int]:
@@ -218,7 +228,7 @@ def _named(file: Path, word: str) -> list[Path]:
         places = [
             file.parent / word,
             Path(word),
-            *_below(file.parent).get(Path(word).name, ()),
+            *_below(file.parent, int(time.monotonic())).get(Path(word).name, ()),
         ]
         return [one.resolve() for one in places if one.is_file() and not _kept(one)]
     except (OSError, ValueError):
@@ -284,8 +294,9 @@ def _is_name(word: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _below(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """The files of the folders below one, by their names; of the first 5,000."""
+def _below(folder: Path, second: int) -> dict[str, tuple[Path, ...]]:
+    """The files of the folders below one, by their names; of the first 5,000; looked up again
+    after a second."""
     found: dict[str, tuple[Path, ...]] = {}
     count = 0
     for place, folders, names in os.walk(folder):

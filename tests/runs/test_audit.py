@@ -85,6 +85,8 @@ def plan(sizes, broken=False):
 
 
 def gates(run):
+    if not isinstance(run, Run):
+        return ()
     return (Gate("d/n", run.data.d / run.n, 4.0), Gate("m", float(run.network.m), high=99.0))
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from adversarium.networks.activations import Activation
 from adversarium.networks.duals import dual
+from adversarium.networks.smooth import Erf, Tanh
 
 Spread = Callable[[Tensor], Tensor]
 
@@ -53,6 +54,13 @@ def patches_reached(W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tens
     z, reach, size = reached(W, x.flatten(-3, -2), p, radius)
     shape = (*x.shape[:-1], W.shape[-2])
     return z.view(shape), reach.view(shape), size.view(shape)
+
+
+def refuse_curved(activation: Activation) -> None:
+    """Refuses an activation that is not convex: chords would not lie above it."""
+    if isinstance(activation, Erf | Tanh):
+        name = type(activation).__name__
+        raise ValueError(f"there is no certificate for {name}, which is not convex.")
 
 
 def unit_bounds(

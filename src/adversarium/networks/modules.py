@@ -60,6 +60,7 @@ class Module:
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Weights:
         """The module's own initial weights and buffers, and the two empty tensors."""
+        _skeleton.cache_clear()  # what `build` reads may be another thing now
         with torch_seeded(rng):
             module = self.build(shape, k, **self.options)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}

@@ -12,6 +12,7 @@ from adversarium.networks.certificates import (
     gamma,
     largest_singular,
     reached,
+    refuse_curved,
     spreading,
     unit_bounds,
 )
@@ -90,7 +91,8 @@ class Perceptron:
     def interval(
         self, W: dict[str, Tensor], x: Tensor, p: float, radius: float
     ) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius)."""
+        """Bounds of f over B_p(x, radius). For convex activations."""
+        refuse_curved(self.activation)
         w, b, a, c = (W[name].double() for name in ("w", "b", "a", "c"))
         z, reach, size = reached(w, x.double(), p, radius, b[..., None, :])
         spread, d = spreading(w, p, radius), w.shape[-1]

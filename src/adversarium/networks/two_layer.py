@@ -12,10 +12,10 @@ from adversarium.networks.certificates import (
     gamma,
     largest_singular,
     reached,
+    refuse_curved,
     spreading,
     unit_bounds,
 )
-from adversarium.networks.smooth import Erf, Tanh
 from adversarium.rng import normal
 from adversarium.shapes import Float
 
@@ -79,9 +79,7 @@ class TwoLayer:
     ) -> tuple[Tensor, Tensor]:
         """The same from pre-activations that may each move by `reach`, their size before rounding,
         and radius·‖Σ_s e_s w_s‖_q as a function of e."""
-        if isinstance(self.activation, Erf | Tanh):
-            name = type(self.activation).__name__
-            raise ValueError(f"there is no certificate for {name}, which is not convex.")
+        refuse_curved(self.activation)
         c = signs(self.m, h) / math.sqrt(self.m)
         return unit_bounds(c, self.activation, h, reach, size, spread, d)
 

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import itertools
 import os
 import sys
 import traceback
@@ -32,7 +33,7 @@ from adversarium.plans.shelf import (
     papers,
     readings,
 )
-from adversarium.sources import code_digest, noting, sources
+from adversarium.sources import code_digest, is_local, noting, sources
 from adversarium.watching import watching
 
 __all__ = [
@@ -230,6 +231,7 @@ def _own_module(path: Path) -> ModuleType:
         sys.path.append(folder)  # last: a file beside it hides nothing that is installed
     if name not in sys.modules:
         _forget(path)
+        _refuse_namesakes(path)
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -242,6 +244,22 @@ def _own_module(path: Path) -> ModuleType:
             del sys.modules[name]
             raise
     return sys.modules[name]
+
+
+def _refuse_namesakes(path: Path) -> None:
+    """Refuses an own file beside whose helper another folder's of the same name is at work."""
+    home = path.resolve().parent
+    before = itertools.takewhile(lambda folder: Path(folder).resolve() != home, sys.path)
+    folders = [Path(folder) for folder in before if is_local(Path(folder))]
+    for one in sources(path)[1:]:
+        known = getattr(sys.modules.get(one.stem), "__file__", None)
+        found = [*([Path(known)] if known else []), *(folder / one.name for folder in folders)]
+        others = [o for o in found if o.is_file() and is_local(o) and o.resolve() != one]
+        if one.suffix == ".py" and one.parent == home and others:
+            raise ValueError(
+                f"{path} imports {one.name}, and {others[0]} of the same name comes first; run the "
+                "two apart, or give one another name."
+            )
 
 
 def _refuse_untold(path: Path, seen: set[Path]) -> None:

@@ -163,7 +163,9 @@ class Run(_Placed):
             part, needed = getattr(self, name), name in ("data", "network")
             lacks = not hasattr(part, asked) or isinstance(part, type)
             if lacks and (needed or part is not None):
-                raise ValueError(f"{name} needs a part such as NAME(field=value), got {part!r}.")
+                way = ": wrap it, av.networks.Module(build=…)" if hasattr(part, "forward") else ""
+                told = f"{name} needs a part such as NAME(field=value), got {part!r}"
+                raise ValueError(f"{told}{way}.")
             _whole_numbers(part)
         if hasattr(self.attack, "radius") and not hasattr(self.attack, "ball"):
             raise ValueError(

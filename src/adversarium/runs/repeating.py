@@ -130,7 +130,7 @@ def _first(
     setting = job.setting(seeds, device)
     yield "the data", "data", _tensors(vars(setting.train))
     if is_own(configuration(job.task.data)):
-        yield "the test data", "test", _tensors(vars(Scene(setting).test(4 * job.task.n)))
+        yield "the test data", "test", _tensors(vars(Scene(setting).test(job.task.n)))
     whole = itertools.islice(train(job.engine, [setting]), _STEPS + 1)
     states = [job.engine.apart(state)[0] for state in whole]
     yield "the network's start", "start", _tensors(setting.W0)

@@ -9,8 +9,9 @@ Cost: quick 13 s (2 cores); paper 75 s on one H200.
 """
 
 import itertools
+import math
 
-from adversarium.papers.boat.fig1_checks import CLAIMED, checks, predicted
+from adversarium.papers.boat.fig1_checks import CLAIMED, checks, is_predicted, predicted
 from adversarium.papers.boat.figure_runs import (
     LEVELS,
     MAP,
@@ -41,8 +42,8 @@ def plan(m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, reading: Radius = "R
 
 
 def _predicted(i: int):
-    """The clean (0) or robust (1) accuracy of the linearised network."""
-    return lambda run: predicted(run)[i]
+    """The clean (0) or robust (1) accuracy of the linearised network, where it is one of these."""
+    return lambda run: predicted(run)[i] if is_predicted(run) else math.nan
 
 
 figures = tuple(

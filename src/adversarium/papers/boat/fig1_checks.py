@@ -3,6 +3,8 @@
 import numpy as np
 
 from adversarium.bounds import lazy_accuracies
+from adversarium.data import Gauss
+from adversarium.networks import Perceptron
 from adversarium.papers.boat.figure_runs import (
     ACCURACIES,
     LEVELS,
@@ -73,6 +75,12 @@ def _inside(rows: Evidence) -> np.ndarray:
     tables = [grid_of(rows.where(where(MAP)), "‖μ‖", "d", f)[2]
               for f in (robust_accuracy, clean_accuracy)]  # fmt: skip
     return (tables[0] - tables[1]).max((1, 2))
+
+
+def is_predicted(run: Run) -> bool:
+    """Whether a run is one that the prediction is of: PyTorch's start, all weights trained, ReLU,
+    noise of variance 1."""
+    return run.data.marginal == Gauss() and run.network == Perceptron(m=run.network.m)
 
 
 def predicted(run: Run, offset: bool = True) -> tuple[float, float]:

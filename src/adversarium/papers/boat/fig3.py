@@ -9,8 +9,9 @@ Cost: quick 5 s (2 cores); paper 1 min on a GPU.
 """
 
 import itertools
+import math
 
-from adversarium.papers.boat.fig1_checks import predicted
+from adversarium.papers.boat.fig1_checks import is_predicted, predicted
 from adversarium.papers.boat.figure_runs import (
     Radius,
     accuracy,
@@ -57,7 +58,7 @@ figures = (
         y_along="α/‖μ‖",
         number=accuracy("robust"),
         levels=(0.5, 0.6, 0.7, 0.8),
-        predicted=lambda run: predicted(run)[1],
+        predicted=lambda run: predicted(run)[1] if is_predicted(run) else math.nan,
         bound=robust_ceiling,
         power=False,
         x_label="d",

@@ -118,15 +118,20 @@ def accuracy(kind: str) -> Reading:
 
 
 def robust_ceiling(run: Run) -> float:
-    """The largest robust accuracy that any classifier has."""
-    sigma = math.sqrt(run.data.marginal.var)
-    return 1 - least_robust_error(run.data.mu, run.attack.radius, run.data.beta, sigma)
+    """The largest robust accuracy that any classifier has; NaN where it is not known."""
+    return _ceiling(run, run.attack.radius)
 
 
 def clean_ceiling(run: Run) -> float:
-    """The largest accuracy that any classifier has."""
-    sigma = math.sqrt(run.data.marginal.var)
-    return 1 - least_robust_error(run.data.mu, 0.0, run.data.beta, sigma)
+    """The largest accuracy that any classifier has; NaN where it is not known."""
+    return _ceiling(run, 0.0)
+
+
+def _ceiling(run: Run, radius: float) -> float:
+    data = run.data
+    if not isinstance(data.marginal, Gauss) or data.flip in ("near", "far"):
+        return math.nan
+    return 1 - least_robust_error(data.mu, radius, data.beta, data.marginal.sigma)
 
 
 def grid_of(

@@ -12,28 +12,17 @@ Cost: quick 12 s (2 cores).
 
 import math
 
-import numpy as np
-
 from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
 from adversarium.papers.boat.families import ACTIVATIONS, SHARP, SMOOTH
+from adversarium.papers.boat.published_checks import FIRST, SMOOTHED, WIDE, checks
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import (
     Curves,
     Read,
-    Reading,
     Run,
-    at_most,
-    counted_as,
-    each,
-    last,
-    level,
-    parts,
-    power,
-    setting,
 )
-from adversarium.plans.intervals import slope
 from adversarium.probes import (
     CertifiedError,
     ClusterConstants,
@@ -57,7 +46,6 @@ PLACE = {
     "‖μ‖": Read("data.mu"),
     "α": Read("attack.radius"),
 }
-WIDE, FIRST, SMOOTHED = "wide", "wide, one step", "smoothed leaky ReLU"
 
 
 def plan(sizes, steps, m=64, beta=0.1, wide=(), smooth=0):
@@ -96,66 +84,6 @@ def _run(family, size, m, steps, phi=SHARP, **recorded):
         **recorded,
     )
 
-
-def _growth(run):
-    """The power of t in the loss ratio over the last decade of 1,000 steps or more; before that
-    points are still being fitted."""
-    t, values = run.curve("loss_ratio")
-    late = (t >= t[-1] / 10) & (t[-1] >= 1000)
-    return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
-
-
-growth = Reading("power of t in max g̃_i/g̃_j", _growth, ("loss_ratio",))
-shares = Reading(
-    "least share of active pairs, t = 0 and 1",
-    lambda run: np.minimum.reduce([run.last(f"active_{what}_{t}") for what in ("points", "units")
-                                   for t in (0, 1)]),
-    tuple(f"active_{what}_{t}" for what in ("points", "units") for t in (0, 1)),
-)  # fmt: skip
-
-
-often = Reading(
-    "every share of active pairs ≥ 1/20, t = 0 and 1",
-    lambda run: (shares.of(run) >= 0.05).astype(float),
-    shares.names,
-)
-
-
-def _trained(run):
-    proven = last("certified_error", run)
-    return parts(
-        {
-            "after 60 steps": setting("level", last("robust_train_error", run), proven),
-            "from t = 1 on": at_most(last("worst(robust_train_error)", run), 0.0),
-        }
-    )
-
-
-checks = {
-    "boat.thm3.1.train_error.published": each(WIDE, _trained),
-    "boat.lem4.4.loss_ratio.published": counted_as(
-        "inequality", each("", lambda run: power(growth.on(run), -math.inf, 0.03))
-    ),
-    "boat.lem4.5.active_counts.published": counted_as(
-        "inequality",
-        each(
-            FIRST,
-            lambda run: parts(
-                {
-                    "in nine draws of ten every share is at least 1/20": level(
-                        often.on(run), 0.9, 1.0
-                    ),
-                    "the least share": setting("level", shares.on(run)),
-                }
-            ),
-        ),
-    ),
-    "boat.lemB.26.E1.published": each("", lambda run: at_most(last("lost_pairs", run), 0.0)),
-    "boat.lemB.9.margin_monotone.published": counted_as(
-        "inequality",
-        each(SMOOTHED, lambda run: level(last("found_increment", run), 0.0, always=True)),
-    ),
-}
 
 figures = (
     Curves(

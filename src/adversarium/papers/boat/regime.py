@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from adversarium.bounds import Gate, permitted_constants
 from adversarium.data import Clusters
-from adversarium.networks import SmoothedLeakyReLU, TwoLayer
+from adversarium.networks import Perceptron, SmoothedLeakyReLU, TwoLayer
 from adversarium.plans import Run, Trial
 from adversarium.plans.run import Task
 
@@ -20,8 +20,10 @@ def gates(run: Task) -> Sequence[Gate]:
     if isinstance(run, Trial):
         return _of_sizes(run)
     data, network = run.data, run.network
-    if not isinstance(data, Clusters):
+    if not isinstance(data, Clusters) or not isinstance(network, TwoLayer | Perceptron):
         return ()
+    if not data.mu:  # no signal: every inequality with ‖μ‖ below is out of reach
+        return (Gate("‖μ‖", 0.0, low=math.ulp(0.0)),)
     noise = data.marginal
     sd = math.sqrt(noise.var)
     mu, alpha = data.mu / sd, _reach(run) / sd
@@ -39,7 +41,8 @@ def gates(run: Task) -> Sequence[Gate]:
     told.append(Gate("‖μ‖/α", mu / alpha if alpha else math.inf, low=1.0))
     if isinstance(network, TwoLayer):
         spread = network.omega * math.sqrt(network.m * float(data.d))
-        told.append(Gate("η/(ω√(md))", run.eta / spread if spread else math.inf, low=1.0 - 1e-9))
+        step = sd * run.eta / spread if spread else math.inf  # η and ω in the same units
+        told.append(Gate("η/(ω√(md))", step, low=1.0 - 1e-9))
     told += [
         Gate("λ of the noise (strongly log-concave)", noise.lam, low=0.0),
         Gate("ψ₂ of the noise (Definition 2.1: 1, these runs rescaled)", noise.psi2),

@@ -61,7 +61,8 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
             axis.set_yscale("log")
             log_ticks(axis.yaxis)
         moments = {**figure.lines, **_moments(figure, run, rows)}
-        levels = {k: v(run.task) if callable(v) else v for k, v in figure.levels.items()}
+        known = {k: v(run.task) if callable(v) else v for k, v in figure.levels.items()}
+        levels = {k: v for k, v in known.items() if math.isfinite(v)}
         high_up = marks(axis, moments, levels)
         lines += [(run.label, text, "", value, "", "") for text, value in levels.items()]
         axis.set_xlabel(typeset(figure.x_label))
