@@ -44,7 +44,8 @@ def test_a_state_belongs_to_its_result(monkeypatch):
 
 
 def read(rng):
-    return {"x": float(open("late.txt", encoding="ascii").read())}
+    with open("late.txt", encoding="ascii") as file:
+        return {"x": float(file.read())}
 
 
 def test_a_file_that_comes_later_is_read(tmp_path, monkeypatch):
