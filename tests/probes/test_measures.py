@@ -95,6 +95,7 @@ MADE = {
 HOMES = {
     "cluster_constants": "clusters",
     "cluster_errors": "clusters",
+    "unit_bounds": "clusters",
     "margins": "margins",
     "memorisation": "patches",
     "open_constants": "patches",

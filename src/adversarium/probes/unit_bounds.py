@@ -49,7 +49,7 @@ class NeededConstant:
         data, rule = scene.data, scene.setting.rule
         n, d, m, mu = rule.n, float(data.d), len(look.a), data.mu
         away = look.W - memory.first
-        log_p = math.log(3 / m) - 11 * math.log(d / n)
+        log_p = min(math.log(3 / m) - 11 * math.log(d / n), math.log(0.5))
         lowest = look.a * (away @ look.mean) - _quantile(log_p) * away.norm(dim=-1)
         scale = self.c7 * rule.eta / math.sqrt(m) * memory.G[:, None]
         noise = math.sqrt(d * math.log(d * m / n) / n)
@@ -68,7 +68,7 @@ def _quantile(log_p: float) -> float:
     """The z with log Φ(−z) = log_p, by halving: far below what a probability can hold.
 
     >>> round(_quantile(math.log(0.5)), 6), round(_quantile(-200.0), 2)
-    (0.0, 19.82)
+    (0.0, 19.8)
     """
     low, high = 0.0, 10 + math.sqrt(-2 * log_p)
     for _ in range(80):
