@@ -256,7 +256,7 @@ class Node:
         self.me = self
 
 
-def test_a_part_that_holds_itself_is_told(call, tmp_path):
+def test_a_part_that_holds_itself_is_told():
     with pytest.raises(ValueError, match="Node holds itself"):
         _ = av.Trial(function=called, parameters={"node": Node()}).dynamics
 

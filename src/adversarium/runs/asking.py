@@ -38,7 +38,7 @@ def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
 
 
 def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
-    """Refuses a check or a figure of what no trial of a user's plan returned."""
+    """Refuses a check of what no trial of a user's plan returned."""
     if experiment.file is None:
         return
     for id in ids:

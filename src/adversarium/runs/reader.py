@@ -110,9 +110,7 @@ def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for name, value in other.items():
             if name == "seconds":
                 whole[name] += value
-            elif name not in ("refused", "time", "first") and str(value) not in str(
-                whole.get(name, "")
-            ):
+            elif name not in _OF_EACH and str(value) not in str(whole.get(name, "")):
                 whole[name] = f"{whole[name]} and {value}" if name in whole else value
     return whole
 

@@ -79,13 +79,7 @@ class Plane:
             axis.plot(
                 *theorem.T, color="black", linestyle="--", linewidth=1.6, label=label, zorder=4
             )
-        for side in (axis.xaxis, axis.yaxis):
-            side.axes.set(**{f"{side.axis_name}scale": "log"})
-        axis.set_xlim(*_edges(self.x)[[0, -1]])
-        axis.set_ylim(*_edges(self.y)[[0, -1]])
-        log_ticks(axis.xaxis)
-        log_ticks(axis.yaxis)
-        axis.set(xlabel=typeset(self.names[0]), ylabel=typeset(self.names[1]))
+        _on_log_axes(axis, self.x, self.y, self.names)
         if line is not None or len(theorem):
             axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         headed(picture, title)
@@ -153,17 +147,22 @@ class Map:
             through = middle[1] * (self.x / middle[0]) ** printed
             label = f"printed power {printed:g} (no constant is printed)"
             named += axis.plot(self.x, through, color=PRINTED, linestyle="-.", label=label)
-        axis.set(xscale="log", yscale="log")
-        axis.set_xlim(*_edges(self.x)[[0, -1]])
-        axis.set_ylim(*_edges(self.y)[[0, -1]])
-        log_ticks(axis.xaxis)
-        log_ticks(axis.yaxis)
-        axis.set(xlabel=typeset(self.names[0]), ylabel=typeset(self.names[1]))
+        _on_log_axes(axis, self.x, self.y, self.names)
         headed(picture, title)
         picture.colorbar(shown, label=folded(typeset(what), 45))
         picture.legend(handles=named, loc="outside lower center", ncols=2, frameon=False,
                        fontsize=8)  # fmt: skip
         return picture
+
+
+def _on_log_axes(axis: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
+    """Logarithmic axes that end with the tiles."""
+    axis.set(xscale="log", yscale="log")
+    axis.set_xlim(*_edges(x)[[0, -1]])
+    axis.set_ylim(*_edges(y)[[0, -1]])
+    log_ticks(axis.xaxis)
+    log_ticks(axis.yaxis)
+    axis.set(xlabel=typeset(names[0]), ylabel=typeset(names[1]))
 
 
 def _pale_greys() -> Any:
