@@ -28,18 +28,48 @@ _LARGEST = 64 * 2**20  # bytes of a named file that are read; of a larger one si
 def code_digest(*files: Path) -> str:
     """A digest of files, of the local modules that they import (these in turn), and of the files
     that they name or list: edited code, or an edited table beside it, is another run."""
-    whole = hashlib.sha256()
+    once = getattr(_noted, "digests", None)
+    if once is None:
+        return _digested(files)
+    if files not in once:
+        with noting() as known:
+            once[files] = _digested(files), known
+    digest, known = once[files]
+    _note(*known)
+    return str(digest)
+
+
+def _digested(files: tuple[Path, ...]) -> str:
+    whole, listed = hashlib.sha256(), set[tuple[Path, str, bool]]()
     for one in sources(*files):
         _note(one)
         if one.suffix == ".py":
             changed = one.stat().st_mtime_ns
-            told = (*_environment(one, changed), *_listing(one, changed))
-            whole.update("".join(told).encode())
+            lists = [search for search in _listing(one, changed) if search not in listed]
+            listed |= {*lists}
+            told = (line for search in dict.fromkeys(lists) for line in _entries(*search))
+            whole.update("".join((*_environment(one, changed), *told)).encode())
         whole.update(_content(one))
     return whole.hexdigest()[:12]
 
 
 _noted = threading.local()
+
+
+@contextmanager
+def looked_at_once() -> Iterator[None]:
+    """While it lasts files do not change: one digest serves all who ask for it.
+
+    >>> with looked_at_once():
+    ...     code_digest(Path(__file__)) == code_digest(Path(__file__))
+    True
+    """
+    before = getattr(_noted, "digests", None)
+    _noted.digests = {} if before is None else before
+    try:
+        yield
+    finally:
+        _noted.digests = before
 
 
 @contextmanager
@@ -62,7 +92,13 @@ def noting() -> Iterator[set[Path]]:
 def _note(*files: Path) -> None:
     known = getattr(_noted, "files", None)
     if known is not None:
-        known |= {file.resolve() for file in files}
+        known |= {_real(str(file), os.getcwd()) for file in files}
+
+
+@lru_cache(maxsize=65536)
+def _real(file: str, folder: str) -> Path:
+    """Where a file is, as seen from a folder."""
+    return Path(folder, file).resolve()
 
 
 def named_files(words: Iterable[str]) -> dict[str, str]:
@@ -86,21 +122,16 @@ def sources(*files: Path) -> tuple[Path, ...]:
     """Files, and what they are made of: local modules and the files that their strings name."""
     found: dict[Path, None] = {}
     first = tuple(file.resolve() for file in files)
-    waiting = list(first)
+    waiting, there = list(first), dict[str, frozenset[str]]()
     while waiting:
         one = waiting.pop()
         if one in found or not one.is_file():
             continue
         found[one] = None
         if one.suffix == ".py":
-            waiting += _parts(one, one.stat().st_mtime_ns, tuple(sys.path))
+            imported, words = _said(one, one.stat().st_mtime_ns, tuple(sys.path))
+            waiting += (*imported, *_named(one.parent, words, there))
     return (*first, *sorted(found.keys() - set(first)))
-
-
-def _parts(file: Path, changed: int, path: tuple[str, ...]) -> tuple[Path, ...]:
-    """What one file imports of local code, and which files it names, those that are there now."""
-    imported, words = _said(file, changed, path)
-    return (*imported, *(one for word in words for one in _named(file, word)))
 
 
 @lru_cache(maxsize=1024)
@@ -219,38 +250,40 @@ def _installed() -> frozenset[Path]:
     return frozenset(place.resolve() for place in known)
 
 
-def _named(file: Path, word: str) -> list[Path]:
-    """The files that a string names: beside the code, in the working directory, or, by their last
-    part, in a folder below the code (`here / "tables" / "c.txt"`)."""
-    if not _is_name(word):
-        return []
-    try:
-        places = [
-            file.parent / word,
-            Path(word),
-            *_below(file.parent, int(time.monotonic())).get(Path(word).name, ()),
-        ]
-        return [one.resolve() for one in places if one.is_file() and not _kept(one)]
-    except (OSError, ValueError):
-        return []
+def _named(folder: Path, words: Iterable[str], there: dict[str, frozenset[str]]) -> Iterator[Path]:
+    """The files that strings name: beside the code, in the working directory, or, by their last
+    part, in a folder below the code (`here / "tables" / "c.txt"`). `there` keeps what is in a
+    folder: most strings are no file's name."""
+    below = _below(folder, int(time.monotonic()))
+    homes = (str(folder), os.getcwd())
+    for home in homes:
+        if home not in there:
+            there[home] = frozenset(os.listdir(home))
+    for word in words:
+        plain = os.sep not in word
+        near = [os.path.join(home, word) for home in homes if not plain or word in there[home]]
+        last = word if plain else os.path.basename(word.rstrip("/"))
+        for place in (*near, *below.get(last, ())):
+            if os.path.isfile(place) and not _kept(Path(place)):
+                yield Path(place).resolve()
 
 
-def _listing(file: Path, changed: int) -> Iterator[str]:
+def _listing(file: Path, changed: int) -> Iterator[tuple[Path, str, bool]]:
     """What code can find by listing (in folders that its strings name, by its patterns, and beside
-    it where it goes through a folder): names, sizes and times."""
+    it where it goes through a folder): folders, patterns, and whether below them too."""
     words, calls = _lists(file, changed)
     homes = dict.fromkeys((file.parent.resolve(), Path().resolve()))
     if calls - {"glob", "iglob", "rglob"}:
-        yield from _entries(file.parent, "*", deep=False)
+        yield file.parent, "*", False
     for word, home in itertools.product(filter(_is_name, words), homes):
         at = home / word
         if any(c in word for c in "*?["):
             plain = home if any(c in str(at.parent) for c in "*?[") else at.parent
             folders = plain is home and len(Path(word).parts) > 1  # runs/*/*.txt
             deep = folders or "**" in word or ("rglob" in calls and home == file.parent)
-            yield from _entries(plain, at.name, deep)
+            yield plain, at.name, deep
         elif at.is_dir() and not any(at.resolve() in (home, *home.parents) for home in homes):
-            yield from _entries(at, "*", deep=True)
+            yield at, "*", True
 
 
 @lru_cache(maxsize=1024)
@@ -281,8 +314,8 @@ def _entries(folder: Path, pattern: str, deep: bool) -> Iterator[str]:
         folders[:] = sorted(one for one in folders if one[0] not in "._") if deep else []
         for one in sorted(fnmatch.filter(names, pattern)):
             with suppress(OSError):
-                stat = (Path(place) / one).stat()
-                _note(Path(place) / one)
+                stat = os.stat(os.path.join(place, one))
+                _note(Path(place, one))
                 yield "" if _kept(Path(one)) else f"{one} {stat.st_size} {stat.st_mtime_ns}\n"
         count += len(names)
         if count > _MOST:
@@ -294,15 +327,15 @@ def _is_name(word: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _below(folder: Path, second: int) -> dict[str, tuple[Path, ...]]:
+def _below(folder: Path, second: int) -> dict[str, tuple[str, ...]]:
     """The files of the folders below one, by their names; of the first 5,000; looked up again
     after a second."""
-    found: dict[str, tuple[Path, ...]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     count = 0
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(one for one in folders if one[0] not in "._")
-        for name in names if Path(place) != folder else ():
-            found[name] = (*found.get(name, ()), Path(place) / name)
+        for name in names if place != str(folder) else ():
+            found[name] = (*found.get(name, ()), os.path.join(place, name))
             count += 1
         if count > _MOST:
             break

@@ -104,6 +104,31 @@ def test_a_sleeping_unit_is_woken():
     assert torch.equal(UnitSteps(p=2, radius=radius)(loss, batch, 0, stream(0, "a")), batch.x)
 
 
+@pytest.mark.parametrize("replicas", ((), (2,)))
+def test_the_shortest_of_a_thousand_sleeping_units_is_woken(replicas):
+    """999 longer units look elsewhere and stay asleep; a step along any of them brings nothing."""
+    d, m, radius = 40, 1000, 2.0
+    long = torch.zeros(m - 1, d).double()
+    long[:, 3:] = normal((m - 1, d - 3), stream(0, "units"))
+    long *= 3 / long.norm(dim=-1, keepdim=True)
+    short = 2.5 * torch.eye(d)[2:3].double()
+    a = torch.zeros(m).double()
+    a[-1] = -30.0
+    W = {"w_0": torch.eye(1, d)[0].double(), "w": torch.cat([long, short]), "a": a}
+    W = {name: part.expand(*replicas, *part.shape) for name, part in W.items()}
+    network, y = MixedLearner(m=m, b=4.9), torch.ones(*replicas, 3).double()
+    batch = Points(torch.zeros(*replicas, 3, d).double(), y)
+    batch.x[..., 0] = 2.5
+
+    def loss(x):
+        return -y * network.f(W, x)
+
+    told = guided(loss, network, W, y)
+    moved = UnitSteps(p=2, radius=radius, steps=5)(told, batch, 0, stream(0, "a"))
+    assert (loss(moved) > 0).all()
+    assert ((moved - batch.x).norm(dim=-1) <= radius * (1 + 1e-9)).all()
+
+
 @pytest.mark.parametrize("p", NORMS)
 def test_every_patch_is_maximised_on_its_own(p):
     """Against brute force on a grid of the ball: two patches in the plane."""

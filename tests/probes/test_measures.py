@@ -95,7 +95,7 @@ MADE = {
 HOMES = {
     "cluster_constants": "clusters",
     "cluster_errors": "clusters",
-    "unit_bounds": "clusters",
+    "needed_constant": "clusters",
     "margins": "margins",
     "memorisation": "patches",
     "open_constants": "patches",

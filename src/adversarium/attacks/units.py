@@ -5,6 +5,7 @@ its network's units look along, and what every patch adds; without that these at
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -33,10 +34,20 @@ def _along(direction: Tensor, x: Tensor) -> Tensor:
     return direction.view(*direction.shape[:-1], *middle, direction.shape[-1]).expand_as(x)
 
 
+def _of_points(directions: Tensor, index: Tensor, x: Tensor) -> Tensor:
+    """The direction with that index, (c, *S, d), for every point."""
+    if directions.ndim == 2:  # no replicas
+        return directions[index]
+    replica = torch.arange(len(x), device=x.device).view(-1, *[1] * (index.ndim - 1))
+    return directions[index, replica]
+
+
 @dataclass(frozen=True, kw_only=True)
 class UnitSteps(InBall):
     """A full step towards every unit, asleep or not, then one along the gradient that is found
     there (w_j − y w_0 for a threshold unit beside a linear part), then an ascent from the best.
+    Of more than `units` units each point follows the gradients of those whose step brings most,
+    and of those whose step brings most beyond the slope at x: what sleeps shows there.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -50,7 +61,7 @@ class UnitSteps(InBall):
 
     p: float = math.inf
     radius: float
-    units: int = 128  # the longest
+    units: int = 128  # whose gradients are followed, by either measure
     opposites: bool = True  # and steps away from them; a threshold unit needs none
     steps: int = 20
     loss: str = "logit_difference"
@@ -62,10 +73,10 @@ class UnitSteps(InBall):
         if directions is None or directions.ndim != x.ndim:  # patches have an axis more
             return x
         self.ball.check(x)
-        values = loss(x).detach()
+        values, slope = climb(loss, x)
         awake = Best(x, torch.full_like(values, -math.inf))
-        for direction in _longest(directions, self.units, self.opposites):
-            z = self.ball.steepest(x, _along(direction, x), values.ndim)
+        for direction in self._followed(loss, x, values, slope, directions):
+            z = self.ball.steepest(x, direction, values.ndim)
             height, g = climb(loss, z)
             awake = awake.offer(z, height)
             z = self.ball.steepest(x, g, values.ndim)
@@ -73,6 +84,24 @@ class UnitSteps(InBall):
         ascent = APGD(p=self.p, radius=self.radius, steps=self.steps, restarts=1, box=self.box)
         last = ascent.ascent(loss, x, awake.x)
         return Best(x, values).offer(last.x, last.height).x
+
+    def _followed(
+        self, loss: Loss, x: Tensor, values: Tensor, slope: Tensor, directions: Tensor
+    ) -> Iterator[Tensor]:
+        """Directions whose gradients are followed, one a point: all, or the most promising."""
+        every = _longest(directions, directions.shape[-2], self.opposites)
+        if directions.shape[-2] <= self.units:
+            yield from (_along(direction, x) for direction in every)
+            return
+        heights, beyond = [], []
+        for direction in every:
+            z = self.ball.steepest(x, _along(direction, x), values.ndim)
+            heights.append(loss(z).detach())
+            straight = ((z - x) * slope).flatten(values.ndim).sum(-1)
+            beyond.append(heights[-1] - values - straight)
+        for gain in (torch.stack(heights), torch.stack(beyond)):
+            for index in gain.topk(self.units, dim=0).indices:
+                yield _of_points(every, index, x)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +200,7 @@ class _Patches:
 
         best = Best(x, self.clean[..., rival])
         for index in self.ranked[..., rival]:
-            z = ball.steepest(x, self._chosen(index), lead)
+            z = ball.steepest(x, _of_points(self.directions, index, x), lead)
             height, g = climb(value, z)
             best = best.offer(z, height)
             z = ball.steepest(x, g, lead)
@@ -181,14 +210,6 @@ class _Patches:
             again = ascent.ascent(value, x, start)
             best = best.offer(again.x, again.height)
         return best
-
-    def _chosen(self, index: Tensor) -> Tensor:
-        """The direction with that index, for every patch."""
-        x = self.x
-        if self.directions.ndim == 2:  # no replicas
-            return self.directions[index]
-        replica = torch.arange(len(x), device=x.device).view(-1, *[1] * (index.ndim - 1))
-        return self.directions[index, replica]
 
 
 def allotted(gains: Tensor) -> Tensor:

@@ -55,6 +55,7 @@ from adversarium.probes.memorisation import (
     predicted_times,
     signals,
 )
+from adversarium.probes.needed_constant import NeededConstant
 from adversarium.probes.open_constants import (
     OpenConstants,
     fresh_shares,
@@ -86,7 +87,6 @@ from adversarium.probes.two_features import (
     nonrobust_total,
     outputs,
 )
-from adversarium.probes.unit_bounds import NeededConstant
 
 __all__ = [
     "At",

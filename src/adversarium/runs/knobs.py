@@ -13,6 +13,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Read, Run, Task, Trial
 from adversarium.plans.words import word, word_of
 from adversarium.runs.changes import apart
+from adversarium.sources import looked_at_once
 
 _OWN = ("n", "steps", "eta")  # fields of a run itself; they are no fields of its parts
 _HIDDEN = ("is", "revision", "version")
@@ -101,6 +102,7 @@ class _Missed:
         return f"{self.label or 'the run'} ({name} = {shown(self.value)} there)"
 
 
+@looked_at_once()
 def reaching(
     experiment: Experiment,
     preset: str,

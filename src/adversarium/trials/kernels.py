@@ -133,7 +133,7 @@ def harmonics(rng: Generator, activation: Any, d: int, most: int = 41) -> Number
     >>> [round(c, 4) for c in told["coefficients"].values[:5]]
     [0.5, 0.4503, 0.25, 0.0468, 0.0]
     """
-    angle, weight = np.polynomial.legendre.leggauss(4000)
+    angle, weight = np.polynomial.legendre.leggauss(500)
     angle, weight = (angle + 1) * math.pi / 2, weight * math.pi / 2
     t = np.cos(angle)
     measure = weight * np.sin(angle) ** (d - 2)

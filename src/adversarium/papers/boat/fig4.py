@@ -12,7 +12,14 @@ Cost: quick 3 s (2 cores); paper 1 min on a GPU.
 import itertools
 import math
 
-from adversarium.papers.boat.figure_runs import PLACES, against_d, along_mu, level_slopes, over_grid
+from adversarium.papers.boat.figure_runs import (
+    PLACES,
+    Radius,
+    against_d,
+    along_mu,
+    level_slopes,
+    over_grid,
+)
 from adversarium.papers.boat.image_runs import (
     ACCURACIES,
     DIGITS,
@@ -34,9 +41,9 @@ quick = dict(seeds=5, source="digits", sides=(4, 6, 8), mus=(0.1, 0.4, 1.0, 2.0)
 paper = dict(seeds=20, source="mnist", m=1000, steps=1000)
 
 
-def plan(m, steps, source, sides=SIDES, mus=MUS, ratio=0.3):
+def plan(m, steps, source, sides=SIDES, mus=MUS, ratio=0.3, reading: Radius = "R1"):
     for side, mu in itertools.product(sides, mus):
-        yield on_images(family_of(source), PLACES, source, side, mu, ratio, m, steps)
+        yield on_images(family_of(source), PLACES, source, side, mu, ratio, m, steps, reading)
 
 
 def _parts() -> dict[str, Check]:

@@ -8,6 +8,7 @@ stand-in whose rows decide nothing about MNIST. `--preset paper --data DIR` need
 Cost: quick 5 s (2 cores); paper 30 s on a GPU.
 """
 
+from adversarium.papers.boat.figure_runs import Radius
 from adversarium.papers.boat.image_runs import MNIST, family_of, on_images
 from adversarium.papers.boat.regime import gates
 from adversarium.plans import Check, Curves, counted_as, last, level, parts, where
@@ -25,11 +26,11 @@ quick = dict(seeds=5, source="digits", m=32, steps=50)
 paper = dict(seeds=20, source="mnist", m=1000, steps=1000)
 
 
-def plan(m, steps, source):
+def plan(m, steps, source, reading: Radius = "R1"):
     for panel, value, (mu, side, ratio) in PANELS:
         at = {"panel": panel, panel: value}
         yield on_images(
-            family_of(source), at, source, side, mu, ratio, m, steps, curves=True
+            family_of(source), at, source, side, mu, ratio, m, steps, reading, curves=True
         )  # fmt: skip
 
 

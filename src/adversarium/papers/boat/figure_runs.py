@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from adversarium.attacks import PGD
-from adversarium.bounds import least_robust_error
 from adversarium.data import Clusters, Gauss
 from adversarium.networks import Perceptron
 from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
@@ -51,6 +50,8 @@ def trained(
     under 20 steps of PGD, as §5 of BOAT has it. Readings of "α/‖μ‖, step α/(5‖μ‖)": radius
     α = ratio·‖μ‖ and step α/5 (R1), both without ‖μ‖ (R2; R3 where the data are divided by it), or
     the step alone without it (R4)."""
+    if reading not in READINGS:
+        raise ValueError(f"reading needs one of {', '.join(READINGS)}, got {reading!r}.")
     radius = ratio if reading == "R2" else ratio * data.mu
     stride = ratio / 5 if reading == "R4" else radius / 5
     moments = (round(steps ** (i / 14)) for i in range(15)) if curves else (EARLY, steps)
@@ -70,6 +71,11 @@ def trained(
     )
 
 
+def printed_at(at: Mapping[str, Any], mu: float) -> dict[str, Any]:
+    """The coordinates of a run whose data are divided by ‖μ‖: it stands at its ‖μ‖ all the same."""
+    return {name: mu if name == "‖μ‖" else place for name, place in at.items()}
+
+
 def on_clusters(
     family: str,
     at: Mapping[str, Any],
@@ -84,12 +90,9 @@ def on_clusters(
     **more: Any,
 ) -> Run:
     """The same on noisy clusters, a tenth of the labels flipped; R3: all divided by ‖μ‖."""
-    if reading not in READINGS:
-        raise ValueError(f"reading needs one of {', '.join(READINGS)}, got {reading!r}.")
     data = Clusters(d=d, mu=mu, beta=BETA, balanced=balanced)
     if reading == "R3":
-        data = replace(data, mu=1.0, marginal=Gauss(1 / mu))
-        at = {name: mu if name == "‖μ‖" else place for name, place in at.items()}
+        data, at = replace(data, mu=1.0, marginal=Gauss(1 / mu)), printed_at(at, mu)
     errors = (ClusterErrors(n=points),)
     return trained(family, at, data, ratio, m, steps, errors, reading=reading, **more)
 
@@ -128,10 +131,8 @@ def clean_ceiling(run: Run) -> float:
 
 
 def _ceiling(run: Run, radius: float) -> float:
-    data = run.data
-    if not isinstance(data.marginal, Gauss) or data.flip in ("near", "far"):
-        return math.nan
-    return 1 - least_robust_error(data.mu, radius, data.beta, data.marginal.sigma)
+    known = run.data.ceiling(2, radius)
+    return known if known < 1 else math.nan
 
 
 def grid_of(

@@ -1,7 +1,9 @@
 """The runs of BOAT's figures on handwritten zeros and ones."""
 
+from dataclasses import replace
+
 from adversarium.data import ZeroOne
-from adversarium.papers.boat.figure_runs import trained
+from adversarium.papers.boat.figure_runs import printed_at, trained
 from adversarium.probes import Error
 
 MNIST, DIGITS = "MNIST", "digits, the stand-in"
@@ -14,11 +16,13 @@ def family_of(source: str) -> str:
     return MNIST if source == "mnist" else DIGITS
 
 
-def on_images(family, at, source, side, mu, ratio, m, steps, **more):
-    """§5 of BOAT on images of length ‖μ‖ without label noise; all test images of 0 and 1."""
+def on_images(family, at, source, side, mu, ratio, m, steps, reading="R1", **more):
+    """§5 of BOAT on images of length ‖μ‖ (R3: 1) without label noise; all test images of 0, 1."""
     data = ZeroOne(side=side, mu=mu, source=source)
+    if reading == "R3":
+        data, at = replace(data, mu=1.0), printed_at(at, mu)
     errors = Error(n=POINTS[source]), Error(n=POINTS[source], attacks="training")
-    return trained(family, at, data, ratio, m, steps, errors, **more)
+    return trained(family, at, data, ratio, m, steps, errors, reading=reading, **more)
 
 
 def clean_accuracy(run):

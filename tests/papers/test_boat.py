@@ -1,0 +1,108 @@
+"""BOAT's regime, readings and ceilings say what the paper and its errata say."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from adversarium.bounds import least_robust_error, permitted_constants
+from adversarium.data import Clusters, Gauss, Quartic
+from adversarium.papers.boat.families import large_attack, small_attack
+from adversarium.papers.boat.figure_runs import READINGS, clean_ceiling, robust_ceiling
+from adversarium.papers.boat.regime import gates
+from adversarium.plans.catalogue import load
+from adversarium.rng import stream
+
+FIGURES = tuple(f"boat.fig{i}" for i in range(1, 7))
+
+
+@pytest.mark.parametrize("C", (2, 4, 8, 16))
+@pytest.mark.parametrize("family", (small_attack, large_attack))
+def test_a_rung_meets_every_inequality_with_its_constant_and_not_with_much_more(family, C):
+    sizes = family(C)
+    for smooth in (False, True):
+        allowed = permitted_constants(
+            n=sizes.n, d=sizes.d, mu=sizes.mu, alpha=sizes.ratio * sizes.mu, m=sizes.m,
+            beta=min(0.1, 1 / C), smooth=smooth,
+        )  # fmt: skip
+        assert min(allowed.values()) >= C
+        assert min(allowed.values()) <= 1.2 * C
+
+
+@pytest.mark.parametrize(
+    ("smaller", "text"),
+    (
+        ({"d": 400}, "d ≥ C‖μ‖²n"),
+        ({"alpha": 200.0}, "d ≥ Cn²(log(n/δ) + α²)"),
+        ({"beta": 0.4}, "β ≤ 1/C"),
+        ({"n": 2, "m": 10**9}, "n ≥ C log(m/δ)"),
+        ({"eta": 1.0}, "η ≤ 1/(Cd²)"),
+        ({"mu": 50.0}, "‖μ‖² ≥ C max(√(d/n log(md/nδ)), log(n/δ))"),
+        ({"m": 2}, "m ≥ C log(n/δ)"),
+    ),
+)
+def test_each_inequality_is_the_one_that_its_letter_breaks(smaller, text):
+    good = dict(n=20, d=10**7, mu=200.0, alpha=1.0, m=64, beta=0.05, eta=1e-16)
+    before, after = permitted_constants(**good), permitted_constants(**{**good, **smaller})
+    assert before[text] > 3 > after[text]
+
+
+def test_the_published_sizes_lie_outside_of_the_regime():
+    for id in FIGURES[:3]:
+        for run in load(id).tasks("paper"):
+            told = {gate.text: gate for gate in gates(run)}
+            least = next(gate for text, gate in told.items() if text.startswith("C_eff"))
+            assert not least.holds and least.factor < 1
+
+
+def test_the_oracle_has_the_accuracy_that_no_classifier_exceeds():
+    for data, p, radius in (
+        (Clusters(d=12, mu=2.0, beta=0.1), 2, 0.6),
+        (Clusters(d=12, mu=2.0, beta=0.1, marginal=Gauss(0.7), spread=4), 2, 0.6),
+        (Clusters(d=12, mu=2.0, beta=0.1, spread=4), math.inf, 0.3),
+        (Clusters(d=12, mu=2.0, beta=0.1, spread=4, flip="exact"), 1, 0.9),
+    ):
+        batch = data.sample(200_000, stream(0, "test"))
+        w = data.mean / data.mean.norm()
+        dual = torch.linalg.vector_norm(w, 1 / (1 - 1 / p) if p > 1 else math.inf)
+        hit = (batch.y * (batch.x @ w) > radius * dual).double().mean()
+        assert float(hit) == pytest.approx(data.ceiling(p, radius), abs=0.004)
+    wide = Clusters(d=12, mu=2.0, beta=0.1)
+    assert wide.ceiling(2, 2.5) == 0.5
+    assert wide.ceiling(2, 0.6) == 1 - least_robust_error(2.0, 0.6, 0.1)
+
+
+@pytest.mark.parametrize("change", ({"flip": "near"}, {"marginal": Quartic()}))
+def test_where_no_ceiling_is_known_none_is_drawn(change):
+    run = load("boat.fig1").tasks("quick")[0]
+    assert 0.5 <= robust_ceiling(run) < clean_ceiling(run) < 1
+    other = replace(run, data=replace(run.data, **change))
+    assert math.isnan(robust_ceiling(other)) and math.isnan(clean_ceiling(other))
+
+
+@pytest.mark.parametrize("id", FIGURES)
+def test_every_figure_has_the_four_readings_of_the_radius(id):
+    """α/‖μ‖ = r, step α/(5‖μ‖): radius, step and the length of the data's mean."""
+    made = {r: load(id).tasks("quick", reading=r) for r in READINGS}
+    for runs in zip(*(made[r] for r in READINGS), strict=True):
+        one = runs[0]
+        mu, ratio = one.data.mu, one.attack.radius / one.data.mu
+        wanted = {
+            "R1": (ratio * mu, ratio * mu / 5, mu),
+            "R2": (ratio, ratio / 5, mu),
+            "R3": (ratio, ratio / 5, 1.0),
+            "R4": (ratio * mu, ratio / 5, mu),
+        }
+        for reading, run in zip(READINGS, runs, strict=True):
+            told = run.attack.radius, run.attack.step, run.data.mu
+            assert told == pytest.approx(wanted[reading]), (id, reading)
+            assert run.coordinates == one.coordinates  # it stands at the same place of the figure
+    with pytest.raises(ValueError, match="reading needs one of R1, R2, R3, R4, got 'R5'"):
+        load(id).tasks("quick", reading="R5")
+
+
+def test_the_third_reading_divides_the_data_by_the_length_of_their_mean():
+    first, third = (load("boat.fig1").tasks("quick", reading=r)[5] for r in ("R1", "R3"))
+    x, divided = (run.data.sample(7, stream(3, "train")).x for run in (first, third))
+    assert torch.allclose(x / first.data.mu, divided)
