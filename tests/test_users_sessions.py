@@ -1,6 +1,8 @@
 """A long session: what changes between two calls is noticed."""
 
+import math
 import sys
+from dataclasses import dataclass, replace
 
 import pytest
 from torch import nn
@@ -78,3 +80,43 @@ def test_two_helpers_of_one_name_are_refused(call, tmp_path):
 def test_a_module_is_to_be_wrapped():
     with pytest.raises(ValueError, match="wrap it"):
         trained(network=nn.Linear(3, 1))
+
+
+@pytest.mark.parametrize("order", (1, -1))
+def test_a_part_and_a_field_of_it_are_not_both_set(call, order):
+    words = ["data.mu=0.5", "data=clusters(d=8, mu=3.0)"][::order]
+    sets = [word for one in words for word in ("--set", one)]
+    said = call("run", "boat.published", *sets, "--dry-run", status=2)
+    one_sentence(said, "data and data.mu are one thing here; say it inside of data=…")
+
+
+def test_an_alias_and_its_knob_are_both_named(call):
+    said = call("run", "boat.published", "--set", "T=5", "--set", "steps=10", status=2)
+    one_sentence(said, "T and steps are one thing here; give it one value.")
+
+
+class Half:
+    """An attack in single precision."""
+
+    def __call__(self, loss, batch, t, rng):
+        return batch.x.float()
+
+
+@dataclass(frozen=True)
+class Lost(av.data.Clusters):
+    """Points that are no numbers."""
+
+    def sample(self, n, rng):
+        batch = super().sample(n, rng)
+        return replace(batch, x=batch.x * math.nan)
+
+
+def test_another_precision_and_points_that_are_no_numbers_are_named():
+    plain = av.Run(data=av.data.Clusters(d=4, mu=2.0), network=av.networks.TwoLayer(m=2), n=4,
+                   steps=1, eta=0.1, probes=(av.probes.risk,))  # fmt: skip
+    with pytest.raises(
+        RuntimeError, match=r"Half needs to return torch\.float64, as its points are"
+    ):
+        av.run(replace(plain, attack=Half()), [0])
+    with pytest.raises(RuntimeError, match=r"Lost\.sample needs finite x"):
+        av.run(replace(plain, data=Lost(d=4, mu=2.0)), [0])

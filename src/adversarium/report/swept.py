@@ -76,7 +76,11 @@ def _heatmap(path: Path, sweep: Sweep) -> None:
     grid = _column(sweep, "mean").reshape(shape)
     told = what(sweep)
     title, names = f"{sweep.watched}: {told}", (one.name, two.name)
-    planes.heatmap(path, one.values, two.values, grid.T, verdicts.T, names, title, told)
+    x, y = (
+        tuple(v if isinstance(v, (int, float)) else axis.word(v) for v in axis.values)
+        for axis in (one, two)
+    )
+    planes.heatmap(path, x, y, grid.T, verdicts.T, names, title, told)
 
 
 def _line(path: Path, sweep: Sweep) -> None:

@@ -208,9 +208,7 @@ def _told(e: Entry) -> str:
 def print_sweep(sweep: Sweep) -> None:
     """A line a cell, and the boundary where there is one."""
     for cell in sweep.cells:
-        at = ", ".join(
-            f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in cell.set.items()
-        )
+        at = ", ".join(f"{a.name}={a.word(cell.set[a.name])}" for a in sweep.axes)
         number = cell.measured
         told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
         print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")

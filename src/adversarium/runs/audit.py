@@ -269,25 +269,26 @@ def seen_again(
     if rows is None:
         return verdict
     again = judged(doubted, rows)
-    if _failing(verdict) <= _failing(again):
+    once_more = {part.name for part in again.parts if part.word == Word.FAILS}
+    if _failing(verdict) <= once_more:
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
-    if _failing(verdict) & _failing(again) and _failing(verdict) <= set(named_parts(check)):
-        return _partly_seen(verdict, again, len(seeds))
+    if _failing(verdict) & once_more and _failing(verdict) <= set(named_parts(check)):
+        return _partly_seen(verdict, again, once_more, len(seeds))
     told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
     detail = f"{verdict.word} ({verdict.reason}); {told}"
     return replace(verdict, word=Word.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
-def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
+def _partly_seen(verdict: Verdict, again: Verdict, once_more: set[str], seeds: int) -> Verdict:
     """A verdict of which some failing parts were seen again: the others are open."""
     kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
-        if part.name in _failing(verdict) - _failing(again):
+        if part.name in _failing(verdict) - once_more:
             told = found.get(part.name, "")
             reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
             part = replace(part, word=Word.UNDECIDED, reason=reason)
-        elif part.name in _failing(again):
+        elif part.name in once_more:
             part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")
         kept.append(part)
     word = together([part.word for part in kept])

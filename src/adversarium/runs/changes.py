@@ -210,11 +210,13 @@ def apart(
     """Changes as knobs of the plan and as fields of runs, by their own names; each within its
     limits."""
     named: dict[str, Any] = {}
+    first: dict[str, str] = {}
     knobs = _knobs(experiment)
     for given, value in changes.items():
         name = own_name(experiment, given)
         if name in named:
-            raise ValueError(f"{given} and {name} are one thing here; give it one value.")
+            raise ValueError(f"{first[name]} and {given} are one thing here; give it one value.")
+        first[name] = given
         if name in knobs:
             value = _knob(experiment, preset, name, value)
         # a part refuses in its own words what does not fit its fields
@@ -224,6 +226,10 @@ def apart(
         named[name] = value
     turned = {k: v for k, v in named.items() if k in knobs}
     rest = {k: v for k, v in named.items() if k not in knobs}
+    for path in rest:
+        whole = next((part for part in rest if path.startswith(f"{part}.")), None)
+        if whole is not None:
+            raise ValueError(f"{whole} and {path} are one thing here; say it inside of {whole}=…")
     for knob in turned:
         for path in rest:
             if _meet(word(knob, experiment.id).fields, path, rest[path]):

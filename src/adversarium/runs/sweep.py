@@ -4,7 +4,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,23 @@ class Axis:
     name: str
     values: tuple[Any, ...]
     log: bool = False
+
+    def word(self, value: Any) -> str:
+        """A value in words: of a part only the fields in which the axis's parts differ.
+
+        >>> from adversarium.attacks import PGD
+        >>> axis = Axis("attack", tuple(PGD(radius=r) for r in (0.1, 0.2)))
+        >>> axis.word(axis.values[1]), Axis("n", (4, 8)).word(8)
+        ('PGD(radius=0.2)', '8')
+        """
+        if not is_dataclass(value):
+            return f"{value:.4g}" if isinstance(value, float) else str(value)
+        alike = [one for one in self.values if type(one) is type(value)]
+        differ = [
+            f"{f.name}={getattr(value, f.name)}" for f in fields(value)
+            if any(getattr(one, f.name) != getattr(value, f.name) for one in alike)
+        ]  # fmt: skip
+        return f"{type(value).__name__}({', '.join(differ)})"
 
     def between(self, a: Any, b: Any) -> Any:
         """The middle of two values, in the axis's own scale; None where there is none."""

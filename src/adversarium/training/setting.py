@@ -129,6 +129,10 @@ def _told_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
         )
     if not drawn.x.is_floating_point():
         raise ValueError(f"{name}.sample needs x in floating point, got {drawn.x.dtype}.")
+    if not bool(torch.isfinite(drawn.x).all()):
+        raise ValueError(
+            f"{name}.sample needs finite x, got values that are infinite or no numbers."
+        )
     return drawn
 
 

@@ -49,6 +49,10 @@ def perturbed(
         raise ValueError(
             f"{told} needs to return points of the shape {tuple(batch.x.shape)}, got {came}."
         )
+    if made.dtype != batch.x.dtype:
+        raise ValueError(
+            f"{told} needs to return {batch.x.dtype}, as its points are, got {made.dtype}."
+        )
     x = made.detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:

@@ -10,9 +10,24 @@ from adversarium.trials.cluster_events import (
     signal_tails,
     training_events,
 )
+from adversarium.trials.convergence import (
+    converging,
+    free_and_projected,
+    hidden_converging,
+    leaving,
+    orthogonal_times,
+    radii_compared,
+    reaching,
+    transferred,
+)
 from adversarium.trials.counting import SHATTERING, law_of_a_sample, sauer, shattering, vc_orders
 from adversarium.trials.cubic import cubic_form, cubic_identities, signal_alone
 from adversarium.trials.densities import density_powers
+from adversarium.trials.depths import (
+    deep_paths,
+    depth_times,
+    proof_steps,
+)
 from adversarium.trials.descents import certified_step, regret_of_descent
 from adversarium.trials.explicit import (
     classifiers,
@@ -117,6 +132,17 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "converging",
+    "free_and_projected",
+    "hidden_converging",
+    "leaving",
+    "orthogonal_times",
+    "radii_compared",
+    "reaching",
+    "transferred",
+    "deep_paths",
+    "depth_times",
+    "proof_steps",
     "certified_step",
     "regret_of_descent",
     "curvature_pairs",

@@ -2,13 +2,14 @@
 certified surrogate."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from adversarium.attacks import FiniteAttack
-from adversarium.attacks.finite import option_losses
+from adversarium.attacks.finite import chosen
 from adversarium.data import SphereBatch, SpherePoints
 from adversarium.networks import TwoLayer
 from adversarium.rng import coins, normal
@@ -17,21 +18,33 @@ from adversarium.training.objectives import pseudo_huber
 from adversarium.trials.paired import FAR
 from adversarium.trials.relu_norms import on_sphere
 
+Loss = Callable[[Tensor, Tensor], Tensor]
 
-def robust_loss(network: TwoLayer, W: Tensor, batch: SphereBatch) -> Tensor:
+
+def member_losses(network: Any, W: Tensor, batch: SphereBatch, loss: Loss = pseudo_huber) -> Tensor:
+    """ℓ(f(W, x'), y_i) of every member x' of every set, (n, K)."""
+    n, K, _ = batch.options.shape
+    outputs = network.f(W, batch.options.flatten(0, 1)).view(n, K)
+    return loss(outputs, batch.y[:, None].expand(n, K))
+
+
+def robust_loss(network: Any, W: Tensor, batch: SphereBatch, loss: Loss = pseudo_huber) -> Tensor:
     """L_*(W) = mean_i max_{x' ∈ B(x_i)} ℓ(f(W, x'), y_i), Def. 3.4 of CONV: exact here."""
-    told = option_losses(lambda x: pseudo_huber(network.f(W, x), batch.y), batch.options)
-    return told.amax(-1).mean(-1)
+    return member_losses(network, W, batch, loss).amax(-1).mean(-1)
 
 
 def attacked(
-    rule: str, network: TwoLayer, W: Tensor, batch: SphereBatch, t: int, rng: Generator
-) -> Tensor:
+    rule: str, network: Any, W: Any, batch: SphereBatch, t: int, rng: Generator,
+    loss: Loss = pseudo_huber,
+) -> Tensor:  # fmt: skip
     """Where an attack by a rule takes the points; `identity` leaves them."""
     if rule == "identity":
         return batch.x
+    if rule in ("exact", "anti"):  # all members in one call
+        told = member_losses(network, W, batch, loss)
+        return chosen(batch.options, told.argmax(-1) if rule == "exact" else told.argmin(-1))
     attack = FiniteAttack(rule=rule)  # type: ignore[arg-type]
-    return attack(lambda x: pseudo_huber(network.f(W, x), batch.y), batch, t, rng)
+    return attack(lambda x: loss(network.f(W, x), batch.y), batch, t, rng)
 
 
 def surrogate(network: TwoLayer, W: Tensor, x: Tensor, y: Tensor) -> Tensor:

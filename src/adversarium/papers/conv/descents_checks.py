@@ -1,0 +1,239 @@
+"""The checks of CONV's Theorem 5.1 and what follows from it."""
+
+import itertools
+import math
+
+import numpy as np
+
+from adversarium.papers.conv.orders import bounded
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Reading,
+    Rows,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    every,
+    exponent,
+    frequency,
+    given,
+    in_regime,
+    last,
+    level,
+    ordering,
+    parts,
+    quantity,
+    setting,
+    where,
+)
+
+RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
+OTHERS = ("quadratic ReLU", "erf", "shifted")
+MEMBERS = (1, 2, 3, 5, 9)  # of every set, the training attack's
+SHARES = (0.5, 1.0, 2.0)  # of the free path, projected onto
+# ε: R; some W of B(R) has L_* ≤ ε/2
+NEEDED = {
+    0.3: 1.65,
+    0.2: 2.05,
+    0.15: 2.35,
+    0.1: 2.65,
+    0.075: 2.9,
+}
+STARTS = 27  # a seed and attack, where a frequency of 0.99 is judged
+
+
+def _says(run: Rows) -> np.ndarray:
+    """Whether ε says something at any R: the start has more than ε to gain."""
+    made: np.ndarray = (run.last("room") > 0).any(-1).astype(float)
+    return made
+
+
+def _gap(name: str) -> Reading:
+    def worst(run: Rows) -> np.ndarray:
+        seen = np.where(run.last("room") > 0, run.last(name), -math.inf)
+        made: np.ndarray = seen.max(-1)
+        return made
+
+    return Reading(f"largest {name} over R", worst, (name, "room"))
+
+
+says = Reading("ε says something", _says, ("room",))
+
+
+def certified(meant: Where) -> Check:
+    """The certified gap is at most ε at every R where that says something."""
+    return each(meant, lambda run: given(says.on(run), at_most(_gap("gap/ε").on(run), 1.0)))
+
+
+def _whole(name: str, of) -> Reading:
+    return Reading(f"{of.__name__} {name}", lambda run: of(run.last(name), axis=-1), (name,))
+
+
+def _ratio(m: int, radius: float) -> dict[str, Check]:
+    """What identity and anti leave, beside what the exact attack does."""
+
+    def at(rule: str) -> Where:
+        return where("transfer", m=m, radius=radius, A=rule)
+
+    return {
+        f"m = {m}, radius {radius:g}: L_* after {rule} training is larger than after exact": every(
+            level(last("L_A", at(rule)), high=1e-3),
+            ordering(last("L_*", at(rule)), than=last("L_*", at("exact"))),
+        )
+        for rule in ("identity", "anti")
+    }
+
+
+def _neighbours(m: int) -> dict[str, Check]:
+    return {
+        f"m = {m}: {many} members against {few}": ordering(
+            last("L_*", where("nested", m=m, K=few)), than=last("L_*", where("nested", m=m, K=many))
+        )
+        for few, many in itertools.pairwise(MEMBERS)
+    }
+
+
+def _free(meant: Where) -> Check:
+    most = _whole("free − projected", np.max)
+    return each(meant, lambda run: at_most(most.on(run), 1e-9))
+
+
+def _left(number: str) -> Check:
+    return each(
+        where("leaving"),
+        lambda run: given(last("left", run), at_most(last(number, run), float(number == "gap"))),
+    )
+
+
+def _often(rows: Evidence) -> np.ndarray:
+    """Starts that reach ε = 0.3, a seed of every attack."""
+    return np.concatenate([STARTS * run.last("reached") for run in rows.where(_LARGEST)])
+
+
+def _least_step(run: Rows) -> np.ndarray:
+    """How much the next optimum is more than the one before, at least."""
+    made: np.ndarray = (run.last("low")[..., 1:] - run.last("high")[..., :-1]).max(-1)
+    return made
+
+
+refuted = Reading("largest certified rise from R to the next", _least_step, ("low", "high"))
+_LARGEST = where("reaching", **{"1/ε": 3.333})
+reached = quantity("starts that reach ε = 0.3, all attacks", _often, Need(_LARGEST, ("reached",)))
+
+checks: dict[str, Check] = {
+    "conv.thm5.1": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in RULES},
+                **{f"{name}": certified(where("activations", s=name)) for name in OTHERS},
+                "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
+                "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),
+                "the order R² is attained (orthogonal sets): power of R² in t": exponent(
+                    "power of R² in the time to ε", "t", "K", where("orthogonal", A="cycle"),
+                    1.0, 0.1,
+                ),
+                "t = 0 … T − 1, as the proof has it, told": setting(
+                    "inequality",
+                    _gap("gap/ε, proved").on(where("circle", A="exact", m=1024, α=0.1)),
+                ),
+            }
+        ),
+    ),
+    "conv.thm5.1.case2": counted_as(
+        "inequality",
+        parts(
+            {
+                "the gap is at most αG²/2 when the descent has left B(3R)": _left("gap"),
+                "d > 2R there": _left("2R − d"),
+                "R² ≤ d²/S there": _left("R² − d²/S"),
+                "it does leave (R = 0.1, 0.3)": every(
+                    *(each(where("leaving", R=R), lambda run: level(last("left", run), 0.5))
+                      for R in (0.1, 0.3))
+                ),
+            }
+        ),
+    ),
+    "conv.fn13": certified(where("start on a sphere")),
+    "conv.rem4.1b": counted_as(
+        "inequality",
+        parts(
+            {
+                f"{name}: each larger R has a smaller optimum, certified": at_most(
+                    refuted.on(where(family)), 0.0,
+                    proof=_whole("step", np.max).on(where(family)),
+                )
+                for name, family in (
+                    ("two layers, R = 1, 2, 3", "radii"), ("ReLU, R = ½, 1, 2", "radii, ReLU"),
+                )
+            }
+        ),
+    ),
+    "conv.rem4.1a": counted_as(
+        "ordering", parts({k: v for m in (256, 1024, 4096) for k, v in _neighbours(m).items()})
+    ),
+    "conv.sec7.transfer": counted_as(
+        "ordering",
+        parts(
+            {
+                k: v
+                for m, radius in itertools.product((64, 256, 1024), (0.1, 0.2, 0.4))
+                for k, v in _ratio(m, radius).items()
+            }
+        ),
+    ),
+    "conv.cor5.1": counted_as(
+        "exponent",
+        parts(
+            {
+                **{
+                    f"ε is reached within 4R²/(εα) steps, {rule} attack": each(
+                        where("reaching", A=rule),
+                        lambda run: every(
+                            in_regime(Reading("(ε/2)/L_* of a W of B(R)",
+                                              lambda r: 1 / r.last("reference"),
+                                              ("reference",)).on(run), 1.0),
+                            at_most(last("least/ε", run), 1.0),
+                        ),
+                    )
+                    for rule in RULES
+                },
+                "with probability 0.99 at ε = 0.3, all attacks together": frequency(
+                    reached, STARTS, 0.99
+                ),
+                "t ∝ R² on orthogonal sets, exact attack": exponent(
+                    "power of R² in the time to ε", "t", "K", where("orthogonal", A="exact"),
+                    1.0, 0.05,
+                ),
+                "t εα/R² as ε falls, identity attack, told": setting(
+                    "exponent",
+                    *(last("t εα/R²", where("reaching", A="identity", **{"1/ε": k}))
+                      for k in (3.333, 5, 6.667, 10)),
+                ),
+            }
+        ),
+    ),
+    "conv.rem5.1.proj": counted_as(
+        "level",
+        parts(
+            {
+                "two layers: free descent ends no higher than projected": _free(where("free")),
+                "deep, in half of the free path's ball: free ends lower": each(
+                    where("deep"), lambda run: level(last("free − projected, half", run), high=0.0)
+                ),
+                **{
+                    f"deep: the free path does not grow with m, H = {H}": bounded(
+                        "path", "m", where("deep", H=H), 0.05
+                    )
+                    for H in (1, 2, 4)
+                },
+                "deep: no descent diverges": each(
+                    where("deep"), lambda run: at_most(last("last/first", run), 1.0)
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip
