@@ -4,6 +4,7 @@ import math
 
 from adversarium.data import Gauss
 from adversarium.networks import LeakyReLU, SmoothedLeakyReLU
+from adversarium.papers.boat import fig1_checks, tradeoffs
 from adversarium.trials import cluster_events, overlaps, two_layer
 from tests.planted.bugs import Bug, Plant, derived, scaled, swapped
 
@@ -43,7 +44,38 @@ def _single(original, self, z):
     return original(self, z).float().double()
 
 
+def _transposed(original, rows, x, y, number):
+    return original(rows, y, x, number)
+
+
+def _lower(original, *sizes):
+    return tuple(accuracy - 0.05 for accuracy in original(*sizes))
+
+
+def _upside_down(original, *what):
+    x, y, made = original(*what)
+    return x, y[::-1], made
+
+
 BUGS = (
+    Bug(
+        "‖μ‖ and d of a map exchanged",
+        swapped(fig1_checks, "grid_of", _transposed),
+        turns=("boat.fig1.levels",),
+        reading=True,
+    ),
+    Bug(
+        "predicted accuracies 0.05 too low",
+        swapped(fig1_checks, "lazy_accuracies", _lower),
+        turns=("boat.fig1.refined",),
+        reading=True,
+    ),
+    Bug(
+        "dimensions of a map in reverse",
+        swapped(tradeoffs, "grid_of", _upside_down),
+        turns=("boat.fig3.tradeoff",),
+        reading=True,
+    ),
     Bug(
         "points matched within α, not 2α",
         swapped(overlaps, "matched", _closer),

@@ -59,7 +59,7 @@ def plan(
 figures = (
     Powers(
         name="depth",
-        title="Theorem 4.1: steps until the gap is ε, over the printed T",
+        title="Theorem 4.1: steps to ε over the printed T",
         number=end("t mεα/R²"),
         sweeps={"H": where("depths")},
         claimed={"H": 0},
