@@ -294,7 +294,7 @@ LIMITS = {
     "rnrf.fig3 --set attack.radius=1e400": "radius needs a finite number, got inf.",
     "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
     "rnrf.fig3 --set m=3 --set m=4": "--set names m twice",
-    "rnrf.fig3 --set eps=1 --set ε=2": "ε and eps are one thing here",
+    "rnrf.fig3 --set eps=1 --set ε=2": "eps and ε are one thing here",
     "rnrf.fig3 --seeds 3,99999999999999999999999": "--seeds takes seeds up to 9223372036854775807",
 }
 

@@ -87,7 +87,7 @@ TOY = {
         rules=("exact",),
         more=(),
         leave=(0.1,),
-        compared=(),
+        compared=(16,),
         members=(2, 4),
         eps=(0.3,),
         starts=1,
@@ -96,6 +96,7 @@ TOY = {
         nested=(16,),
         free=(16,),
         deep=(16,),
+        steps=20,
     ),
     "conv.deep": dict(
         sizes=((64, 1.0, 0.6),),
@@ -105,6 +106,9 @@ TOY = {
         layers=(1, 2),
         widths=(16, 32),
         logistic=(16,),
+    ),
+    "conv.features": dict(
+        counts=(8, 16), kinds=("any",), draws=1, more=(5,), eps=(0.2,), rooms=(1.0,)
     ),
     "conv.norms": dict(widths=(16, 32), depths=(1, 2), draws=10),
     "conv.eq16": {"m": (16,), "rules": ("exact", "random"), "steps": 4},

@@ -6,7 +6,7 @@ import pytest
 
 import adversarium.trials as room
 from adversarium.data import Gauss, MarginMixture, PatchData, TwoFeaturePatches
-from adversarium.networks import LeakyReLU, QuadraticReLU, ReLU, Softplus
+from adversarium.networks import LeakyReLU, QuadraticReLU, ReLU, SmoothedReLU, Softplus
 from adversarium.rng import stream, uniform
 from adversarium.sockets import Along, Numbers
 from adversarium.trials import explicit
@@ -22,6 +22,9 @@ TOY = {
     "gradient_sizes": dict(activation=QuadraticReLU(), m=2048, share=0.001, r=1.0),
     "loss_flags": dict(loss="square"),
     "open_arc": dict(activation=Softplus(), m=4, points=16),
+    "built_networks": dict(activation=SmoothedReLU(b=2.0), eps=0.5, room=0.1),
+    "feature_errors": dict(activation=SmoothedReLU(b=2.0), kind="near", M=4),
+    "section_identities": dict(activation=SmoothedReLU(b=2.0), d=2),
     "converging": dict(activation=Softplus(), rule="exact", m=8, alpha=0.8, radii=(0.5,)),
     "deep_paths": dict(m=8, H=2, steps=3),
     "depth_times": dict(m=16, H=2, R=1e-5),

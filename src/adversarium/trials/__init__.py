@@ -37,6 +37,7 @@ from adversarium.trials.explicit import (
     shattered_cells,
 )
 from adversarium.trials.feature_networks import explicit_networks, masking, separated_networks
+from adversarium.trials.features import built_networks, feature_errors, section_identities
 from adversarium.trials.flatness import (
     constant_gaps,
     first_order,
@@ -132,6 +133,9 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "built_networks",
+    "feature_errors",
+    "section_identities",
     "converging",
     "free_and_projected",
     "hidden_converging",

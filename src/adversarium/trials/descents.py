@@ -21,7 +21,7 @@ from adversarium.trials.relu_norms import on_sphere
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 
-def member_losses(network: Any, W: Tensor, batch: SphereBatch, loss: Loss = pseudo_huber) -> Tensor:
+def member_losses(network: Any, W: Any, batch: SphereBatch, loss: Loss = pseudo_huber) -> Tensor:
     """ℓ(f(W, x'), y_i) of every member x' of every set, (n, K)."""
     n, K, _ = batch.options.shape
     outputs = network.f(W, batch.options.flatten(0, 1)).view(n, K)

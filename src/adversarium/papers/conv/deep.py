@@ -18,7 +18,7 @@ from adversarium.trials import converging, depth_times, hidden_converging, proof
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
-quick = dict(seeds=3, sizes=SIZES[2:3], attacks=("exact", "identity"), sets=(), depths=(1, 2, 4, 8),
+quick = dict(seeds=5, sizes=SIZES[2:3], attacks=("exact", "identity"), sets=(), depths=(1, 2, 4, 8),
              layers=(1, 2, 4, 8), widths=(64, 128, 256, 512), logistic=(256,))  # fmt: skip
 paper = dict(seeds=20)
 

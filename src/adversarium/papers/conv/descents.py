@@ -39,7 +39,7 @@ SMOOTHED = SmoothedReLU(b=2.0)
 ACTIVATIONS = dict(zip(OTHERS, (QuadraticReLU(), Erf(), Shifted(b=4.0, c=0.5)), strict=True))
 RADII = {64: (1.0,), 256: (1.0, 2.0), 1024: (1.0, 2.0, 3.0), 4096: (1.0, 2.0, 3.0, 4.0)}
 
-quick = dict(seeds=3, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
+quick = dict(seeds=5, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
              leave=(0.1,), compared=(), members=(4, 8, 16, 32), eps=(0.3,), starts=1,
              far=(64,), radii=(0.2,), nested=(), free=(64,), deep=())  # fmt: skip
 paper = dict(seeds=20)
@@ -49,7 +49,7 @@ def plan(
     widths=(64, 256, 1024, 4096), alphas=(0.025, 0.1, 0.4), rules=RULES, more=(256, 1024, 4096),
     leave=(0.1, 0.3, 0.9), compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
     starts=STARTS, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4), nested=(256, 1024, 4096),
-    free=(64, 256, 1024), deep=(64, 128, 256, 512),
+    free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters)
@@ -93,11 +93,11 @@ def plan(
     for m, radius, rule in itertools.product(far, radii, ("exact", "identity", "anti")):
         at = {"m": Read("m"), "radius": Read("radius"), "A": Read("rule")}
         yield trial("transfer", transferred, at, activation=s, rule=rule, m=m, alpha=1.0,
-                    steps=1500, radius=radius)  # fmt: skip
+                    steps=steps, radius=radius)  # fmt: skip
     for m, count in itertools.product(nested, MEMBERS):
         at = {"m": Read("m"), "K": Read("members")}
         yield trial("nested", transferred, at, activation=s, rule="exact", m=m, alpha=1.0,
-                    steps=400, radius=0.2, members=count)  # fmt: skip
+                    steps=min(400, steps), radius=0.2, members=count)  # fmt: skip
     for m, rule in itertools.product(free, ("exact", "identity", "cycle")):
         at = {"m": Read("m"), "A": Read("rule")}
         yield trial("free", free_and_projected, at, activation=s, rule=rule, m=m, alpha=0.1,

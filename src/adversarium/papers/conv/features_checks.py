@@ -1,0 +1,95 @@
+"""The checks of CONV's random features."""
+
+from adversarium.papers.conv.orders import bounded
+from adversarium.plans import (
+    Check,
+    Where,
+    counted_as,
+    each,
+    every,
+    frequency,
+    identity,
+    last,
+    level,
+    parts,
+    setting,
+    where,
+)
+
+KINDS = ("one", "near", "any")
+DRAWS = 45  # a seed: 900 of twenty
+EPS, ROOMS = (0.2, 0.1, 0.05), (0.25, 0.5, 1.0)
+
+
+def _kept(meant: Where, least: float) -> Check:
+    return each(meant, lambda run: frequency(last("kept", run), DRAWS, least))
+
+
+checks: dict[str, Check] = {
+    "conv.lemC.1": counted_as(
+        "inequality",
+        parts(
+            {
+                "E[⟨u, x⟩s'] = Σβ_t K(·, x_t)": each(
+                    where("sections"), lambda run: identity(last("function", run), 1e-5)
+                ),
+                "E|u|² = |h|²": each(
+                    where("sections"), lambda run: identity(last("norm", run), 1e-5)
+                ),
+                "|u| at |w| = 100 over |w| = 10, told": setting(
+                    "inequality", last("growth", where("sections", s="smoothed ReLU", d=2))
+                ),
+            }
+        ),
+    ),
+    "conv.propC.1": counted_as(
+        "frequency",
+        parts(
+            {
+                **{
+                    f"at p = 0.01 on the whole circle, h: {kind}": _kept(
+                        where("circle", h=kind), 0.99
+                    )
+                    for kind in KINDS
+                },
+                "its order, √M sup|ĥ − h| over M": bounded(
+                    "scaled", "M", where("circle", h="any"), 0.05
+                ),
+                "d = 5 and 20, on random points, told": setting(
+                    "frequency",
+                    *(last("quotient", where("spheres", d=d, M=512)) for d in (5, 20)),
+                ),
+            }
+        ),
+    ),
+    "conv.thm5.2": counted_as(
+        "existence",
+        parts(
+            {
+                "the programme is solved: violation and duality gap": each(
+                    where("networks"),
+                    lambda run: every(
+                        identity(last("violation", run), 1e-6), identity(last("gap", run), 1e-4)
+                    ),
+                ),
+                **{
+                    f"m = R⁴/ε², ε = {eps:g}: L_* ≤ ε within 1.05 R in 99 of 100 starts": _kept(
+                        where("networks", **{"1/ε": round(1 / eps), "mε²/R⁴": 1.0}), 0.99
+                    )
+                    for eps in EPS
+                },
+                "as printed, without a_r: L_* stays at its start": each(
+                    where("networks"), lambda run: level(last("printed", run), 0.3)
+                ),
+                "smaller widths: starts that serve, told": setting(
+                    "existence",
+                    *(
+                        last("kept", where("networks", **{"1/ε": round(1 / eps), "mε²/R⁴": room}))
+                        for eps in EPS
+                        for room in ROOMS[:2]
+                    ),
+                ),
+            }
+        ),
+    ),
+}

@@ -1,0 +1,192 @@
+"""Random features of CONV's two-layer network: functions h(x) = E[⟨u(w), x⟩ s'(⟨w, x⟩)], their
+samples, and the finite network that is built from the shortest robust interpolant (§5, App. C)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks import TwoLayer
+from adversarium.rng import normal
+from adversarium.sockets import Numbers
+from adversarium.solvers import shortest
+from adversarium.trials.courses import points
+from adversarium.trials.descents import robust_loss
+from adversarium.trials.kernels import gram, kappa
+from adversarium.trials.relu_norms import on_sphere
+
+GRID = 1000  # points of a circle on which errors are looked at
+
+
+@dataclass(frozen=True)
+class Sections:
+    """h = Σ_t β_t K(·, x_t), with u(w) = Σ_t β_t x_t s'(⟨w, x_t⟩).
+
+    >>> from adversarium.networks import Erf
+    >>> h = Sections(Erf(), torch.eye(2).double(), torch.tensor([1.0, 0.0]).double())
+    >>> tuple(h.u(torch.zeros(5, 2).double()).shape)
+    (5, 2)
+    """
+
+    activation: Any
+    centres: Tensor
+    beta: Tensor
+
+    def u(self, w: Tensor) -> Tensor:
+        """u at weights, (M, d)."""
+        made: Tensor = (self.activation.slope(w @ self.centres.T) * self.beta) @ self.centres
+        return made
+
+    def h(self, x: Tensor) -> Tensor:
+        """h by the kernel's closed form."""
+        r = (x @ self.centres.T).clamp(-1, 1)
+        K = r.numpy() * kappa(self.activation, r.numpy().ravel()).reshape(tuple(r.shape))
+        return torch.from_numpy(K) @ self.beta
+
+    def sampled(self, w: Tensor, x: Tensor) -> Tensor:
+        """(1/M) Σ_i ⟨u(w_i), x⟩ s'(⟨w_i, x⟩)."""
+        features = (x @ self.u(w).T) * self.activation.slope(x @ w.T)
+        made: Tensor = features.mean(-1)
+        return made
+
+    def norm(self) -> float:
+        """|h|_H."""
+        K = torch.from_numpy(gram(self.activation, self.centres))
+        return math.sqrt(max(float(self.beta @ K @ self.beta), 0.0))
+
+    def random_feature_norm(self, rng: Generator) -> float:
+        """|h|_RF = sup_w |u(w)|, from below: many directions at four lengths, and the centres'."""
+        ways = torch.nn.functional.normalize(normal((4000, self.centres.shape[1]), rng), dim=1)
+        ways = torch.cat([ways, self.centres, -self.centres])
+        return max(float(self.u(length * ways).norm(dim=1).max()) for length in (1, 4, 16, 256))
+
+
+def drawn_sections(activation: Any, kind: str, d: int, rng: Generator) -> Sections:
+    """One section, five near each other with one sign, or five anywhere with both."""
+    first = on_sphere(d, rng)
+    if kind == "one":
+        return Sections(activation, first[None], torch.ones(1, dtype=torch.float64))
+    spread = 0.3 if kind == "near" else 10.0
+    centres = torch.nn.functional.normalize(first + spread * normal((5, d), rng), dim=1)
+    beta = normal((5,), rng)
+    return Sections(activation, centres, beta.abs() if kind == "near" else beta)
+
+
+def section_identities(rng: Generator, activation: Any, d: int) -> Numbers:
+    """Lemma C.1 of CONV: E[⟨u(w), x⟩s'(⟨w, x⟩)] by quadrature over w against h by the kernel's
+    closed form, and E|u|² against |h|²; how |u| grows from |w| = 10 to |w| = 100 along a centre.
+
+    >>> from adversarium.networks import Erf
+    >>> from adversarium.rng import stream
+    >>> section_identities(stream(0, "example"), Erf(), d=2)["function"] < 1e-6
+    True
+    """
+    nodes, weight = np.polynomial.hermite_e.hermegauss(200 if d == 2 else 64)
+    weight = weight / weight.sum()
+    axes = np.meshgrid(*[nodes] * d, indexing="ij")
+    w = torch.from_numpy(np.stack([a.ravel() for a in axes], -1))
+    p = torch.from_numpy(np.prod(np.meshgrid(*[weight] * d, indexing="ij"), axis=0).ravel())
+    h, x = drawn_sections(activation, "any", d, rng), torch.stack([on_sphere(d, rng)
+                                                                   for _ in range(5)])  # fmt: skip
+    u = h.u(w)
+    told = torch.einsum("m,mn->n", p, (u @ x.T) * activation.slope(w @ x.T))
+    square = float((p * u.square().sum(-1)).sum())
+    far = [float(h.u(length * h.centres[:1]).norm()) for length in (10.0, 100.0)]
+    return {
+        "function": float((told - h.h(x)).abs().max()),
+        "norm": abs(square - h.norm() ** 2),
+        "growth": far[1] / far[0],
+    }
+
+
+def feature_errors(
+    rng: Generator, activation: Any, kind: str, M: int, d: int = 2, p: float = 0.01, draws: int = 1
+) -> Numbers:
+    """Prop. C.1 of CONV: sup |ĥ − h| of M features over C|h|_RF(2√d + √(2 log(1/p)))/√M, the
+    largest of all draws; in how many it is at most 1; √M sup |ĥ − h|/|h|_RF as seen, the mean. On a
+    circle (d = 2) the sup is a grid's, and what the slope can add between its points; in more
+    dimensions that of random points, from below. |h|_RF is from below, which favours no claim.
+
+    >>> from adversarium.networks import SmoothedReLU
+    >>> from adversarium.rng import stream
+    >>> told = feature_errors(stream(0, "example"), SmoothedReLU(b=2.0), "one", M=64)
+    >>> told["quotient"] < 1, told["kept"]
+    (True, 1.0)
+    """
+    h = drawn_sections(activation, kind, d, rng)
+    C, size = max(activation.C1, activation.C2), h.random_feature_norm(rng)
+    bound = C * size * (2 * math.sqrt(d) + math.sqrt(2 * math.log(1 / p))) / math.sqrt(M)
+    if d == 2:
+        angle = torch.arange(GRID, dtype=torch.float64) * (2 * math.pi / GRID)
+        x = torch.stack([angle.cos(), angle.sin()], -1)
+    else:
+        x = torch.nn.functional.normalize(normal((GRID, d), rng), dim=1)
+    known, errors, seen = h.h(x), [], []
+    for _ in range(draws):
+        w = normal((M, d), rng)
+        off = float((h.sampled(w, x) - known).abs().max())
+        seen.append(off)
+        if d == 2:  # |∂(⟨u, x⟩s'(⟨w, x⟩))| ≤ |u|(C1 + C2|w|); E|w| ≤ √d for h itself
+            steep = float((h.u(w).norm(dim=1) * (activation.C1 + activation.C2 * w.norm(dim=1))
+                           ).mean())  # fmt: skip
+            whole = float(h.beta.abs().sum()) * activation.C1
+            steep += whole * (activation.C1 + activation.C2 * math.sqrt(d))
+            off += steep * math.pi / GRID
+        errors.append(off)
+    return {
+        "quotient": max(errors) / bound,
+        "kept": float(sum(error <= bound for error in errors)),
+        "scaled": math.sqrt(M) * sum(seen) / draws / size,
+    }
+
+
+def built_networks(
+    rng: Generator, activation: Any, eps: float, room: float, starts: int = 1
+) -> Numbers:
+    """Theorem 5.2 of CONV on the circle: the shortest g with |g − y| ≤ e on all sets, e so that its
+    loss is ε/2; the network w_r + a_r u(w_r)/√m of width m = room·R⁴/ε², R = |g|. How many starts
+    have L_* ≤ ε at a distance of at most 1.05 R; the largest L_*/ε and distance/R; L_* without the
+    sign a_r, as printed; |g|_RF/2 (from below) over |g|; the violation of the programme, and how
+    far its value is from its dual bound.
+
+    >>> from adversarium.networks import SmoothedReLU
+    >>> from adversarium.rng import stream
+    >>> told = built_networks(stream(0, "example"), SmoothedReLU(b=2.0), eps=0.2, room=4.0)
+    >>> told["kept"], told["printed"] > 0.3
+    (1.0, True)
+    """
+    batch = points("circle")
+    x = batch.options.flatten(0, 1)
+    y = batch.y.repeat_interleave(batch.options.shape[1]).numpy()
+    e = math.sqrt((1 + eps / 2) ** 2 - 1)
+    told = shortest(gram(activation, x), y - e, y + e)
+    g = Sections(activation, x, torch.from_numpy(told.beta))
+    R = told.norm
+    if not math.isfinite(R):
+        raise ValueError(f"no function of the kernel of {activation} fits these sets.")
+    m = 2 * math.ceil(room * R**4 / eps**2 / 2)
+    network = TwoLayer(m=m, activation=activation)
+    losses, moves, printed = [], [], []
+    for _ in range(starts):
+        half = normal((m // 2, 2), rng)
+        move = g.u(half) / math.sqrt(m)
+        W0 = torch.cat([half, half])
+        signed, plain = torch.cat([move, -move]), torch.cat([move, move])
+        losses.append(float(robust_loss(network, W0 + signed, batch)) / eps)
+        moves.append(float(signed.norm()) / R)
+        printed.append(float(robust_loss(network, W0 + plain, batch)))
+    kept = sum(a <= 1 and b <= 1.05 for a, b in zip(losses, moves, strict=True))
+    return {
+        "kept": float(kept),
+        "L_*/ε": max(losses),
+        "distance/R": max(moves),
+        "printed": min(printed),
+        "RF/2R": g.random_feature_norm(rng) / (2 * R),
+        "violation": told.violation,
+        "gap": told.norm - told.least,
+        "R": R,
+        "m": float(m),
+    }
