@@ -70,6 +70,7 @@ def test_the_oracle_has_the_accuracy_that_no_classifier_exceeds():
         assert float(hit) == pytest.approx(data.ceiling(p, radius), abs=0.004)
     wide = Clusters(d=12, mu=2.0, beta=0.1)
     assert wide.ceiling(2, 2.5) == 0.5
+    assert 0.999 < Clusters(d=12, mu=10.0, beta=0.0).ceiling(2, 0.5) < 1
     assert wide.ceiling(2, 0.6) == 1 - least_robust_error(2.0, 0.6, 0.1)
 
 
@@ -77,6 +78,7 @@ def test_the_oracle_has_the_accuracy_that_no_classifier_exceeds():
 def test_where_no_ceiling_is_known_none_is_drawn(change):
     run = load("boat.fig1").tasks("quick")[0]
     assert 0.5 <= robust_ceiling(run) < clean_ceiling(run) < 1
+    assert robust_ceiling(replace(run, attack=None)) == clean_ceiling(run)
     other = replace(run, data=replace(run.data, **change))
     assert math.isnan(robust_ceiling(other)) and math.isnan(clean_ceiling(other))
 

@@ -119,7 +119,8 @@ class Clusters:
         if not isinstance(self.marginal, Gauss) or self.flip in ("near", "far"):
             return 1.0
         reach = radius * self.spread ** (0.5 - 1 / p)  # in l2, along μ
-        return 1 - least_robust_error(self.mu, reach, self.beta, self.marginal.sigma)
+        least = least_robust_error(self.mu, reach, self.beta, self.marginal.sigma)
+        return min(1 - least, math.nextafter(1, 0))  # 1 would say that none is known
 
     def labels(self, n: int, rng: Generator) -> Float[Tensor, " n"]:
         """n clean labels."""

@@ -122,7 +122,7 @@ def accuracy(kind: str) -> Reading:
 
 def robust_ceiling(run: Run) -> float:
     """The largest robust accuracy that any classifier has; NaN where it is not known."""
-    return _ceiling(run, run.attack.radius)
+    return _ceiling(run, run.attack.radius if run.attack is not None else 0.0)
 
 
 def clean_ceiling(run: Run) -> float:
@@ -131,7 +131,7 @@ def clean_ceiling(run: Run) -> float:
 
 
 def _ceiling(run: Run, radius: float) -> float:
-    known = run.data.ceiling(2, radius)
+    known = run.data.ceiling(float(getattr(run.attack, "p", 2)), radius)
     return known if known < 1 else math.nan
 
 
