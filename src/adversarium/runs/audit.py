@@ -251,6 +251,11 @@ def _failing(verdict: Verdict) -> set[str]:
     return {part.name for part in verdict.parts if part.word == Word.FAILS and part.chance}
 
 
+def _fails(verdict: Verdict) -> set[str]:
+    """The names of the parts that fail, by chance or not."""
+    return {part.name for part in verdict.parts if part.word == Word.FAILS}
+
+
 def failing_parts(check: Check, verdict: Verdict) -> Check:
     """What of a check is to be seen again: the named parts that fail; all of it where it has no
     names, or where what fails is none of them."""
@@ -269,26 +274,25 @@ def seen_again(
     if rows is None:
         return verdict
     again = judged(doubted, rows)
-    once_more = {part.name for part in again.parts if part.word == Word.FAILS}
-    if _failing(verdict) <= once_more:
+    if _failing(verdict) <= _fails(again):
         told = f"seen again on {len(seeds)} fresh seeds"
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
-    if _failing(verdict) & once_more and _failing(verdict) <= set(named_parts(check)):
-        return _partly_seen(verdict, again, once_more, len(seeds))
+    if _failing(verdict) & _fails(again) and _failing(verdict) <= set(named_parts(check)):
+        return _partly_seen(verdict, again, len(seeds))
     told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
     detail = f"{verdict.word} ({verdict.reason}); {told}"
     return replace(verdict, word=Word.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
-def _partly_seen(verdict: Verdict, again: Verdict, once_more: set[str], seeds: int) -> Verdict:
+def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
     """A verdict of which some failing parts were seen again: the others are open."""
     kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
-        if part.name in _failing(verdict) - once_more:
+        if part.name in _failing(verdict) - _fails(again):
             told = found.get(part.name, "")
             reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
             part = replace(part, word=Word.UNDECIDED, reason=reason)
-        elif part.name in once_more:
+        elif part.name in _fails(again):
             part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")
         kept.append(part)
     word = together([part.word for part in kept])
