@@ -95,6 +95,11 @@ def test_an_alias_and_its_knob_are_both_named(call):
     one_sentence(said, "T and steps are one thing here; give it one value.")
 
 
+def test_seeds_are_no_knob(call):
+    said = call("run", "boat.published", "--set", "seeds=5", status=2)
+    one_sentence(said, "seeds is no knob; --seeds says which seeds are run.")
+
+
 class Half:
     """An attack in single precision."""
 

@@ -261,6 +261,8 @@ def own_name(experiment: Experiment, given: str) -> str:
     known = meant(name, knobs, experiment.id) or letters.get(name) or letters.get(ours)
     if known or ours in (*knobs, *_OWN):
         return known or ours
+    if name in ("seed", "seeds"):
+        raise ValueError(f"{given} is no knob; --seeds says which seeds are run.")
     told = f"; {given} is {ours} ({word(ours).says})" if ours != name else ""
     raise ValueError(
         f"nothing is called {given!r} here{told}; knobs: {', '.join(knobs)}; fields: "
