@@ -576,6 +576,12 @@ def test_a_dry_run_takes_no_memory_and_a_number_beyond_a_tensor_is_a_sentence(ca
     one_sentence(said, "at most 9223372036854775807")
 
 
+def test_a_dry_run_says_that_a_network_does_not_fit_the_data(call):
+    words = ("run", "rnrf.theorems", "--set", "network=TwoLayer(m=10)", "--dry-run")
+    assert "cannot run yet: TwoLayer needs to return 2 output(s)" in call(*words).stdout
+    assert "cannot run" not in call("run", "rnrf.theorems", "--fresh", "--dry-run").stdout
+
+
 @pytest.mark.parametrize("seeds", ("", "0", "-1", "1,1", "5:3"))
 def test_seeds_that_are_none_are_told_what_seeds_are(call, seeds):
     one_sentence(call("run", "conv.eq16", "--seeds", seeds, status=2), "--seeds needs how many (10")

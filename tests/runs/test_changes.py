@@ -45,6 +45,14 @@ def test_values_are_literals_or_public_parts():
             parse_value(bad)
 
 
+def test_an_unknown_part_is_told_the_parts_of_its_kind():
+    with pytest.raises(ValueError, match=r"no public network 'linear'. There are .*TwoLayer"):
+        parse_changes(["network=linear()"])
+    with pytest.raises(ValueError, match="no public attack 'pdg'. There are APGD") as told:
+        parse_changes(["attack=pdg(radius=1)"])
+    assert "Clusters" not in str(told.value) and "Ball" not in str(told.value)
+
+
 def test_changes_turn_knobs_fields_and_parts():
     experiment = load("rnrf.fig3")
     standard, adversarial = planned(experiment, "quick", parse_changes(["d=40", "data.alpha=3"]))

@@ -6,13 +6,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from adversarium.commands.options import Answer
 from adversarium.plans.catalogue import experiments
 from adversarium.plans.experiment import Experiment
-from adversarium.plans.run import Run
+from adversarium.plans.run import Run, Task
+from adversarium.plans.words import counted
 from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
@@ -23,6 +25,7 @@ from adversarium.runs.reader import Reader
 from adversarium.runs.scope import assumptions
 from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, cells, grid_jobs
+from adversarium.training.setting import misfit
 
 
 def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answer:
@@ -84,7 +87,7 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
         "steps": task.steps if isinstance(task, Run) else 0,
         "seeds": len(seeds),
         "missing": lacking,
-        "lacking": lacks(job) if lacking else "",
+        "lacking": (lacks(job) or _misfit(task)) if lacking else "",
         "seconds": seconds,
         "bytes": data_bytes(job, ask.device) if isinstance(task, Run) else 0,
         "assumptions": assumptions(experiment, task),
@@ -129,7 +132,8 @@ def dry_sweep(
         f"about {seconds:.0f} s with its measurements")  # fmt: skip
     more = f", and up to {grid.rounds} rounds of new cells" if grid.rounds else ""
     print(
-        f"{experiment.id}, judged by {grid.watched}: {len(points)} cells, {len(jobs)} runs, "
+        f"{experiment.id}, judged by {grid.watched}: {counted(len(points), 'cell')}, "
+        f"{counted(len(jobs), 'run')}, "
         f"{lacking} of {len(jobs) * len(seeds)} seeds to run, {known}{more}"
     )
     if cost:
@@ -150,6 +154,19 @@ def _pace(jobs: Sequence[Job], store: Store) -> float | None:
             spent += store.provenance(job.key, done)["seconds"]
             work += _work(job) * len(done)
     return spent / work if work else None
+
+
+def _misfit(task: Task) -> str:
+    """Why the network of a run is none for its data, seen without taking memory for either."""
+    if not isinstance(task, Run):
+        return ""
+    try:
+        with FakeTensorMode():
+            one = task.network.init(stream(0, "init"), task.data.shape, task.data.k)
+            W = tree_map(lambda w: w[None].float() if w.is_floating_point() else w[None], one)
+            return misfit(task.network, task.data, W, torch.zeros(1, 1, *task.data.shape))
+    except DataDependentOutputException:  # it seeds torch's own start: seen when it runs
+        return ""
 
 
 def data_bytes(job: Job, device: str = "cpu") -> int:

@@ -10,6 +10,7 @@ from adversarium.commands.options import DEFAULT, Answer, File, Json
 from adversarium.plans.catalogue import claims, experiments, nearest, papers
 from adversarium.plans.names import PublicName, public_names
 from adversarium.plans.verdict import Word
+from adversarium.plans.words import counted
 from adversarium.report.mathematics import plain
 from adversarium.report.shown import last_verdicts
 
@@ -89,7 +90,8 @@ def _lines(what: What) -> dict[str, str]:
         case "papers":
             return {paper.key: paper.title for paper in papers().values()}
         case "experiments":
-            return {e.id: f"{e.title} ({len(e.claims)} claims)" for e in experiments().values()}
+            known = experiments().values()
+            return {e.id: f"{e.title} ({counted(len(e.claims), 'claim')})" for e in known}
         case "datasets":
             named = public_names("data")
             return {n: p.sentence for n, p in named.items() if not n.endswith("Batch")}

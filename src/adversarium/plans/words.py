@@ -52,6 +52,15 @@ class Word:
         return finite and value >= self.low and value > self.above and not odd
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "run"), counted(0, "cell")
+    ('1 run', '0 cells')
+    """
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 _INFINITE = ("p",)  # the norm of a ball may be the maximum
 
 

@@ -46,21 +46,22 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
     return seeds
 
 
-def parse_value(text: str) -> Any:
-    """A literal, a public name with literal arguments, e.g. pgd(p=2, radius=1.2), or a word."""
+def parse_value(text: str, name: str = "") -> Any:
+    """A literal, a public name with literal arguments, e.g. pgd(p=2, radius=1.2), or a word; what
+    it is meant for (attack) says which names are near to one that is unknown."""
     text = text.strip()
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError:
         return text
-    return _value(tree, text)
+    return _value(tree, text, name)
 
 
-def _value(node: ast.expr, text: str) -> Any:
+def _value(node: ast.expr, text: str, name: str = "") -> Any:
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name) or (node.args and not _literals(node.args)):
             raise ValueError(f"{text!r}: only NAME(field=literal, …) of a public name is allowed.")
-        part = _public(node.func.id)
+        part = _public(node.func.id, name)
         keywords = {k.arg: _value(k.value, text) for k in node.keywords if k.arg}
         return built(part, [ast.literal_eval(a) for a in node.args], keywords)
     if isinstance(node, (ast.Tuple, ast.List)):
@@ -85,18 +86,28 @@ def _literals(nodes: Sequence[ast.expr]) -> bool:
     return all(isinstance(n, ast.Constant) for n in nodes)
 
 
-def _public(name: str) -> Any:
-    """A public class or function of the rooms of parts, whatever its capitals."""
+def _public(name: str, kind: str) -> Any:
+    """A public class or function of the rooms of parts, whatever its capitals; where there is none,
+    those of its kind of part (attack) are told."""
     from adversarium import attacks, data, networks, training
 
     public = {n: getattr(r, n) for r in (data, networks, attacks, training) for n in r.__all__}
-    parts = {n: v for n, v in public.items() if is_dataclass(v)}
-    known = {n.lower(): v for n, v in parts.items()}
+    known = {n.lower(): v for n, v in public.items() if is_dataclass(v)}
     if name in public and isinstance(public[name], FunctionType):
         return public[name]
-    if name.lower() not in known:
-        raise ValueError(f"no public part {name!r}.{nearest(name.lower(), list(known))}")
-    return known[name.lower()]
+    if name.lower() in known:
+        return known[name.lower()]
+    room, ability = {
+        "data": (data, "k"), "network": (networks, "init"), "attack": (attacks, "__call__"),
+    }.get(kind, (training, ""))  # fmt: skip
+    fit = [n for n in room.__all__ if ability in _offers(public[n])]
+    told = f" There are {', '.join(fit)}." if fit else _close(name.lower(), list(known))
+    raise ValueError(f"no public {kind if fit else 'part'} {name!r}.{told}")
+
+
+def _offers(part: Any) -> set[str]:
+    """What instances of a public class have by it or by what it is made of."""
+    return {name for base in getattr(part, "__mro__", ()) for name in vars(base)}
 
 
 def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -176,7 +187,7 @@ def parse_changes(words: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"--set needs name=value, got {given!r}.")
         if name in changes:
             raise ValueError(f"--set names {name} twice; give it one value.")
-        changes[name] = parse_value(text)
+        changes[name] = parse_value(text, name)
     return changes
 
 

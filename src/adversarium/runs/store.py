@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from adversarium.plans.evidence import Series
+from adversarium.plans.words import counted
 from adversarium.runs.blocks import Block, Kept
 from adversarium.runs.conversion import old_blocks
 from adversarium.runs.soundness import APPLICATION_ID, StoreError, StoreFull, check_file, is_full
@@ -120,7 +121,7 @@ class Store:
             count = self._db.execute("SELECT COUNT(DISTINCT run) FROM spent").fetchone()[0]
         except (sqlite3.Error, AttributeError):
             return "what was finished is kept"
-        return f"{count} run{'s' * (count != 1)} {'are' if count != 1 else 'is'} kept"
+        return f"{counted(count, 'run')} {'are' if count != 1 else 'is'} kept"
 
     def close(self) -> None:
         """Closes the file."""

@@ -16,6 +16,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Switch
 from adversarium.plans.run import Task
 from adversarium.plans.verdict import Why
+from adversarium.plans.words import counted
 from adversarium.runs.audit import Ask, Report, judged, needed, run_missing
 from adversarium.runs.changes import own_name, parse_value, planned
 from adversarium.runs.jobs import Job, Recipe, resolve
@@ -137,7 +138,7 @@ def parse_axis(word: str) -> Axis:
         elif len(parts) > 1:
             raise ValueError("a range is a:b:step or log:a:b:n")
         else:
-            values = tuple(parse_value(v) for v in _split(text))
+            values = tuple(parse_value(v, name) for v in _split(text))
             if twice := [v for i, v in enumerate(values) if v in values[:i]]:
                 raise ValueError(f"{twice[0]} comes twice; name every value once")
             words = [v for v in values if isinstance(v, str)]
@@ -270,7 +271,7 @@ def sweep(
             else grid_jobs(experiment, grid, ask.preset, new)
         )
         jobs = [job for cell_jobs, _ in plans for job in cell_jobs]
-        what = f"{len(new)} cells" + (f", round {turn} of {rounds}" if turn else "")
+        what = counted(len(new), "cell") + (f", round {turn} of {rounds}" if turn else "")
         failures += run_missing(experiment, jobs, seeds, reader, ask, _titled(report, what))
         for place, (cell_jobs, fault) in zip(new, plans, strict=True):
             made.append(_judged(experiment, watched, place, reader, cell_jobs, seeds, fault))

@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_map
 
 from adversarium.data.batches import moved, stack
 from adversarium.rng import Streams, stream, streams
-from adversarium.sockets import Attack, Batch, Distribution
+from adversarium.sockets import Attack, Batch, Distribution, Learner
 from adversarium.training.rules import Rule, Tree
 
 D = TypeVar("D", bound=Distribution[Any])
@@ -150,19 +150,25 @@ AnySetting = Setting[Any, Any, Any, Any]
 
 def fitting(setting: AnySetting) -> AnySetting:
     """The setting; refused, on a point of its data, where the network has not k outputs a point."""
-    name, data = type(setting.network).__name__, type(setting.data).__name__
-    k, replicas = setting.data.k, setting.train.y.shape[0]
+    if told := misfit(setting.network, setting.data, setting.W0, setting.train.x[:, :1]):
+        raise ValueError(told)
+    return setting
+
+
+def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -> str:
+    """Why a network is none for data, seen on a point of every seed; nothing where it is."""
+    k, replicas, name, source = data.k, len(x), type(network).__name__, type(data).__name__
     wanted = (replicas, 1) if k == 1 else (replicas, 1, k)
-    told = f"{name} needs to return {k} output(s) for a point of {data}, {setting.data.shape}"
+    told = f"{name} needs to return {k} output(s) for a point of {source}, {data.shape}"
     try:
         with torch.no_grad():
-            came = tuple(cast(Any, setting.network).f(setting.W0, setting.train.x[:, :1]).shape)
+            came = tuple(network.f(W, x).shape)
     except (RuntimeError, IndexError) as fault:
         axes = "W and x have a leading axis of seeds (x @ W.mT, never W.T)"
-        raise ValueError(f"{told}, and cannot take it ({fault}); {axes}.") from fault
+        return f"{told}, and cannot take it ({fault}); {axes}."
     if came != wanted:
-        raise ValueError(f"{told}: the shape {wanted} of seeds, points and outputs, got {came}.")
-    return setting
+        return f"{told}: the shape {wanted} of seeds, points and outputs, got {came}."
+    return ""
 
 
 def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:

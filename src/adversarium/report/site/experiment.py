@@ -4,6 +4,7 @@ from."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adversarium.plans.words import counted
 from adversarium.report.figures.style import csv_text
 from adversarium.report.site.parts import (
     cell,
@@ -92,7 +93,7 @@ def _families(jobs: Sequence[Job]) -> str:
         groups.setdefault(job.task.family, []).append(job)
     made = []
     for family, members in groups.items():
-        count = f"{len(members)} run{'s' * (len(members) > 1)}"
+        count = counted(len(members), "run")
         title = f"{family}: {count}" if family else count
         made.append((title, terms(_configuration([job.task.dynamics for job in members]))))
     if len(made) == 1:
