@@ -48,7 +48,7 @@ def test_values_are_literals_or_public_parts():
 def test_an_unknown_part_is_told_the_parts_of_its_kind():
     with pytest.raises(ValueError, match=r"no public network 'linear'. There are .*TwoLayer"):
         parse_changes(["network=linear()"])
-    with pytest.raises(ValueError, match="no public attack 'pdg'. There are APGD") as told:
+    with pytest.raises(ValueError, match=r"no public attack 'pdg'. There are APGD") as told:
         parse_changes(["attack=pdg(radius=1)"])
     assert "Clusters" not in str(told.value) and "Ball" not in str(told.value)
 
