@@ -7,11 +7,14 @@ import pytest
 import torch
 
 from adversarium.bounds import least_robust_error, permitted_constants
-from adversarium.data import Clusters, Gauss, Quartic
+from adversarium.data import Clusters, Gauss, Mixed, Quartic, Skew
+from adversarium.networks import Perceptron
 from adversarium.papers.boat.families import large_attack, small_attack
+from adversarium.papers.boat.fig1_checks import is_predicted
 from adversarium.papers.boat.figure_runs import READINGS, clean_ceiling, robust_ceiling
 from adversarium.papers.boat.regime import gates
 from adversarium.plans.catalogue import load
+from adversarium.plans.run import changed
 from adversarium.rng import stream
 
 FIGURES = tuple(f"boat.fig{i}" for i in range(1, 7))
@@ -74,7 +77,22 @@ def test_the_oracle_has_the_accuracy_that_no_classifier_exceeds():
     assert wide.ceiling(2, 0.6) == 1 - least_robust_error(2.0, 0.6, 0.1)
 
 
-@pytest.mark.parametrize("change", ({"flip": "near"}, {"marginal": Quartic()}))
+@pytest.mark.parametrize("marginal", (Quartic(), Skew(), Mixed((Quartic(), Gauss()))), ids=str)
+def test_no_threshold_along_the_mean_exceeds_the_ceiling_of_any_marginal(marginal):
+    data, radius = Clusters(d=6, mu=0.8, beta=0.1, marginal=marginal), 0.2
+    batch = data.sample(400_000, stream(0, "test"))
+    along = batch.x[:, 0]
+    hits = [float((batch.y * (along - c) > radius).double().mean()) for c in (-0.2, 0.0, 0.2)]
+    assert 0.5 < max(hits) <= data.ceiling(2, radius) + 0.002 < 0.9
+    assert data.ceiling(2, radius) < data.ceiling(2, 0.0) < 0.9
+    assert data.ceiling(2, 0.8) == 0.5  # beyond ‖μ‖ nobody does better than a coin
+    assert data.ceiling(math.inf, radius) == data.ceiling(2, radius)  # μ on an axis
+
+
+UNKNOWN = ({"flip": "near"}, {"marginal": Quartic(), "spread": 2})
+
+
+@pytest.mark.parametrize("change", UNKNOWN)
 def test_where_no_ceiling_is_known_none_is_drawn(change):
     run = load("boat.fig1").tasks("quick")[0]
     assert 0.5 <= robust_ceiling(run) < clean_ceiling(run) < 1
@@ -108,3 +126,26 @@ def test_the_third_reading_divides_the_data_by_the_length_of_their_mean():
     first, third = (load("boat.fig1").tasks("quick", reading=r)[5] for r in ("R1", "R3"))
     x, divided = (run.data.sample(7, stream(3, "train")).x for run in (first, third))
     assert torch.allclose(x / first.data.mu, divided)
+
+
+@pytest.mark.parametrize(
+    "change",
+    (
+        {"data.balanced": True},
+        {"data.flip": "correlated"},
+        {"data.marginal": Gauss(0.5)},
+        {"attack.p": math.inf},
+        {"attack.step": 0.001},
+        {"network": Perceptron(m=64, top="fixed")},
+    ),
+    ids=str,
+)
+def test_the_prediction_is_drawn_only_of_runs_that_it_is_of(change):
+    run = load("boat.fig1").tasks("quick")[0]
+    assert is_predicted(run) and is_predicted(replace(run, attack=None))
+    other = run
+    for name, value in change.items():
+        other = changed(other, name, value)
+    assert not is_predicted(other)
+    fourth = load("boat.fig1").tasks("quick", reading="R4")
+    assert {r.data.mu: is_predicted(r) for r in fourth} == {1: True, 2: True, 4: False, 8: False}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from adversarium.attacks import PGD
 from adversarium.bounds import lazy_accuracies
 from adversarium.data import Gauss
 from adversarium.networks import Perceptron
@@ -79,8 +80,14 @@ def _inside(rows: Evidence) -> np.ndarray:
 
 def is_predicted(run: Run) -> bool:
     """Whether a run is one that the prediction is of: PyTorch's start, all weights trained, ReLU,
-    noise of variance 1."""
-    return run.data.marginal == Gauss() and run.network == Perceptron(m=run.network.m)
+    noise of variance 1, labels drawn and flipped independently, and an l2 attack that gets
+    anywhere in its ball."""
+    data, attack = run.data, run.attack
+    drawn = data.marginal == Gauss() and data.flip == "independent" and not data.balanced
+    far = attack is None or (
+        type(attack) is PGD and attack.p == 2 and attack.steps * attack.step_size >= 2 * attack.radius
+    )
+    return drawn and far and run.network == Perceptron(m=run.network.m)
 
 
 def predicted(run: Run, offset: bool = True) -> tuple[float, float]:
