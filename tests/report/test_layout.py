@@ -93,11 +93,12 @@ def test_a_line_and_the_attacks_by_strength_are_whole(monkeypatch, tmp_path):
     made = kept(monkeypatch)
     planes.line(tmp_path, [1.0, 2.0], *np.array([[1, 2], [0, 1], [2, 3]]), ("d", "error"))
     strength = SimpleNamespace(
-        radii=(0.0, 0.5, 1.0), proven=(0.1, 0.6, 1.0),
+        radii=(0.0, 0.5, 1.0), proven=(0.1, 0.6, 1.0), floor=(0.0, 0.0, 0.5),
         errors={f"attack number {i}": (0.0, 0.2, 0.9) for i in range(9)}
         | {"all strong attacks": (0.0, 0.5, 1.0)},
     )  # fmt: skip
-    planes.strengths(tmp_path / "s.svg", strength, "a title", "radius", (0.0, 0.0, 0.5))
+    planes.strengths(tmp_path / "s.svg", strength, "a title", "radius")
+    assert "least of any classifier,1.0,0.5" in (tmp_path / "s.csv").read_text()
     assert [faults(picture) for picture in made] == [[], []]
 
 

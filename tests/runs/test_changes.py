@@ -27,6 +27,7 @@ def test_values_are_literals_or_public_parts():
     assert parse_value("pgd(p=2, radius=1.2, steps=20)") == PGD(p=2, radius=1.2, steps=20)
     assert parse_value("APGD(p=inf, radius=1)") == APGD(p=math.inf, radius=1.0)
     assert parse_value("GTA(gamma=0.5)").gamma == 0.5
+    assert not parse_value("Perceptron(m=4, biases=no)").biases  # as knobs take it
     assert parse_value("TwoLayer(m=4, activation=relu())").activation == ReLU()
     for bad, said in (
         ("pgd(p=2, radius=-1)", "attack=None"),

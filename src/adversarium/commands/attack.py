@@ -108,7 +108,8 @@ def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) 
     norm = "∞" if made.p == math.inf else f"{made.p:g}"
     print(f"{experiment.id} {task.label}: error by attack and l_{norm} radius")
     print(f"  {'':<38}" + "".join(f"{r:>9.4g}" for r in made.radii))
-    for name, row in {**made.errors, "not proven robust": made.proven}.items():
+    bounds = {"not proven robust": made.proven, "least of any classifier (in law)": made.floor}
+    for name, row in {**made.errors, **bounds}.items():
         if row:
             print(f"  {name:<38}" + "".join(f"{number(e):>9}" for e in row))
     _print_suite(made)
@@ -116,5 +117,5 @@ def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) 
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
     path = folder / f"{stem}.svg"
-    planes.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius", made.ceiling)
+    planes.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius")
     print(f"  {path}")

@@ -142,6 +142,8 @@ def fitted(part: Any, name: str, value: Any) -> Any:
     """The value if it fits the field's declared type, else a sentence."""
     cls = part if isinstance(part, type) else type(part)
     hint = typing.get_type_hints(cls).get(name, Any)
+    if hint is bool and value in ("yes", "no"):
+        return value == "yes"
     if not _fits(value, hint):
         shown = getattr(hint, "__name__", None) or str(hint).replace("typing.", "")
         if typing.get_origin(hint) is typing.Literal:

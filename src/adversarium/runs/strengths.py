@@ -40,7 +40,7 @@ class Strengths:
     radii: tuple[float, ...]
     errors: dict[str, list[float]]
     proven: list[float]  # the share that no certificate covers; empty where there is none
-    ceiling: tuple[float, ...] = ()  # the error that no classifier avoids; empty: not known
+    floor: list[float] = field(default_factory=list)  # of any classifier, in law; empty: not known
     members: dict[str, list[int]] = field(default_factory=dict)  # how many points each broke
     flat: list[float] = field(default_factory=list)  # survivors without a gradient, of all points
 
@@ -153,7 +153,7 @@ def strengths(
             proven.append(float(open_))
     best = torch.tensor([list(row) for row in errors.values()]).nan_to_num(0).amax(0)
     errors[SUITE] = best.cummax(0).values.tolist()
-    ceiling: tuple[float, ...] = ()
+    floor: list[float] = []
     if isinstance(run.data, Structured):
-        ceiling = tuple(1 - run.data.ceiling(p, radius) for radius in chosen)
-    return Strengths(p, chosen, errors, proven, ceiling, members, asleep)
+        floor = [1 - run.data.ceiling(p, radius) for radius in chosen]
+    return Strengths(p, chosen, errors, proven, floor if any(floor) else [], members, asleep)

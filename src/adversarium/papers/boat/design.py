@@ -3,7 +3,7 @@
 Ours: the linearised network predicts every cell of the map without a fit; the powers of its level
 sets rise with the level, and are not the printed 4 and 2.
 Reading: the map of boat.fig1; balanced labels; a quarter of the width at twice the radius (blind);
-and a design of five changes (balanced labels, no biases, a fixed top layer, a quarter of the steps,
+the other readings of the radius (R2 to R4) on half of the dimensions; and a design of five changes (balanced labels, no biases, a fixed top layer, a quarter of the steps,
 half of n), sixteen combinations with an even number of them, so that no change and no pair of
 changes is mixed up with another. An effect is the mean power with a change less that without.
 Cost: quick 1 s beside boat.fig1 (2 cores); paper 4 min a ten seeds on a GPU.
@@ -16,6 +16,7 @@ from adversarium.papers.boat.design_checks import (
     BALANCED,
     DESIGN,
     NARROW,
+    OTHERS,
     checks,
     combinations,
 )
@@ -27,20 +28,22 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(
     seeds=5, mus=(1.0, 2.0, 4.0, 8.0), sizes=(250, 500, 1000, 2000), m=64, steps=60,
-    points=200, others=(), design=(),
+    points=200, others=(), halved=(), design=(),
 )  # fmt: skip
 paper = dict(seeds=20, m=1000, steps=1000, points=1000)
 
 
 def plan(
     m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, others=(1000, 4000, 9000, 18000),
-    design=(1000, 3000, 8000, 18000),
+    halved=SIZES[1::2], design=(1000, 3000, 8000, 18000),
 ):  # fmt: skip
     for d, mu in itertools.product(sizes, mus):
         yield on_clusters(MAP, PLACES, d, mu, ratio, m, steps, points)
     for d, mu in itertools.product(others, mus):
         yield on_clusters(BALANCED, PLACES, d, mu, ratio, m, steps, points, balanced=True)
         yield on_clusters(NARROW, PLACES, d, mu, 2 * ratio, m // 4, steps, points)
+    for reading, d, mu in itertools.product(OTHERS, halved, mus):
+        yield on_clusters(reading, PLACES, d, mu, ratio, m, steps, points, reading=reading)
     for changed in combinations():
         parts: dict[str, Any] = {
             "balanced": "balanced labels" in changed,

@@ -11,6 +11,7 @@ from adversarium.papers.boat.figure_runs import (
     ACCURACIES,
     LEVELS,
     MAP,
+    READINGS,
     grid_of,
     level_slopes,
 )
@@ -33,6 +34,7 @@ from adversarium.plans.levels import jackknife, level_slope
 
 BALANCED, NARROW = "balanced labels", "a quarter of the width, twice the radius"
 DESIGN = "design"
+OTHERS = READINGS[1:]  # of the attack's radius and step: a family each
 CHANGES = (
     "balanced labels",
     "no biases",
@@ -153,9 +155,10 @@ _SIZES = {
 }
 
 _POWERS = {
-    f"power with balanced labels: {kind} accuracy {at:g}": setting(
-        "level", level_slopes(f"balanced labels, {kind}", *ACCURACIES[kind], at, where(BALANCED))
+    f"power with {told}: {kind} accuracy {at:g}": setting(
+        "level", level_slopes(f"{told}, {kind}", *ACCURACIES[kind], at, where(family))
     )
+    for family, told in ((BALANCED, "balanced labels"), *((r, f"reading {r}") for r in OTHERS))
     for kind, levels in AT.items()
     for at in levels
 }

@@ -241,7 +241,7 @@ def line(
 
 
 @styled
-def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Sequence[float]) -> None:
+def strengths(path: Path, made: Any, title: str, x_label: str) -> None:
     """Accuracy against radius under every attack, the certified bracket, and what is impossible."""
     picture, ((axis,),) = canvas((7.4, 4.8))
     for i, (name, errors) in enumerate(made.errors.items()):
@@ -251,8 +251,8 @@ def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Seque
         low, high = 1 - np.array(made.proven), 1 - np.array(made.errors["all strong attacks"])
         label = "bracket: proven to unbroken"
         axis.fill_between(made.radii, low, high, color="#999999", alpha=0.25, label=label)
-    if any(impossible):
-        ceiling = 1 - np.array(impossible)
+    if made.floor:
+        ceiling = 1 - np.array(made.floor)
         axis.step(made.radii, ceiling, where="post", color="black", linewidth=0.9,
                   label="no classifier above")  # fmt: skip
     axis.set_xlabel(x_label)
@@ -265,4 +265,5 @@ def strengths(path: Path, made: Any, title: str, x_label: str, impossible: Seque
         (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
     ]
     rows += [("not proven", r, e) for r, e in zip(made.radii, made.proven, strict=False)]
+    rows += [("least of any classifier", r, e) for r, e in zip(made.radii, made.floor, strict=False)]
     write_csv(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)
