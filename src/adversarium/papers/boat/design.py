@@ -3,9 +3,10 @@
 Ours: the linearised network predicts every cell of the map without a fit; the powers of its level
 sets rise with the level, and are not the printed 4 and 2.
 Reading: the map of boat.fig1; balanced labels; a quarter of the width at twice the radius (blind);
-the other readings of the radius (R2 to R4) on half of the dimensions; and a design of five changes (balanced labels, no biases, a fixed top layer, a quarter of the steps,
-half of n), sixteen combinations with an even number of them, so that no change and no pair of
-changes is mixed up with another. An effect is the mean power with a change less that without.
+the other readings of the radius (R2 to R4) on half of the dimensions; and a design of five changes
+(balanced labels, no biases, a fixed top layer, a quarter of the steps, half of n), sixteen
+combinations with an even number of them, so that no change and no pair of changes is mixed up with
+another. An effect is the mean power with a change less that without.
 Cost: quick 1 s beside boat.fig1 (2 cores); paper 4 min a ten seeds on a GPU.
 """
 

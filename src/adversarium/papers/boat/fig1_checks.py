@@ -85,7 +85,9 @@ def is_predicted(run: Run) -> bool:
     data, attack = run.data, run.attack
     drawn = data.marginal == Gauss() and data.flip == "independent" and not data.balanced
     far = attack is None or (
-        type(attack) is PGD and attack.p == 2 and attack.steps * attack.step_size >= 2 * attack.radius
+        type(attack) is PGD
+        and attack.p == 2
+        and attack.steps * attack.step_size >= 2 * attack.radius
     )
     return drawn and far and run.network == Perceptron(m=run.network.m)
 

@@ -264,6 +264,6 @@ def strengths(path: Path, made: Any, title: str, x_label: str) -> None:
     rows = [
         (n, r, e) for n, row in made.errors.items() for r, e in zip(made.radii, row, strict=True)
     ]
-    rows += [("not proven", r, e) for r, e in zip(made.radii, made.proven, strict=False)]
-    rows += [("least of any classifier", r, e) for r, e in zip(made.radii, made.floor, strict=False)]
+    for told, bound in (("not proven", made.proven), ("least of any classifier", made.floor)):
+        rows += [(told, r, e) for r, e in zip(made.radii, bound, strict=False)]
     write_csv(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)
