@@ -159,7 +159,7 @@ def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
 
 def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     boat, one = "boat.published", "boat.thm3.1.train_error.published"
-    whole = json.loads(call("verify", boat, "conv.sec7.gen", "cgro.hypC.1", "--json").stdout)
+    whole = json.loads(call("verify", boat, "rnrf.tab1.robust_gap", "cgro.hypC.1", "--json").stdout)
     assert set(whole) == {"claims", "machine", "seconds"}
     assert set(whole["machine"]) == {"cpu", "cores", "device", "torch", "python"}
     keys = {
@@ -168,7 +168,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
-    assert set(by_id) >= {one, "conv.sec7.gen", "cgro.hypC.1"}
+    assert set(by_id) >= {one, "rnrf.tab1.robust_gap", "cgro.hypC.1"}
     for claim in by_id.values():
         assert set(claim) == keys
     judged = by_id[one]
@@ -182,7 +182,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         assert set(gate) == {"text", "factor", "printed", "low", "high", "holds"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
-    assert by_id["conv.sec7.gen"]["verdict"] == "not yet implemented"
+    assert by_id["rnrf.tab1.robust_gap"]["verdict"] == "not yet implemented"
     # the other commands on the same store
     assert "last verdict: fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout
@@ -190,15 +190,15 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         call("export", boat, "--to", kind, "--preset", "paper")
         assert (tmp_path / f"{boat}.{kind}").read_bytes().startswith(start.encode())
     call("verify", boat, "--write", "ledger.json")
-    call("verify", "conv.sec7.gen", "--write", "ledger.json")
+    call("verify", "rnrf.tab1.robust_gap", "--write", "ledger.json")
     kept = json.loads((tmp_path / "ledger.json").read_text())["claims"]
     assert one in [c["id"] for c in kept if c["verdict"] == "fails"]
-    assert kept[-1]["id"] == "conv.sec7.gen"
+    assert "rnrf.tab1.robust_gap" in [c["id"] for c in kept]
     drawn.append(boat)
     call("report", "--out", "site")
     assert one in (tmp_path / "site" / "index.html").read_text()
     (tmp_path / "other.json").write_text("[1, 2]")
-    call("verify", "conv.sec7.gen", "--write", "other.json", status=2)
+    call("verify", "rnrf.tab1.robust_gap", "--write", "other.json", status=2)
     assert (tmp_path / "other.json").read_text() == "[1, 2]"
 
 
@@ -365,9 +365,14 @@ def test_attack_meets_every_network_with_every_attack(call, tmp_path):
     for row in made["errors"].values():
         assert all(a <= b for a, b in zip(row, strong, strict=True))
     assert all(broken <= open_ for broken, open_ in zip(strong, made["proven"], strict=True))
+    assert made["changed"] == {} and made["flat"][0] == 0
+    assert made["floor"] == [] or made["floor"] == sorted(made["floor"])
     out = call(*words, "--set", "steps=5").stdout
-    assert "GTA" in out and (tmp_path / "attack" / "own" / "run.svg").exists()
-    assert (tmp_path / "attack" / "own" / "run.csv").exists()
+    home = tmp_path / "attack" / "own"
+    assert "GTA" in out and "changed: steps = 5" in out and not (home / "run.svg").exists()
+    assert (home / "changed steps=5" / "run.svg").exists()
+    assert (home / "changed steps=5" / "run.csv").exists()
+    call("attack", "./own.py", "--radii", "1", "--out", "own.py", status=2)
     call("attack", "./own.py", "--radii", "1,x", status=2)
     call("attack", "rnrf.setting", status=2)
 

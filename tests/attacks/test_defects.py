@@ -199,6 +199,7 @@ def test_vanished_gradients_are_seen():
         True,
     ]
     assert flat(lambda z: torch.exp(-1e-9 * z[..., 0]), x, 2, 0.3).all()
+    assert not flat(lambda z: z[..., 0], x, 2, 0.0).any()  # a ball of radius 0 hides nothing
 
 
 def _cubic(attack, seeds=(0, 1)):

@@ -108,6 +108,19 @@ TOY = {
         widths=(16, 32),
         logistic=(16,),
     ),
+    "conv.quadratic": dict(
+        eps=(0.5,), draws=1, counts=(4, 8, 16), dims=(2,), few=(0.2,), starts=1, arcs=(), steps=8
+    ),
+    "conv.questions": dict(
+        eps=(0.3,),
+        sets=((3, 2),),
+        latent=(2,),
+        ambient=(5,),
+        counts=(2,),
+        samples=(3,),
+        widths=(2, 4),
+        steps=2,
+    ),
     "conv.features": dict(
         counts=(8, 16), kinds=("any",), draws=1, more=(5,), eps=(0.2,), rooms=(1.0,)
     ),

@@ -37,6 +37,14 @@ from adversarium.runs.audit import judged
 from tests.plans.tables import patches, rows, run
 
 BOTH = where(("a", "b"))
+
+
+@pytest.mark.parametrize("name", ("u", "test_error", "test_error − train_error", "norm", "active"))
+def test_a_verdict_does_not_depend_on_what_a_number_is_called(name):
+    few = Quantity(name, lambda rows: np.array([0.0, 0.01, 0.1]))
+    assert level(few, 0.0, 1.0).judge(Evidence()).word == Word.UNDECIDED
+
+
 NEAR_HALF = [0.5, 0.51, 0.49, 0.5, 0.52]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adversarium.plans import Switch, at_most, last
+from adversarium.plans import Switch, at_most, last, where
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Trial
 from adversarium.runs.audit import Ask
@@ -103,6 +103,24 @@ def test_a_cell_is_judged_by_the_claim_that_is_named_or_by_the_switch_or_by_the_
         watched_by(HILL, "a.hill", "a.no")
     with pytest.raises(ValueError, match="judges no claim"):
         watched_by(Experiment("a.c", "", plan, HILL.presets, {}), "a.c", "")
+
+
+def test_a_cell_is_not_judged_by_a_claim_whose_runs_the_preset_has_not(reader):
+    lacking = {"a.wide": at_most(last("height", where("wide")), 1.0), **HILL.checks}
+    one = Experiment("a.w", "", plan, HILL.presets, lacking)
+    assert watched_by(one, "a.w", "") == "a.low"
+    with pytest.raises(ValueError, match=r"a\.wide needs runs that the preset quick has not"):
+        sweep(one, Grid((parse_axis("y=1,2"),), "a.wide"), reader, Ask())
+
+
+def test_an_axis_of_a_real_knob_is_refined_also_where_whole_numbers_are_given():
+    axis = whole_axis(HILL, "quick", parse_axis("x=2,3"))
+    assert axis.between(2.0, 3.0) == 2.5 and axis.word(2.0) == "2"
+    parts = parse_axis("attack=none,pgd(p=2, radius=0.5)")
+    assert whole_axis(HILL, "quick", parts) == parts
+    assert parts.word(parts.values[1]) == "PGD(p=2, radius=0.5)"
+    with pytest.raises(ValueError, match=r"[^.]\.$"):
+        parse_axis("attack=none,pgd(p=2, radius=-1)")
 
 
 def test_a_sweep_of_a_claim_has_a_word_a_reason_and_a_number_in_every_cell(reader):

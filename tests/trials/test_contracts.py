@@ -24,6 +24,13 @@ TOY = {
     "open_arc": dict(activation=Softplus(), m=4, points=16),
     "built_networks": dict(activation=SmoothedReLU(b=2.0), eps=0.5, room=0.1),
     "feature_errors": dict(activation=SmoothedReLU(b=2.0), kind="near", M=4),
+    "ridge_features": dict(d=2, eps=0.5),
+    "uniform_errors": dict(M=4, d=2, places=20),
+    "latent_radius": dict(activation=SmoothedReLU(b=2.0), k=2, d=4, n=2),
+    "radii_needed": dict(activation=SmoothedReLU(b=2.0), d=3, n=2, eps=0.3),
+    "widening": dict(
+        activation=SmoothedReLU(b=2.0), teacher="linear", n=3, widths=(2, 4), steps=2, fresh=5
+    ),
     "section_identities": dict(activation=SmoothedReLU(b=2.0), d=2),
     "converging": dict(activation=Softplus(), rule="exact", m=8, alpha=0.8, radii=(0.5,)),
     "deep_paths": dict(m=8, H=2, steps=3),

@@ -52,14 +52,16 @@ def batch_axes(loss: Loss, batch: Points) -> int:
 
 def flat(loss: Loss, x: Tensor, p: float, radius: float) -> Tensor:
     """Where the gradient has vanished: to first order the whole ball moves the loss by less than a
-    millionth of itself. A point that survives there is not known to be robust.
+    millionth of itself. A point that survives there is not known to be robust; in a ball of radius
+    0 every point is known.
 
     >>> flat(lambda x: (10 * x.mean(-1)).clamp(-1, 1), torch.tensor([[0.0], [1.0]]), 2, 0.5)
     tensor([False,  True])
     """
     values, g = climb(loss, x)
     dual = {1: math.inf, 2: 2, math.inf: 1}[p]
-    return radius * norm(g, dual, values.ndim) <= 1e-6 * values.abs()
+    still = radius * norm(g, dual, values.ndim) <= 1e-6 * values.abs()
+    return still & (radius > 0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,6 +16,7 @@ from adversarium.commands.options import (
     Preset,
     experiments_named,
     ready,
+    writable,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def attack(
         an experiment, or an own file (./FILE.py)
     """
     ready(device)
+    writable(out)
     chosen = _radii(radii)
     if not 0 <= seed < 2**63 or points < 1:
         raise ValueError(f"attack needs 0 <= seed < 2^63 and points >= 1, got {seed}, {points}.")
@@ -69,9 +71,10 @@ def attack(
             if isinstance(task, Run):
                 print(f"{experiment.id} {task.label}: training seed {seed}", file=sys.stderr)
                 made = strengths(task, seed, chosen, points, device)
-                told.append({"id": experiment.id, "label": task.label, "seed": seed, **vars(made)})
+                words = {"id": experiment.id, "label": task.label, "seed": seed, "changed": changes}
+                told.append({**words, **vars(made)})
                 if not json:
-                    _print(experiment, task, made, out)
+                    _print(experiment, task, made, out, changes)
     if not told:
         raise ValueError(f"{id} trains no network: its plan has trials alone.")
     if json:
@@ -101,21 +104,26 @@ def _print_suite(made: "Strengths") -> None:
         print("  where gradients have vanished, survival is no sign of robustness")
 
 
-def _print(experiment: "Experiment", task: "Run", made: "Strengths", out: Path) -> None:
+def _print(
+    experiment: "Experiment", task: "Run", made: "Strengths", out: Path, changes: dict[str, Any]
+) -> None:
     from adversarium.report.figures import planes
     from adversarium.report.tables import number
+    from adversarium.runs.planning import folder_of
 
     norm = "∞" if made.p == math.inf else f"{made.p:g}"
-    print(f"{experiment.id} {task.label}: error by attack and l_{norm} radius")
+    mark = ", ".join(f"{name} = {value}" for name, value in changes.items())
+    title = f"{experiment.id} {task.label}" + (f", changed: {mark}" if mark else "")
+    print(f"{title}: error by attack and l_{norm} radius")
     print(f"  {'':<38}" + "".join(f"{r:>9.4g}" for r in made.radii))
     bounds = {"not proven robust": made.proven, "least of any classifier (in law)": made.floor}
     for name, row in {**made.errors, **bounds}.items():
         if row:
             print(f"  {name:<38}" + "".join(f"{number(e):>9}" for e in row))
     _print_suite(made)
-    folder = out / experiment.name
+    folder = out / experiment.name / (folder_of(changes) if changes else "")
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
     path = folder / f"{stem}.svg"
-    planes.strengths(path, made, f"{experiment.id} {task.label}", f"l_{norm} radius")
+    planes.strengths(path, made, title, f"l_{norm} radius")
     print(f"  {path}")

@@ -81,7 +81,7 @@ def sweep(
         raise ValueError(f"{id} names several experiments: {', '.join(homes)}; take one.")
     experiment = load(homes[0])
     axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
-    fixed, watched = parse_changes(set_), watched_by(experiment, id, claim)
+    fixed, watched = parse_changes(set_), watched_by(experiment, id, claim, preset)
     both = {own_name(experiment, a.name) for a in axes} & {own_name(experiment, f) for f in fixed}
     if both:
         raise ValueError(f"{', '.join(sorted(both))} is swept (--over) and set (--set); take one.")

@@ -9,7 +9,6 @@ import numpy as np
 
 from adversarium.plans.evidence import Evidence, Need, Quantity, Summary, summary
 from adversarium.plans.intervals import CONFIDENCE, SEEDS, clopper_pearson, finite, interval
-from adversarium.plans.shares import clipped
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
 
@@ -152,7 +151,6 @@ def within(
     if lacking := unseen(values):
         return undecided(*lacking, measured, *edges)
     a, b = asked.interval(values, rows, confidence)
-    _, a, b = clipped(asked.name, values, float(values.mean()), a, b)
     sharp = width(a, b, low, high)
     chance = bool(asked.points or values.std() > 0 or b > a)
     if low <= a and b <= high:

@@ -1,16 +1,21 @@
-"""Where a number can lie: shares within [0, 1], risks and norms above 0, by their names."""
+"""Where a shown number can lie: shares within [0, 1], risks and norms above 0, by their names. What
+is judged is judged as it was measured."""
 
 import re
 
 import numpy as np
 
-_SHARE = re.compile(
-    r"err|accuracy|share|frequency|probability|fraction|by_radius|broken|certified|active",
-    re.IGNORECASE,
-)
-_POSITIVE = re.compile(r"risk|loss|norm|energy|first_time", re.IGNORECASE)
+
+def _word(*words: str) -> re.Pattern[str]:
+    """Any of some whole words: "error" is one of robust_error, "active" is none of attractive."""
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})s?(?![a-z])", re.IGNORECASE)
+
+
+_SHARE = _word("err(?:or)?", "accuracy", "share", "frequency", "probability", "fraction",
+               "by_radius", "broken", "certified", "active")  # fmt: skip
+_POSITIVE = _word("risk", "loss", "norm", "energy", "first_time")
 _ABOVE_ONE = re.compile(r"^loss_ratio")  # the largest of some numbers over the least
-_NO_SHARE = re.compile(r"power|slope|ratio|log|minus|direction|recursion|slack", re.IGNORECASE)
+_NO_SHARE = re.compile(r"power|slope|ratio|log|minus|−|direction|recursion|slack", re.IGNORECASE)
 
 
 def clipped(
@@ -21,6 +26,8 @@ def clipped(
 
     >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
     (0.05, 0.0, 0.28)
+    >>> clipped("test_error − train_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
+    (0.05, -0.18, 0.28)
     """
     known = values[np.isfinite(values)]
     if known.size and _ABOVE_ONE.search(name):

@@ -65,8 +65,10 @@ def shown(id: str, store: Path, as_json: bool) -> str:
             verdicts,
         )
     if as_json:
-        whole = {"claims": [vars(c) for c in chosen]}
-        return json.dumps(whole | ({"knobs": known_knobs(id)} if own else {}), ensure_ascii=False)
+        whole: dict[str, Any] = {"claims": [vars(c) for c in chosen]}
+        if own is not None:
+            whole |= {"knobs": known_knobs(id), "verdicts": [verdicts.get(c.id) for c in chosen]}
+        return json.dumps(whole, ensure_ascii=False)
     return "\n\n".join(_claim(c, verdicts, bibtex=False) for c in chosen)
 
 

@@ -39,7 +39,8 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
     for cell in sweep.cells:
         m = cell.measured
         numbers = ("", None, None, None) if m is None else (m.name, *ends(m))
-        lines.append((*cell.set.values(), cell.verdict, *numbers, cell.reason))
+        places = ("none" if v is None else v for v in cell.set.values())
+        lines.append((*places, cell.verdict, *numbers, cell.reason))
     names = (a.name for a in sweep.axes)
     write_csv(path, (*names, "verdict", "quantity", *_NUMBERS, "reason"), lines)
 

@@ -96,6 +96,8 @@ def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: R
     def loss(x: Tensor) -> Tensor:
         return logit_difference(run.network.f(state.W, x), batch.y)
 
+    if not ball.radius:
+        return 0.0
     try:
         blind = flat(loss, batch.x, ball.p, ball.radius)
     except NoGradient:

@@ -35,7 +35,8 @@ class Axis:
     log: bool = False
 
     def word(self, value: Any) -> str:
-        """A value in words: of a part only the fields in which the axis's parts differ.
+        """A value in words: of a part only the fields in which the axis's parts differ, or, where
+        it is alone of its kind, those that are not the usual.
 
         >>> from adversarium.attacks import PGD
         >>> axis = Axis("attack", tuple(PGD(radius=r) for r in (0.1, 0.2)))
@@ -44,10 +45,11 @@ class Axis:
         """
         if not is_dataclass(value):
             return f"{value:.4g}" if isinstance(value, float) else str(value)
-        alike = [one for one in self.values if type(one) is type(value)]
+        alike = [one for one in self.values if type(one) is type(value) and one != value]
         differ = [
             f"{f.name}={getattr(value, f.name)}" for f in fields(value)
             if any(getattr(one, f.name) != getattr(value, f.name) for one in alike)
+            or (not alike and f.init and getattr(value, f.name) != f.default)
         ]  # fmt: skip
         return f"{type(value).__name__}({', '.join(differ)})"
 
@@ -84,17 +86,31 @@ def refined(
 
 
 def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
-    """The axis with values rounded where its knob, or field n or steps, takes whole numbers."""
+    """The axis with values rounded where its knob, or field n or steps, takes whole numbers, and
+    real ones where it takes these."""
     parameters = inspect.signature(experiment.plan).parameters
     name = own_name(experiment, axis.name)
-    held = present(experiment, preset, name) if name in parameters else None
+    held = (present if name in parameters else _field)(experiment, preset, name)
     sample = held[0] if isinstance(held, (tuple, list)) and held else held
+    if isinstance(sample, float) and all(type(v) in (int, float) for v in axis.values):
+        return Axis(axis.name, tuple(float(v) for v in axis.values), axis.log)
     counts = isinstance(sample, int) and not isinstance(sample, bool)
     if not (counts or axis.name in ("n", "steps", "N", "d", "m", "P")):
         return axis
     if not axis.log:
         return axis
     return Axis(axis.name, tuple(dict.fromkeys(max(1, round(v)) for v in axis.values)), axis.log)
+
+
+def _field(experiment: Experiment, preset: str, path: str) -> Any:
+    """A field's value in the first run that has it; None where there is none."""
+    for task in experiment.tasks(preset):
+        value: Any = task
+        for name in path.split("."):
+            value = getattr(value, name, None)
+        if value is not None:
+            return value
+    return None
 
 
 def _number(text: str) -> float:
@@ -146,7 +162,7 @@ def parse_axis(word: str) -> Axis:
                 raise ValueError(f"{words[0]!r} stands among numbers")
             return Axis(name, values)
     except (ValueError, OverflowError) as fault:
-        raise ValueError(f"--over {word}: {fault}.") from fault
+        raise ValueError(f"--over {word}: {str(fault).rstrip('.')}.") from fault
     whole = all(abs(v - round(v)) < 1e-9 for v in grid)
     along = tuple(round(v) if whole else float(f"{v:.12g}") for v in grid)
     return Axis(name, along, parts[0] == "log")
@@ -214,9 +230,9 @@ class Sweep:
         return all(isinstance(v, (int, float)) and v > 0 for v in places)
 
 
-def watched_by(experiment: Experiment, id: str, claim: str) -> str:
-    """What every cell is judged by: the claim that was named, or the experiment's switch, or its
-    first claim."""
+def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick") -> str:
+    """What every cell is judged by: the claim that was named, or the experiment's switch, or the
+    first claim whose runs the preset has."""
     known = {c.lower(): c for c in experiment.checks}
     alias = {c.id.lower(): c.alias_of for c in claims().values() if c.alias_of in known.values()}
     named = known.get(id.lower()) or alias.get(id.lower())
@@ -224,12 +240,22 @@ def watched_by(experiment: Experiment, id: str, claim: str) -> str:
         return str(experiment.switch.probe)
     if not experiment.checks:
         raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
-    watched = claim or named or next(iter(experiment.checks))
+    watched = claim or named or _first_with_runs(experiment, preset)
     if watched not in experiment.checks:
         raise ValueError(
             f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
         )
     return watched
+
+
+def _first_with_runs(experiment: Experiment, preset: str) -> str:
+    tasks = experiment.tasks(preset)
+    whole = (
+        id
+        for id, check in experiment.checks.items()
+        if all(any(need.where.meets(task) for task in tasks) for need in check.needs)
+    )
+    return next(whole, next(iter(experiment.checks)))
 
 
 @dataclass(frozen=True)
@@ -303,6 +329,11 @@ def _planned(
         tasks: Sequence[Task] = planned(experiment, preset, changes)
         if watched in experiment.checks:
             tasks = needed(tasks, experiment.checks[watched].needs)
+            if not tasks:
+                raise ValueError(
+                    f"{watched} needs runs that the preset {preset} has not; --preset paper may "
+                    "have them, and --claim names another claim."
+                )
         reaching(experiment, preset, changes, tasks, grid.partly)
     except ValueError as fault:
         at = ", ".join(f"{k}={v}" for k, v in changes.items())

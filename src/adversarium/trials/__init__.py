@@ -83,6 +83,8 @@ from adversarium.trials.paired import (
 from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
+from adversarium.trials.quadratic import ridge_features, uniform_errors
+from adversarium.trials.radii import latent_radius, radii_needed
 from adversarium.trials.regret import one_step
 from adversarium.trials.relu_norms import (
     back_products,
@@ -114,6 +116,7 @@ from adversarium.trials.surrogates import (
     touching_caps,
     within_sets,
 )
+from adversarium.trials.teachers import widening
 from adversarium.trials.two_features import (
     activation_slope,
     feature_assumptions,
@@ -133,6 +136,11 @@ from adversarium.trials.two_layer import (
 )
 
 __all__ = [
+    "ridge_features",
+    "uniform_errors",
+    "latent_radius",
+    "radii_needed",
+    "widening",
     "built_networks",
     "feature_errors",
     "section_identities",

@@ -207,7 +207,7 @@ def reaching(
 
 def transferred(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, steps: int, radius: float,
-    members: int = 9,
+    members: int = 9, data: str = "circle",
 ) -> Numbers:  # fmt: skip
     """What training against an attack on the first members of every set leaves: L_A at the end,
     and the exact L_* of whole sets there.
@@ -219,7 +219,7 @@ def transferred(
     >>> told["L_A"] < told["L_*"]
     True
     """
-    batch = points("circle", radius)
+    batch = points(data, radius)
     course = Course.paired(rng, activation, m, batch)
     seen = replace(course, batch=SphereBatch(batch.x, batch.y, batch.options[:, :members]))
     W: Tensor = course.W0

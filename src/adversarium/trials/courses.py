@@ -23,12 +23,22 @@ from adversarium.trials.descents import attacked, robust_loss
 from adversarium.trials.kinks import largest_bend
 
 ANGLES = (12.0, -82.0, 72.0, 146.0)  # of the circle's points, in degrees
+COUNTS = {
+    "one arc": 1,
+    "two arcs": 2,
+    "circle": 4,
+    "odd arcs": 6,
+    "odd points": 6,
+    "lifted": 8,
+}
 CAPS = {"d = 5": (5, 8, 0.3), "d = 8": (8, 2, 0.5), "d = 10": (10, 16, 0.5), "d = 32": (32, 4, 0.5)}
 
 
 def points(name: str, radius: float = 0.2) -> SphereBatch:
     """A fixed set: four arcs of a circle with labels + − + − ("circle"), its first one or two
-    ("one arc", "two arcs"), or caps in R⁵ (8), R⁸ (2), R¹⁰ (16) and R³² (4).
+    ("one arc", "two arcs"), six arcs or points on a hexagon ("odd arcs", "odd points"), which have
+    antipodes of the other label, eight points on an octagon lifted to [x, 1]/√2 ("lifted"), or caps
+    in R⁵ (8), R⁸ (2), R¹⁰ (16) and R³² (4).
 
     >>> batch = points("circle")
     >>> tuple(batch.options.shape), torch.equal(batch.options[:, 0], batch.x)
@@ -37,11 +47,15 @@ def points(name: str, radius: float = 0.2) -> SphereBatch:
     if name in CAPS:
         d, n, wide = CAPS[name]
         return SpherePoints(d=d, radius=wide, K=12).sample(n, stream(0, name))
-    n = {"one arc": 1, "two arcs": 2, "circle": 4}[name]
+    n = COUNTS[name]
     reach = half_angle(radius) * torch.tensor([0, -1, 1, -0.75, 0.75, -0.5, 0.5, -0.25, 0.25])
-    angle = torch.deg2rad(torch.tensor(ANGLES[:n])).double()[:, None] + reach.double()
+    reach = reach[:1] if name in ("odd points", "lifted") else reach
+    centres = torch.tensor(ANGLES[:n]) if n <= 4 else torch.arange(n) * (360.0 / n)
+    angle = torch.deg2rad(centres).double()[:, None] + reach.double()
     options = torch.stack([angle.cos(), angle.sin()], -1)
-    y = torch.tensor([1.0, -1.0, 1.0, -1.0]).double()[:n]
+    if name == "lifted":
+        options = torch.cat([options, torch.ones_like(options[..., :1])], -1) / math.sqrt(2)
+    y = 1.0 - 2 * (torch.arange(n) % 2).double()
     return SphereBatch(options[:, 0], y, options)
 
 

@@ -61,5 +61,5 @@ def tradeoff(
         )
         for accuracy, of in pairs.items()
     }
-    falls = level(_falling(meant, number, row), 0.95, 1)
+    falls = level(_falling(meant, number, row), 0.95)
     return counted_as("ordering", parts({"accuracy falls with α/‖μ‖": falls, **shrinks}))

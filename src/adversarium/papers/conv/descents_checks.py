@@ -5,11 +5,9 @@ import math
 
 import numpy as np
 
-from adversarium.papers.conv.orders import bounded
+from adversarium.papers.conv.orders import bounded, pooled
 from adversarium.plans import (
     Check,
-    Evidence,
-    Need,
     Reading,
     Rows,
     Where,
@@ -25,7 +23,6 @@ from adversarium.plans import (
     level,
     ordering,
     parts,
-    quantity,
     setting,
     where,
 )
@@ -108,11 +105,6 @@ def _left(number: str) -> Check:
     )
 
 
-def _often(rows: Evidence) -> np.ndarray:
-    """Starts that reach ε = 0.3, a seed of every attack."""
-    return np.concatenate([STARTS * run.last("reached") for run in rows.where(_LARGEST)])
-
-
 def _least_step(run: Rows) -> np.ndarray:
     """How much the next optimum is more than the one before, at least."""
     made: np.ndarray = (run.last("low")[..., 1:] - run.last("high")[..., :-1]).max(-1)
@@ -121,7 +113,7 @@ def _least_step(run: Rows) -> np.ndarray:
 
 refuted = Reading("largest certified rise from R to the next", _least_step, ("low", "high"))
 _LARGEST = where("reaching", **{"1/ε": 3.333})
-reached = quantity("starts that reach ε = 0.3, all attacks", _often, Need(_LARGEST, ("reached",)))
+reached = pooled("starts that reach ε = 0.3, all attacks", _LARGEST, "reached", STARTS)
 
 checks: dict[str, Check] = {
     "conv.thm5.1": counted_as(

@@ -1,0 +1,64 @@
+"""The quadratic ReLU of CONV's App. C: Lemma C.2, Theorem C.1, and the corollary where it is true.
+
+Paper: M = e^{Ω(d)}|h|²/ε log(|h|²/(εδ)) features fit h in L2 with Σ|c_r|² = e^{O(d)}|h|²/M; of
+order ε^{−(d+1)} features fit it uniformly with Σ|c_r|² = O(1/M); descent then reaches any ε.
+Reading: Lemma C.2 for all |h| ≤ 1 at once, as operator norms, with M = log(1/(εδ))/ε (no e^{Ω(d)}),
+δ = 0.01. Theorem C.1 with c_r = 2u(w_r)/M, its sup on many points. The corollary without antipodal
+contact, with contact of different labels alone, and lifted, by the explicit constants of
+Corollary 5.1 with c = C2 = 2, or by the descent's end.
+Cost: quick 25 s (2 cores); paper 5 min on 16 cores.
+"""
+
+import itertools
+
+from adversarium.networks import QuadraticReLU
+from adversarium.papers.conv.quadratic_checks import DRAWS, FEW, NEEDED, SIZES, STARTS, checks
+from adversarium.plans import Powers, Read, Trial, end, where
+from adversarium.trials import reaching, ridge_features, transferred, uniform_errors
+
+__all__ = ["checks", "figures", "paper", "plan", "quick"]
+
+quick = dict(seeds=5, eps=(0.1, 0.01), draws=2, counts=(32, 128, 512), dims=(2, 3), few=(0.2,),
+             starts=1, arcs=(), steps=1500)  # fmt: skip
+paper = dict(seeds=20)
+
+
+def plan(
+    eps=(0.1, 0.01, 0.001, 0.0001), draws=DRAWS, counts=(32, 128, 512, 2048, 8192), dims=SIZES,
+    few=FEW, starts=STARTS, arcs=(0.4,), steps=12000,
+):  # fmt: skip
+    s = QuadraticReLU()
+    for d, small in itertools.product(dims, eps):
+        yield Trial(family="ridge", at={"d": Read("d"), "1/ε": round(1 / small)},
+                    function=ridge_features,
+                    parameters=dict(d=d, eps=small, draws=draws))  # fmt: skip
+    for d, M in itertools.product(dims, counts):
+        yield Trial(family="uniform", at={"d": Read("d"), "M": Read("M")}, function=uniform_errors,
+                    parameters=dict(M=M, d=d, draws=draws))  # fmt: skip
+    wanted = [(data, small, "exact") for data in ("circle", "odd points") for small in few]
+    wanted += [("circle", small, "identity") for small in few]
+    wanted += [("odd arcs", small, "exact") for small in arcs]
+    for data, small, rule in wanted:
+        if (data, small) in NEEDED:
+            at = {"data": Read("data"), "A": Read("rule"), "1/ε": round(1 / small, 3)}
+            often = starts if small == FEW[0] and rule == "exact" else 1
+            of = dict(rule=rule, eps=small, R=NEEDED[data, small], starts=often, data=data)
+            yield Trial(family="reaching", at=at, function=reaching,
+                        parameters=dict(activation=s, **of))  # fmt: skip
+    for data, alpha, long in (("odd points", 0.05, steps // 4), ("lifted", 0.4, steps)):
+        of = dict(m=1024, alpha=alpha, steps=long, radius=0.2, data=data)
+        yield Trial(family="ends", at={"data": Read("data")}, function=transferred,
+                    parameters=dict(activation=s, rule="exact", **of))  # fmt: skip
+
+
+figures = (
+    Powers(
+        name="uniform",
+        title="Theorem C.1: the largest error of M features",
+        number=end("error"),
+        sweeps={f"M, d = {d}": where("uniform", d=d) for d in SIZES},
+        claimed={f"M, d = {d}": -1 / (d + 1) for d in SIZES},
+        y_label="sup |h − ĥ|",
+        caption="c_r = 2u(w_r)/M; the largest of the draws, on many points of the sphere.",
+    ),
+)

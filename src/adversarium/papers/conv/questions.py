@@ -1,0 +1,59 @@
+"""Three questions of CONV's §7: the radius that is needed, low latent dimension, generalisation.
+
+Paper: the R that is needed is believed to be smaller than the theorem's; it may adapt to a low
+latent dimension; capacity helps robust training more than robust generalisation.
+Reading: in the kernel limit the least R with L_* ≤ ε is bisected by certified brackets; whole caps
+about centres on a subsphere are met by cutting planes; the stand-in for others' experiments is the
+two-layer network on arcs of a circle with three teachers.
+Cost: quick 25 s (2 cores); paper 6 min on 16 cores.
+"""
+
+import itertools
+
+from adversarium.networks import SmoothedReLU
+from adversarium.papers.conv.questions_checks import AMBIENT, COUNTS, EPS, LATENT, TEACHERS, checks
+from adversarium.plans import Profile, Read, Trial, where
+from adversarium.trials import latent_radius, radii_needed, widening
+
+__all__ = ["checks", "figures", "paper", "plan", "quick"]
+
+SMOOTHED = SmoothedReLU(b=2.0)
+
+quick = dict(seeds=5, eps=(0.2, 0.1), sets=((2, 4), (5, 8)), latent=(2, 3), ambient=(5, 10),
+             counts=(4,), samples=(10,), widths=(16, 64), steps=60)  # fmt: skip
+paper = dict(seeds=20)
+
+
+def plan(
+    eps=EPS, sets=((2, 4), (3, 4), (5, 4), (5, 8), (10, 8), (10, 16)), latent=LATENT,
+    ambient=AMBIENT, counts=COUNTS, samples=(10, 40), widths=(16, 256, 4096), steps=600,
+):  # fmt: skip
+    s = SMOOTHED
+    for (d, n), small in itertools.product(sets, eps):
+        at = {"d": Read("d"), "n": Read("n"), "1/ε": round(1 / small)}
+        yield Trial(family="needed", at=at, function=radii_needed,
+                    parameters=dict(activation=s, d=d, n=n, eps=small))  # fmt: skip
+    for n, k, d in itertools.product(counts, latent, ambient):
+        at = {"n": Read("n"), "k": Read("k"), "d": Read("d")}
+        yield Trial(family="latent", at=at, function=latent_radius,
+                    parameters=dict(activation=s, k=k, d=d, n=n))  # fmt: skip
+    for teacher, n in itertools.product(TEACHERS, samples):
+        at = {"teacher": Read("teacher"), "n": Read("n")}
+        of = dict(teacher=teacher, n=n, widths=widths, steps=steps)
+        yield Trial(family="widening", at=at, function=widening,
+                    parameters=dict(activation=s, **of))  # fmt: skip
+
+
+figures = (
+    Profile(
+        name="widening",
+        title="§7: robust losses as the width grows",
+        y=("train", "test"),
+        runs=(where("widening", teacher="fourth"),),
+        names={"train": "training arcs", "test": "fresh arcs"},
+        x_label="m",
+        y_label="robust loss",
+        caption="Teacher cos 4θ; 10 and 40 training arcs. Mean over seeds, band: smallest to "
+        "largest.",
+    ),
+)

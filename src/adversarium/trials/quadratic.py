@@ -1,0 +1,111 @@
+"""Features c·x relu(⟨w, x⟩) of the quadratic ReLU, w uniform on the sphere of radius √d: Lemma C.2
+and Theorem C.1 of CONV."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from adversarium.networks import QuadraticReLU
+from adversarium.rng import normal
+from adversarium.sockets import Numbers
+from adversarium.trials.features import drawn_sections
+from adversarium.trials.kernels import gram
+
+CHUNK = 4096  # features at a time
+
+
+def on_radius(M: int, d: int, rng: Generator) -> Tensor:
+    """M weights uniform on the sphere of radius √d."""
+    return math.sqrt(d) * torch.nn.functional.normalize(normal((M, d), rng), dim=1)
+
+
+def sphere_rule(d: int, n: int = 0) -> tuple[Tensor, Tensor]:
+    """Points of S^{d−1} and weights that integrate polynomials up to degree 2n − 1 against the
+    uniform law, d = 2, 3, 4.
+
+    >>> x, p = sphere_rule(4, 6)
+    >>> round(float(p.sum()), 9), round(float(p @ x[:, 0] ** 4), 9)  # 3/(d(d + 2))
+    (1.0, 0.125)
+    """
+    n = n or {2: 64, 3: 12, 4: 8}[d]
+    turn = torch.arange(2 * n, dtype=torch.float64) * math.pi / n
+    x = torch.stack([turn.cos(), turn.sin()], -1)
+    p = torch.full((2 * n,), 0.5 / n, dtype=torch.float64)
+    for k in range(3, d + 1):  # one axis more, its coordinate of density (1 − z²)^{(k − 3)/2}
+        if k == 3:
+            nodes, weights = np.polynomial.legendre.leggauss(n)
+        else:
+            angle = np.arange(1, n + 1) * np.pi / (n + 1)
+            nodes, weights = np.cos(angle), np.sin(angle) ** 2
+        z, share = torch.from_numpy(nodes), torch.from_numpy(weights / weights.sum())
+        wide = (1 - z**2).sqrt()[:, None, None] * x
+        x = torch.cat([wide, z[:, None, None].expand(-1, len(x), 1)], -1).flatten(0, 1)
+        p = (share[:, None] * p).flatten()
+    return x, p
+
+
+def ridge_features(
+    rng: Generator, d: int, eps: float, delta: float = 0.01, draws: int = 1
+) -> Numbers:
+    """Lemma C.2 of CONV for all h of norm at most 1 at once, with M = log(1/(εδ))/ε features and
+    the ridge λ = ε/4: the largest squared L2 error over ε and the largest MΣ|c_r|², as operator
+    norms on a quadrature of the sphere; in how many draws the error is at most ε.
+
+    >>> from adversarium.rng import stream
+    >>> told = ridge_features(stream(0, "example"), d=2, eps=0.1)
+    >>> told["kept"], told["error²/ε"] < 1
+    (1.0, True)
+    """
+    x, p = sphere_rule(d)
+    root = p.sqrt()[:, None] * p.sqrt()
+    inner = x @ x.T
+    K = root * torch.from_numpy(gram(QuadraticReLU(), x)) / 4  # of relu features
+    values, vectors = torch.linalg.eigh(K)
+    half = vectors * values.clamp_min(0).sqrt()  # Σ^½, turned
+    M, lam = math.ceil(math.log(1 / (eps * delta)) / eps), eps / 4
+    errors, norms = [], []
+    for _ in range(draws):
+        seen = torch.zeros_like(K)
+        for first in range(0, M, CHUNK):
+            active = torch.relu(x @ on_radius(min(CHUNK, M - first), d, rng).T)
+            seen += active @ active.T
+        G = root * inner * seen / M
+        back = torch.linalg.solve(G + lam * torch.eye(len(x), dtype=G.dtype), half)
+        errors.append(lam**2 * float(torch.linalg.matrix_norm(back, 2)) ** 2 / eps)
+        norms.append(float(torch.linalg.eigvalsh(back.T @ G @ back)[-1]))
+    return {
+        "error²/ε": max(errors),
+        "MΣ|c|²": max(norms),
+        "kept": float(sum(one <= 1 for one in errors)),
+        "M": float(M),
+    }
+
+
+def uniform_errors(rng: Generator, M: int, d: int, draws: int = 1, places: int = 4000) -> Numbers:
+    """Theorem C.1 of CONV with c_r = 2u(w_r)/M, which has h as its mean: sup |h − ĥ| over many
+    points, the largest of all draws, of an h of five sections; MΣ|c_r|² (the mean) over |h|²; how
+    much the error changes to the next point (on a circle), over its sup.
+
+    >>> from adversarium.rng import stream
+    >>> told = uniform_errors(stream(0, "example"), M=256, d=2)
+    >>> 0 < told["error"] < 2, 0.3 < told["MΣ|c|²/|h|²"] < 3
+    (True, True)
+    """
+    h = drawn_sections(QuadraticReLU(), "any", d, rng)
+    if d == 2:
+        turn = torch.arange(places, dtype=torch.float64) * (2 * math.pi / places)
+        x = torch.stack([turn.cos(), turn.sin()], -1)
+    else:
+        x = torch.nn.functional.normalize(normal((places, d), rng), dim=1)
+    known, size = h.h(x), h.norm() ** 2
+    errors, norms, jumps = [], [], []
+    for _ in range(draws):
+        w = on_radius(M, d, rng)
+        off = h.sampled(w, x) - known
+        errors.append(float(off.abs().max()))
+        norms.append(float(h.u(w).square().sum(-1).mean()) / size)  # c_r = 2u/M, |h| of K/4
+        jumps.append(float((off - off.roll(1)).abs().max()) / errors[-1])
+    told = {"error": max(errors), "MΣ|c|²/|h|²": sum(norms) / draws, "|h|": 2 * math.sqrt(size)}
+    return told | ({"to the next": max(jumps)} if d == 2 else {})
