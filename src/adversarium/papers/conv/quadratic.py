@@ -51,14 +51,15 @@ def plan(
                     parameters=dict(activation=s, rule="exact", **of))  # fmt: skip
 
 
-figures = (
+figures = tuple(
     Powers(
-        name="uniform",
-        title="Theorem C.1: the largest error of M features",
+        name=f"uniform-{d}",
+        title=f"Theorem C.1, d = {d}: the largest error of M features",
         number=end("error"),
-        sweeps={f"M, d = {d}": where("uniform", d=d) for d in SIZES},
-        claimed={f"M, d = {d}": -1 / (d + 1) for d in SIZES},
+        sweeps={"M": where("uniform", d=d)},
+        claimed={"M": -1 / (d + 1)},
         y_label="sup |h − ĥ|",
         caption="c_r = 2u(w_r)/M; the largest of the draws, on many points of the sphere.",
-    ),
+    )
+    for d in SIZES
 )

@@ -52,6 +52,7 @@ figures = (
         runs=(where("widening", teacher="fourth"),),
         names={"train": "training arcs", "test": "fresh arcs"},
         x_label="m",
+        log_x=True,
         y_label="robust loss",
         caption="Teacher cos 4θ; 10 and 40 training arcs. Mean over seeds, band: smallest to "
         "largest.",
