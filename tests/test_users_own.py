@@ -13,8 +13,8 @@ from adversarium.constructions import Balls
 from adversarium.plans import at_most, every, identity, last, level, where
 from adversarium.plans.compound import judged
 from adversarium.plans.evidence import Evidence, Quantity
+from adversarium.runs.axes import parse_axis
 from adversarium.runs.store import Store
-from adversarium.runs.sweep import parse_axis
 from tests.program import OWN, one_sentence
 
 SHORT = OWN.replace("steps=200", "steps=5")

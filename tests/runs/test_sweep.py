@@ -7,18 +7,10 @@ from adversarium.plans import Switch, at_most, last, where
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Trial
 from adversarium.runs.audit import Ask
+from adversarium.runs.axes import Axis, cells, parse_axis, refined, whole_axis
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
-from adversarium.runs.sweep import (
-    Axis,
-    Grid,
-    cells,
-    parse_axis,
-    refined,
-    sweep,
-    watched_by,
-    whole_axis,
-)
+from adversarium.runs.sweep import Grid, sweep, watched_by
 
 
 def test_axes():

@@ -19,12 +19,13 @@ from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
 from adversarium.runs.audit import Ask
+from adversarium.runs.axes import cells
 from adversarium.runs.jobs import Job, lacks, resolve
 from adversarium.runs.planning import Plan
 from adversarium.runs.reader import Reader
 from adversarium.runs.scope import assumptions
 from adversarium.runs.store import Store
-from adversarium.runs.sweep import Grid, cells, grid_jobs
+from adversarium.runs.sweep import Grid, grid_jobs
 from adversarium.training.setting import misfit
 
 

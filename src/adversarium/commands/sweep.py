@@ -67,10 +67,11 @@ def sweep(
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_sweep
     from adversarium.runs.audit import Ask
+    from adversarium.runs.axes import parse_axis, whole_axis
     from adversarium.runs.changes import own_name, parse_changes, parse_seeds
     from adversarium.runs.reader import Reader
     from adversarium.runs.store import Store
-    from adversarium.runs.sweep import Grid, parse_axis, watched_by, whole_axis
+    from adversarium.runs.sweep import Grid, watched_by
     from adversarium.runs.sweep import sweep as swept
     from adversarium.runs.where import place
 
