@@ -3,7 +3,7 @@ how long, how large, and which of the paper's hypotheses each run meets."""
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -27,6 +27,8 @@ from adversarium.runs.scope import assumptions
 from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, grid_jobs
 from adversarium.training.setting import misfit
+
+_SOON = 2**26  # bytes of data and weights that are made at once
 
 
 def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answer:
@@ -73,7 +75,8 @@ def _too_large(size: int, device: str) -> str:
 
 def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
     experiment, job = asked.experiment, asked.jobs[i]
-    seeds, task = ask.chosen(experiment), job.task
+    seeds, task, changed = ask.chosen(experiment), job.task, asked.changed(i)
+    size = data_bytes(job, ask.device) if isinstance(task, Run) else 0
     lacking, seconds = estimate(experiment, job, seeds, store, ask.fresh)
     if seconds is None and (like := asked.published[i]) is not None:
         pace = _pace([resolve(like)], store)
@@ -82,15 +85,15 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
         "id": experiment.id,
         "label": task.label,
         "config": task.dynamics,
-        "changed": asked.changed(i),
+        "changed": changed,
         "engine": job.engine_name,
         "refused": job.refused,
         "steps": task.steps if isinstance(task, Run) else 0,
         "seeds": len(seeds),
         "missing": lacking,
-        "lacking": (lacks(job) or _misfit(task)) if lacking else "",
+        "lacking": (lacks(job) or _misfit(task, changed, size)) if lacking else "",
         "seconds": seconds,
-        "bytes": data_bytes(job, ask.device) if isinstance(task, Run) else 0,
+        "bytes": size,
         "assumptions": assumptions(experiment, task),
     }
 
@@ -157,17 +160,15 @@ def _pace(jobs: Sequence[Job], store: Store) -> float | None:
     return spent / work if work else None
 
 
-def _misfit(task: Task) -> str:
-    """Why the network of a run is none for its data, seen without taking memory for either."""
-    if not isinstance(task, Run):
+def _misfit(task: Task, changed: Iterable[str], size: int) -> str:
+    """Why the network of a run is none for its data, where one of them was changed and a point is
+    soon seen; else it is told when it runs."""
+    touched = {path.partition(".")[0] for path in changed} & {"network", "data"}
+    if not isinstance(task, Run) or not touched or size > _SOON:
         return ""
-    try:
-        with FakeTensorMode():
-            one = task.network.init(stream(0, "init"), task.data.shape, task.data.k)
-            W = tree_map(lambda w: w[None].float() if w.is_floating_point() else w[None], one)
-            return misfit(task.network, task.data, W, torch.zeros(1, 1, *task.data.shape))
-    except DataDependentOutputException:  # it seeds torch's own start: seen when it runs
-        return ""
+    one = task.network.init(stream(0, "init"), task.data.shape, task.data.k)
+    W = tree_map(lambda w: w[None].float() if w.is_floating_point() else w[None], one)
+    return misfit(task.network, task.data, W, torch.zeros(1, 1, *task.data.shape))
 
 
 def data_bytes(job: Job, device: str = "cpu") -> int:
