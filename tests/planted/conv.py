@@ -1,9 +1,12 @@
 """Bugs that CONV's claims must notice."""
 
+import math
+
 import torch
 
+from adversarium.networks import QuadraticReLU
 from adversarium.networks.deep import Deep
-from adversarium.trials import paired, robust_balls
+from adversarium.trials import features, kernels, paired, quadratic, robust_balls
 from tests.planted.bugs import Bug, scaled, swapped
 from tests.planted.parts import misstepping
 
@@ -34,7 +37,101 @@ def _value_for_slope(original, activation, W, a, x):
     return torch.outer(a * activation(W @ x), x) / len(a) ** 0.5
 
 
+_PARITY = {"widths": (16, 64), "sizes": (4, 8), "most": 41, "draws": 50}
+_SECTIONS = {"counts": (), "kinds": (), "more": (), "eps": (), "rooms": ()}
+_UNIFORM = {"eps": (), "few": (), "arcs": (), "counts": (32, 128, 512, 2048), "draws": 3}
+
+
+def _smaller_side(original, k, d):
+    return math.sqrt(d) / 2 * (1 + 1 / d - 1 / min(k, d - k))
+
+
+def _other_free_height(original, k, d, s, delta=1.0):
+    free = [delta**2 - s**2 / part for part in (k, d - k)]
+    return s * math.sqrt(1 / k + 1 / (d - k)) + sum(math.sqrt(max(one, 0.0)) for one in free)
+
+
+def _quadratic_larger(original, activation, r):
+    factor = 1.001 if isinstance(activation, QuadraticReLU) else 1.0
+    return factor * original(activation, r)
+
+
+def _not_lifted(original, activation, x):
+    """The Gram matrix without the coordinate that a lift adds."""
+    flat = torch.nn.functional.normalize(x[:, :-1], dim=1)
+    return original(activation, flat if x.shape[1] > 2 else x)
+
+
+def _half_and_half(original, count, d):
+    x, y = original(count, d)
+    return x, y.sort().values
+
+
+def _without_sign(original, self, w):
+    return original(features.Sections(self.activation, self.centres, self.beta.abs()), w)
+
+
 BUGS = (
+    Bug(
+        "γ_k with the smaller side for the larger",
+        swapped(robust_balls, "gamma", _smaller_side),
+        turns=("conv.thm6.1.gamma",),
+        knobs=_FEW,
+    ),
+    Bug(
+        "corrected limit of the spread a twentieth too large",
+        scaled(robust_balls, "largest_spread", 1.05),
+        turns=("conv.thm6.1.balls.corrected",),
+        knobs=_FEW,
+    ),
+    Bug(
+        "1/k for 1 − 1/k in what a ball has free",
+        swapped(robust_balls, "reach", _other_free_height),
+        turns=("conv.thm6.1.exact",),
+        knobs=_FEW,
+    ),
+    Bug(
+        "kernel of the quadratic ReLU a thousandth too large",
+        swapped(kernels, "kappa", _quadratic_larger),
+        turns=("conv.lemC.3.corrected",),
+        knobs=_PARITY,
+    ),
+    Bug(
+        "points lifted by nothing",
+        swapped(kernels, "gram", _not_lifted),
+        turns=("conv.fn14",),
+        knobs=_PARITY,
+    ),
+    Bug(
+        "labels of half circles",
+        swapped(kernels, "even_points", _half_and_half),
+        turns=("conv.corC.1",),
+        knobs=_PARITY,
+    ),
+    Bug(
+        "κ of sections a ten-thousandth too large",
+        scaled(features, "kappa", 1.0001),
+        turns=("conv.lemC.1",),
+        knobs=_SECTIONS,
+    ),
+    Bug(
+        "u without the signs of β",
+        swapped(features.Sections, "u", _without_sign),
+        turns=("conv.lemC.1",),
+        knobs=_SECTIONS,
+    ),
+    Bug(
+        "gradient a thousandth too large",
+        scaled(paired, "gradient", 1.001),
+        turns=("conv.eqB.grad",),
+        knobs=_SMALL,
+    ),
+    Bug(
+        "features of weights a tenth too long",
+        scaled(quadratic, "on_radius", 1.1),
+        turns=("conv.thmC.1",),
+        knobs=_UNIFORM,
+    ),
     Bug(
         "the second weight of a pair drawn afresh",
         swapped(paired, "paired_start", _fresh_pairs),

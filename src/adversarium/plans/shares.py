@@ -1,5 +1,5 @@
-"""Where a shown number can lie: shares within [0, 1], risks and norms above 0, by their names. What
-is judged is judged as it was measured."""
+"""Where a number can lie: shares within [0, 1], risks and norms above 0, by whole words of their
+names; a difference can lie anywhere."""
 
 import re
 
@@ -18,22 +18,20 @@ _ABOVE_ONE = re.compile(r"^loss_ratio")  # the largest of some numbers over the 
 _NO_SHARE = re.compile(r"power|slope|ratio|log|minus|−|direction|recursion|slack", re.IGNORECASE)
 
 
-def clipped(
-    name: str, values: np.ndarray, mean: float, low: float, high: float
-) -> tuple[float, float, float]:
-    """A mean with its interval, which stays within [0, 1] where the number is a share by its name
-    and by its values, and above 0 where it is a risk, a norm or a time.
+def clipped(name: str, values: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """An interval of a mean, which stays within [0, 1] where the number is a share by its name and
+    by its values, and above 0 where it is a risk, a norm or a time.
 
-    >>> clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
-    (0.05, 0.0, 0.28)
-    >>> clipped("test_error − train_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)
-    (0.05, -0.18, 0.28)
+    >>> clipped("test_error", np.array([0.0, 0.1]), -0.18, 0.28)
+    (0.0, 0.28)
+    >>> clipped("test_error − train_error", np.array([0.0, 0.1]), -0.18, 0.28)
+    (-0.18, 0.28)
     """
     known = values[np.isfinite(values)]
     if known.size and _ABOVE_ONE.search(name):
-        return mean, max(low, min(1.0, float(known.min()))), high
+        return max(low, min(1.0, float(known.min()))), high
     if _NO_SHARE.search(name) or not known.size or known.min() < 0:
-        return mean, low, high
+        return low, high
     if _SHARE.search(name) and known.max() <= 1:
-        return mean, max(low, 0.0), min(high, 1.0)
-    return mean, max(low, 0.0) if _POSITIVE.search(name) else low, high
+        return max(low, 0.0), min(high, 1.0)
+    return max(low, 0.0) if _POSITIVE.search(name) else low, high

@@ -7,7 +7,6 @@ import numpy as np
 
 from adversarium.report.figures import planes
 from adversarium.report.figures.style import save, write_csv
-from adversarium.report.tables import ends
 from adversarium.runs.sweep import Sweep
 
 _MARKS = {
@@ -38,7 +37,7 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
     lines = []
     for cell in sweep.cells:
         m = cell.measured
-        numbers = ("", None, None, None) if m is None else (m.name, *ends(m))
+        numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
         places = ("none" if v is None else v for v in cell.set.values())
         lines.append((*places, cell.verdict, *numbers, cell.reason))
     names = (a.name for a in sweep.axes)

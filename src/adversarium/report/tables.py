@@ -10,7 +10,6 @@ import numpy as np
 
 from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Evidence, Summary
-from adversarium.plans.shares import clipped
 from adversarium.report.figures import style
 from adversarium.runs.ledger import Entry
 
@@ -24,19 +23,10 @@ def number(value: float | None) -> str:
 
 def with_interval(measured: Summary) -> str:
     """mean [low, high]; the interval of a share stays within [0, 1]."""
-    mean, low, high = ends(measured)
+    mean, low, high = measured.mean, measured.low, measured.high
     if mean is None or low is None or high is None or low == high:
         return number(mean)
     return f"{number(mean)} [{number(low)}, {number(high)}]"
-
-
-def ends(measured: Summary) -> tuple[float | None, float | None, float | None]:
-    """The mean and the ends of its interval, which stays where such a number can lie."""
-    mean, low, high = measured.mean, measured.low, measured.high
-    if mean is None or low is None or high is None:
-        return mean, low, high
-    values = np.array([np.nan if v is None else v for v in measured.values], dtype=float)
-    return clipped(measured.name, values, mean, low, high)
 
 
 def between(low: float | None, high: float | None) -> str:

@@ -146,7 +146,7 @@ def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, low, high = mean_and_interval(values, run.points(name))
-            mean, low, high = clipped(name, values, mean, low, high)
+            low, high = clipped(name, values, low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
             if place in beside:  # changed minus published, paired by seed

@@ -158,7 +158,8 @@ def _order(value: Any) -> tuple[bool, float, str]:
 def _number(name: str, values: np.ndarray | None) -> str:
     if values is None or not len(values):
         return cell("–", "n")
-    mean, low, high = clipped(name, values, *mean_and_interval(values))
+    mean, *around = mean_and_interval(values)
+    low, high = clipped(name, values, *around)
     ends = "" if low == high else f' <span class="soft">[{number(low)}, {number(high)}]</span>'
     return cell(number(mean) + ends, "n")
 

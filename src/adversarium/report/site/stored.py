@@ -129,8 +129,8 @@ def _value(run: Rows, column: tuple[str, str, int]) -> str:
     values = table_value(run, probe, place)
     if values is None:
         return cell("–", "n")
-    around = mean_and_interval(values, run.points(probe))
-    mean, low, high = clipped(f"{probe} {name}", values, *around)
+    mean, *around = mean_and_interval(values, run.points(probe))
+    low, high = clipped(f"{probe} {name}", values, *around)
     ends = "" if low == high else f' <span class="soft">[{number(low)}, {number(high)}]</span>'
     return cell(f"{number(mean)}{ends}", "n")
 
