@@ -19,10 +19,10 @@ from adversarium.cli import importing, main
 from adversarium.commands.program import COMMANDS, program
 from adversarium.commands.progress import Progress
 from adversarium.plans.catalogue import experiments, load, nearest
+from adversarium.plans.shares import clipped
 from adversarium.plans.words import word
 from adversarium.report import terminal
 from adversarium.report.shown import known_knobs, shown
-from adversarium.report.tables import clipped
 from adversarium.runs import jobs as jobs_module
 from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
@@ -526,10 +526,10 @@ def test_completion_knows_the_commands_and_help_says_how_to_get_it(call):
 
 
 def test_an_interval_of_a_share_stays_within_zero_and_one():
-    assert clipped("test_error", np.array([0.0, 0.1]), 0.05, -0.18, 0.28) == (0.05, 0.0, 0.28)
-    assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.95, 0.7, 1.2) == (0.95, 0.7, 1.0)
-    assert clipped("margin", np.array([0.0, 0.1]), 0.05, -0.18, 0.28)[1] == -0.18  # no share
-    assert clipped("error ratio", np.array([0.5, 3.0]), 1.0, -1.0, 4.0)[2] == 4.0  # beyond one
+    assert clipped("test_error", np.array([0.0, 0.1]), -0.18, 0.28) == (0.0, 0.28)
+    assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.7, 1.2) == (0.7, 1.0)
+    assert clipped("margin", np.array([0.0, 0.1]), -0.18, 0.28)[0] == -0.18  # no share
+    assert clipped("error ratio", np.array([0.5, 3.0]), -1.0, 4.0)[1] == 4.0  # beyond one
 
 
 # what a second newcomer met
@@ -550,9 +550,9 @@ def test_what_is_swept_cannot_be_set(call):
 
 def test_shares_and_risks_stay_where_they_belong():
     values = np.array([0.0, 0.1])
-    assert clipped("robust_by_radius", values, 0.05, -0.2, 0.3)[1] == 0
-    assert clipped("risk", 20 * values, 1.0, -0.2, 3.0)[1:] == (0, 3.0)
-    assert clipped("power of N in risk", values, 0.05, -0.2, 0.3)[1] == -0.2
+    assert clipped("robust_by_radius", values, -0.2, 0.3)[0] == 0
+    assert clipped("risk", 20 * values, -0.2, 3.0) == (0, 3.0)
+    assert clipped("power of N in risk", values, -0.2, 0.3)[0] == -0.2
 
 
 def test_a_run_as_json_has_its_verdicts_and_figures(call, own):

@@ -50,7 +50,7 @@ BOTH = where(("a", "b"))
     ),
 )
 def test_only_what_is_a_share_by_whole_words_of_its_name_stays_where_shares_lie(name, word):
-    few = Quantity(name, lambda rows: np.array([0.0, 0.01, 0.1]))
+    few = Quantity(name, lambda rows: np.array([0.0, 0.0, 0.01, 0.0, 0.2]))
     verdict = level(few, 0.0, 1.0).judge(Evidence())
     assert verdict.word == word
     assert (verdict.measured[0].low >= 0) == (word == Word.HOLDS)  # kept as it is judged
