@@ -6,7 +6,7 @@ import torch
 
 from adversarium.networks import QuadraticReLU
 from adversarium.networks.deep import Deep
-from adversarium.trials import features, kernels, paired, quadratic, robust_balls
+from adversarium.trials import features, kernels, paired, robust_balls
 from tests.planted.bugs import Bug, scaled, swapped
 from tests.planted.parts import misstepping
 
@@ -39,7 +39,6 @@ def _value_for_slope(original, activation, W, a, x):
 
 _PARITY = {"widths": (16, 64), "sizes": (4, 8), "most": 41, "draws": 50}
 _SECTIONS = {"counts": (), "kinds": (), "more": (), "eps": (), "rooms": ()}
-_UNIFORM = {"eps": (), "few": (), "arcs": (), "counts": (32, 128, 512, 2048), "draws": 3}
 
 
 def _smaller_side(original, k, d):
@@ -62,9 +61,8 @@ def _not_lifted(original, activation, x):
     return original(activation, flat if x.shape[1] > 2 else x)
 
 
-def _half_and_half(original, count, d):
-    x, y = original(count, d)
-    return x, y.sort().values
+def _fourth_degree(original, activation, r):
+    return original(activation, r) + 0.01 * r**3 * isinstance(activation, QuadraticReLU)
 
 
 def _without_sign(original, self, w):
@@ -103,9 +101,9 @@ BUGS = (
         knobs=_PARITY,
     ),
     Bug(
-        "labels of half circles",
-        swapped(kernels, "even_points", _half_and_half),
-        turns=("conv.corC.1",),
+        "kernel of the quadratic ReLU with a term of degree 4",
+        swapped(kernels, "kappa", _fourth_degree),
+        turns=("conv.lemC.3",),
         knobs=_PARITY,
     ),
     Bug(
@@ -125,12 +123,6 @@ BUGS = (
         scaled(paired, "gradient", 1.001),
         turns=("conv.eqB.grad",),
         knobs=_SMALL,
-    ),
-    Bug(
-        "features of weights a tenth too long",
-        scaled(quadratic, "on_radius", 1.1),
-        turns=("conv.thmC.1",),
-        knobs=_UNIFORM,
     ),
     Bug(
         "the second weight of a pair drawn afresh",
