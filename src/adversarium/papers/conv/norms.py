@@ -30,7 +30,7 @@ __all__ = ["checks", "figures", "paper", "plan", "quick"]
 PER_LAYER = (16, 32, 64, 128, 256)  # m/H
 SMALL = 1e-8  # τ at which the hypothesis is met at every depth
 
-quick = dict(seeds=5, widths=(32, 64, 128, 256), depths=(1, 2, 4, 8), draws=40)
+quick = dict(seeds=5, widths=(16, 32, 64), depths=(1, 2, 4), draws=10)
 paper = dict(seeds=40, widths=(64, 128, 256, 512, 1024), depths=(1, 2, 4, 8, 16), draws=200)
 
 

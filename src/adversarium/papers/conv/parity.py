@@ -45,7 +45,7 @@ ACTIVATIONS = {
 }
 CLOSED = ("ReLU", "smoothed ReLU", "quadratic ReLU", "erf", "shifted")
 
-quick = dict(seeds=5, widths=(16, 64, 256), sizes=(4, 8, 16, 32), most=41, draws=500)
+quick = dict(seeds=5, widths=(16, 64), sizes=(4, 8), most=41, draws=50)
 paper = dict(seeds=10, widths=(16, 64, 256, 1024, 4096), sizes=(4, 8, 16, 32), most=81, draws=5000)
 
 

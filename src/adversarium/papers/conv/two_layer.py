@@ -32,8 +32,7 @@ SMOOTH = dict(zip(ACTIVATIONS, (SmoothedReLU(b=2.0), Softplus(b=2.0), QuadraticR
                                 Tanh(), Shifted(b=4.0, c=0.5)), strict=True))  # fmt: skip
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4)
 
-quick = dict(seeds=5, widths=(16, 64, 256), sizes=(128, 256, 512, 1024), alpha=(0.1,),
-             runs=(16, 64), climbs=60)  # fmt: skip
+quick = dict(seeds=5, widths=(16, 64), sizes=(64, 128, 256), alpha=(0.1,), runs=(16,), climbs=5)
 paper = dict(seeds=20, widths=(16, 64, 256, 1024, 4096), sizes=(256, 512, 1024, 2048, 4096),
              alpha=(0.5, 0.1, 0.02), runs=(16, 64, 256, 1024), climbs=400)  # fmt: skip
 
