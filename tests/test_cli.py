@@ -369,9 +369,11 @@ def test_attack_meets_every_network_with_every_attack(call, tmp_path):
     assert made["floor"] == [] or made["floor"] == sorted(made["floor"])
     out = call(*words, "--set", "steps=5").stdout
     home = tmp_path / "attack" / "own"
-    assert "GTA" in out and "changed: steps = 5" in out and not (home / "run.svg").exists()
-    assert (home / "changed steps=5" / "run.svg").exists()
-    assert (home / "changed steps=5" / "run.csv").exists()
+    assert "GTA" in out and "changed: steps = 5" in out and not list(home.glob("run*.svg"))
+    (picture,) = (home / "changed steps=5").glob("run, seed 0, 30 points, radii *.svg")
+    assert picture.with_suffix(".csv").exists()
+    call(*words, "--set", "steps=5", "--seed", "1")  # another seed, another file
+    assert len(list(picture.parent.glob("*.csv"))) == 2
     call("attack", "./own.py", "--radii", "1", "--out", "own.py", status=2)
     call("attack", "./own.py", "--radii", "1,x", status=2)
     call("attack", "rnrf.setting", status=2)

@@ -771,4 +771,6 @@ def test_the_interval_that_is_judged_is_the_one_that_is_shown():
     from adversarium.plans.rules import Level
 
     error = Quantity("train_error", lambda rows: np.array([0.0, 0.5, 0.0, 0.3, 0.2]))
-    assert Level(error, 0, 0.9).judge(Evidence()).verdict == "holds"
+    judged = Level(error, 0, 0.9).judge(Evidence())
+    assert judged.verdict == "undecided" and judged.measured[0].low < 0
+    assert Level(error, high=0.9).judge(Evidence()).verdict == "holds"

@@ -92,6 +92,7 @@ TOY = {
         members=(2, 4),
         eps=(0.3,),
         starts=1,
+        often=1,
         far=(16,),
         radii=(0.2,),
         nested=(16,),
@@ -109,7 +110,15 @@ TOY = {
         logistic=(16,),
     ),
     "conv.quadratic": dict(
-        eps=(0.5,), draws=1, counts=(4, 8, 16), dims=(2,), few=(0.2,), starts=1, arcs=(), steps=8
+        eps=(0.5,),
+        draws=1,
+        counts=(4, 8, 16),
+        dims=(2,),
+        few=(0.2,),
+        starts=1,
+        often=1,
+        arcs=(),
+        steps=8,
     ),
     "conv.questions": dict(
         eps=(0.3,),

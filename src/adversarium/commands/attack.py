@@ -1,5 +1,6 @@
 """`adversarium attack`: every attack × radius, as a table and a picture."""
 
+import hashlib
 import math
 import sys
 from pathlib import Path
@@ -74,7 +75,8 @@ def attack(
                 words = {"id": experiment.id, "label": task.label, "seed": seed, "changed": changes}
                 told.append({**words, **vars(made)})
                 if not json:
-                    _print(experiment, task, made, out, changes)
+                    drawn = f"seed {seed}, {points} points"
+                    _print(experiment, task, made, out, changes, drawn)
     if not told:
         raise ValueError(f"{id} trains no network: its plan has trials alone.")
     if json:
@@ -105,7 +107,12 @@ def _print_suite(made: "Strengths") -> None:
 
 
 def _print(
-    experiment: "Experiment", task: "Run", made: "Strengths", out: Path, changes: dict[str, Any]
+    experiment: "Experiment",
+    task: "Run",
+    made: "Strengths",
+    out: Path,
+    changes: dict[str, Any],
+    drawn: str,
 ) -> None:
     from adversarium.report.figures import planes
     from adversarium.report.tables import number
@@ -113,7 +120,7 @@ def _print(
 
     norm = "∞" if made.p == math.inf else f"{made.p:g}"
     mark = ", ".join(f"{name} = {value}" for name, value in changes.items())
-    title = f"{experiment.id} {task.label}" + (f", changed: {mark}" if mark else "")
+    title = f"{experiment.id} {task.label}, {drawn}" + (f", changed: {mark}" if mark else "")
     print(f"{title}: error by attack and l_{norm} radius")
     print(f"  {'':<38}" + "".join(f"{r:>9.4g}" for r in made.radii))
     bounds = {"not proven robust": made.proven, "least of any classifier (in law)": made.floor}
@@ -124,6 +131,7 @@ def _print(
     folder = out / experiment.name / (folder_of(changes) if changes else "")
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
-    path = folder / f"{stem}.svg"
+    radii = hashlib.sha256(repr(made.radii).encode()).hexdigest()[:6]  # others: another file
+    path = folder / f"{stem}, {drawn}, radii {radii}.svg"
     planes.strengths(path, made, title, f"l_{norm} radius")
     print(f"  {path}")

@@ -10,7 +10,6 @@ import numpy as np
 
 from adversarium.plans.intervals import CONFIDENCE, clopper_pearson_each, finite, interval
 from adversarium.plans.run import Run, Task
-from adversarium.plans.shares import clipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,14 +267,8 @@ class Quantity:
     def interval(
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
-        """The interval of the mean over seeds, at least as wide as the drawn points leave it, where
-        such a number can lie: one interval is shown, kept and judged."""
-        low, high = self._interval(values, rows, confidence)
-        return clipped(self.name, values, low, high)
-
-    def _interval(
-        self, values: np.ndarray, rows: Evidence, confidence: float
-    ) -> tuple[float, float]:
+        """The interval of the mean over seeds, at least as wide as the drawn points leave it. It is
+        shown, kept and judged as it is, whatever the number is called."""
         low, high = interval(values, self.points, confidence)
         if self.points or not math.isfinite(low):
             return low, high

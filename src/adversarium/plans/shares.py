@@ -1,5 +1,5 @@
-"""Where a number can lie: shares within [0, 1], risks and norms above 0, by whole words of their
-names; a difference can lie anywhere."""
+"""Where a number of a probe's table can lie: shares within [0, 1], risks and norms above 0, by
+whole words of their names. What is judged is shown as it is judged."""
 
 import re
 

@@ -167,10 +167,13 @@ class ClusterErrors:
         right = ClusterBatch(fresh.x, fresh.clean_y, fresh.clean_y)
         wrong = ClusterBatch(fresh.x, -fresh.clean_y, fresh.clean_y)
         clean = state.margin(right)
-        low, high = clean, clean
-        if scene.attack is not None:
-            low = torch.minimum(clean, state.margin(right, scene.attack))
-            high = torch.maximum(clean, -state.margin(wrong, scene.attack))
+        if scene.attack is None:
+            raise ValueError(
+                "ClusterErrors counts robust errors by the training attack, and there is none; "
+                "`adversarium attack ID --set attack=none` attacks such a network."
+            )
+        low = torch.minimum(clean, state.margin(right, scene.attack))
+        high = torch.maximum(clean, -state.margin(wrong, scene.attack))
         beta = scene.data.beta
         missed, met = (low <= 0).double().mean(-1), (high >= 0).double().mean(-1)
         return {

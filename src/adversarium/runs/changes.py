@@ -251,10 +251,14 @@ def apart(
 
 
 def _meet(names: Sequence[str], path: str, value: Any) -> bool:
-    """Whether a change of a field, or of a part as a whole, says what these fields are."""
-    if "." in path or not is_dataclass(value):
-        return path.rpartition(".")[2] in names
-    return any(field.name in names for field in fields(value))
+    """Whether a change of a field, or of a part as a whole, says what these fields are; a run's own
+    (steps) are none of its parts' (attack.steps)."""
+    inside = [name for name in names if name not in ("n", "steps", "eta")]
+    if "." in path:
+        return path.rpartition(".")[2] in inside
+    if not is_dataclass(value):
+        return path in names
+    return any(field.name in inside for field in fields(value))
 
 
 def _knobs(experiment: Experiment) -> list[str]:

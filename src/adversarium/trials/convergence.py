@@ -170,7 +170,7 @@ def orthogonal_times(
 
 def reaching(
     rng: Generator, activation: Any, rule: str, eps: float, R: float, starts: int = 1,
-    data: str = "circle",
+    data: str = "circle", sphere: bool = False,
 ) -> Numbers:  # fmt: skip
     """Corollary 5.1 of CONV with explicit constants, R being such that some W of B(R) has
     L_* ≤ ε/2 (`reference`: L_* of one, over ε/2): α = ε/2, m = (2.51cR²/ε)², T = 4R²/(εα). The
@@ -190,7 +190,7 @@ def reaching(
     first: list[float] = []
     known: list[float] = []
     for _ in range(starts):
-        course = Course.paired(rng, activation, m, points(data))
+        course = Course.paired(rng, activation, m, points(data), sphere=sphere)
         known.append(course.bracket(R)[1] / (eps / 2) if not known else known[0])
         losses, _ = course.descent(rule, alpha, T, rng)
         least.append(min(losses) / eps)

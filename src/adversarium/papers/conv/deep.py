@@ -64,7 +64,7 @@ figures = (
         sweeps={"H": where("depths")},
         claimed={"H": 0},
         y_label="t mεα/R²",
-        caption="One point, far label, R = 10⁻⁵: the theorem's hypothesis holds at every H, and "
+        caption="One point, far label, R = 10⁻⁵ (the width that R = 1 asks for cannot be run): "
         "the time grows like H, which the printed T does not have.",
     ),
 )

@@ -15,6 +15,7 @@ from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.descents_checks import (
     MEMBERS,
     NEEDED,
+    OFTEN,
     OTHERS,
     RULES,
     SHARES,
@@ -41,15 +42,15 @@ RADII = {64: (1.0,), 256: (1.0, 2.0), 1024: (1.0, 2.0, 3.0), 4096: (1.0, 2.0, 3.
 
 quick = dict(seeds=5, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
              leave=(0.1,), compared=(), members=(4, 8, 16, 32), eps=(0.3,), starts=1,
-             far=(64,), radii=(0.2,), nested=(), free=(64,), deep=())  # fmt: skip
+             often=1, far=(64,), radii=(0.2,), nested=(), free=(64,), deep=())  # fmt: skip
 paper = dict(seeds=20)
 
 
 def plan(
     widths=(64, 256, 1024, 4096), alphas=(0.025, 0.1, 0.4), rules=RULES, more=(256, 1024, 4096),
     leave=(0.1, 0.3, 0.9), compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
-    starts=STARTS, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4), nested=(256, 1024, 4096),
-    free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
+    starts=STARTS, often=OFTEN, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
+    nested=(256, 1024, 4096), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters)
@@ -87,9 +88,12 @@ def plan(
         at = {"A": Read("rule"), "1/ε": round(1 / small, 3)}
         if small < 0.15 and rule != "identity":  # a quarter of an hour a start
             continue
-        often = starts if small == max(NEEDED) else 1
+        count = starts if small == max(NEEDED) else 1
         yield trial("reaching", reaching, at, activation=s, rule=rule, eps=small,
-                    R=NEEDED.get(small, 2.0), starts=often)  # fmt: skip
+                    R=NEEDED.get(small, 2.0), starts=count)  # fmt: skip
+    for small in eps[:1]:
+        yield trial("often", reaching, {"1/ε": round(1 / small, 3)}, activation=s, rule="exact",
+                    eps=small, R=NEEDED.get(small, 2.0), starts=often)  # fmt: skip
     for m, radius, rule in itertools.product(far, radii, ("exact", "identity", "anti")):
         at = {"m": Read("m"), "radius": Read("radius"), "A": Read("rule")}
         yield trial("transfer", transferred, at, activation=s, rule=rule, m=m, alpha=1.0,

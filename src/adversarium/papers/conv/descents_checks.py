@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from adversarium.papers.conv.orders import bounded, pooled
+from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Check,
     Reading,
@@ -39,7 +39,8 @@ NEEDED = {
     0.1: 2.65,
     0.075: 2.9,
 }
-STARTS = 27  # a seed and attack, where a frequency of 0.99 is judged
+STARTS = 27  # a seed and attack at ε = 0.3; attacks share their starts
+OFTEN = 45  # a seed, where a frequency of 0.99 is judged: 900 of twenty
 
 
 def _says(run: Rows) -> np.ndarray:
@@ -93,9 +94,15 @@ def _neighbours(m: int) -> dict[str, Check]:
     }
 
 
+def _in_half(run: Rows) -> np.ndarray:
+    made: np.ndarray = run.last("free − projected")[..., 0]
+    return made
+
+
 def _free(meant: Where) -> Check:
-    most = _whole("free − projected", np.max)
-    return each(meant, lambda run: at_most(most.on(run), 1e-9))
+    """In half of the free path's ball; in balls as large as the path both are one descent."""
+    half = Reading("free − projected, half", _in_half, ("free − projected",))
+    return each(meant, lambda run: at_most(half.on(run), 1e-9))
 
 
 def _left(number: str) -> Check:
@@ -112,8 +119,9 @@ def _least_step(run: Rows) -> np.ndarray:
 
 
 refuted = Reading("largest certified rise from R to the next", _least_step, ("low", "high"))
-_LARGEST = where("reaching", **{"1/ε": 3.333})
-reached = pooled("starts that reach ε = 0.3, all attacks", _LARGEST, "reached", STARTS)
+reached = Reading(
+    "starts that reach ε = 0.3", lambda run: OFTEN * run.last("reached"), ("reached",)
+).on(where("often"))
 
 checks: dict[str, Check] = {
     "conv.thm5.1": counted_as(
@@ -193,9 +201,7 @@ checks: dict[str, Check] = {
                     )
                     for rule in RULES
                 },
-                "with probability 0.99 at ε = 0.3, all attacks together": frequency(
-                    reached, STARTS, 0.99
-                ),
+                "with probability 0.99 at ε = 0.3, exact attack": frequency(reached, OFTEN, 0.99),
                 "t ∝ R² on orthogonal sets, exact attack": exponent(
                     "power of R² in the time to ε", "t", "K", where("orthogonal", A="exact"),
                     1.0, 0.05,

@@ -1,13 +1,9 @@
-"""How CONV's O(·) and its probabilities are judged: a quotient by the printed order does not grow,
-and successes are counted over all runs of a family."""
+"""How CONV's O(·) is judged: a quotient by the printed order does not grow."""
 
 import math
 from collections.abc import Callable
 
-import numpy as np
-
-from adversarium.plans import Check, Evidence, Need, Quantity, Where, exponent, quantity
-from adversarium.plans.evidence import NoSuchRun
+from adversarium.plans import Check, Where, exponent
 
 
 def bounded(
@@ -20,15 +16,3 @@ def bounded(
     """The power of a size in number/per(size) is at most `most`."""
     told = f"power of {along} in {number} ({meant.told})"
     return exponent(told, number, along, meant, 0.0, (math.inf, most), per)
-
-
-def pooled(told: str, meant: Where, number: str, count: int = 1) -> Quantity:
-    """How often something happened (its share times `count`), a seed of every run that is meant."""
-
-    def of(rows: Evidence) -> np.ndarray:
-        made = [count * run.last(number) for run in rows.where(meant)]
-        if not made:
-            raise NoSuchRun(f"no runs of {meant.told}")
-        return np.concatenate(made)
-
-    return quantity(told, of, Need(meant, (number,)))

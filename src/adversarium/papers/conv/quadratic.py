@@ -12,26 +12,37 @@ Cost: quick 25 s (2 cores); paper 5 min on 16 cores.
 import itertools
 
 from adversarium.networks import QuadraticReLU
-from adversarium.papers.conv.quadratic_checks import DRAWS, FEW, NEEDED, SIZES, STARTS, checks
+from adversarium.papers.conv.quadratic_checks import (
+    DRAWS,
+    FEW,
+    NEEDED,
+    OFTEN,
+    SIZES,
+    STARTS,
+    checks,
+)
 from adversarium.plans import Powers, Read, Trial, end, where
 from adversarium.trials import reaching, ridge_features, transferred, uniform_errors
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 quick = dict(seeds=5, eps=(0.1, 0.01), draws=2, counts=(32, 128, 512), dims=(2, 3), few=(0.2,),
-             starts=1, arcs=(), steps=1500)  # fmt: skip
+             starts=1, often=1, arcs=(), steps=1500)  # fmt: skip
 paper = dict(seeds=20)
 
 
 def plan(
     eps=(0.1, 0.01, 0.001, 0.0001), draws=DRAWS, counts=(32, 128, 512, 2048, 8192), dims=SIZES,
-    few=FEW, starts=STARTS, arcs=(0.4,), steps=12000,
+    few=FEW, starts=STARTS, often=OFTEN, arcs=(0.4,), steps=12000,
 ):  # fmt: skip
     s = QuadraticReLU()
     for d, small in itertools.product(dims, eps):
         yield Trial(family="ridge", at={"d": Read("d"), "1/ε": round(1 / small)},
                     function=ridge_features,
                     parameters=dict(d=d, eps=small, draws=draws))  # fmt: skip
+    for d in dims[:2]:
+        yield Trial(family="ridge, often", at={"d": Read("d")}, function=ridge_features,
+                    parameters=dict(d=d, eps=0.01, draws=often))  # fmt: skip
     for d, M in itertools.product(dims, counts):
         yield Trial(family="uniform", at={"d": Read("d"), "M": Read("M")}, function=uniform_errors,
                     parameters=dict(M=M, d=d, draws=draws))  # fmt: skip
@@ -41,10 +52,14 @@ def plan(
     for data, small, rule in wanted:
         if (data, small) in NEEDED:
             at = {"data": Read("data"), "A": Read("rule"), "1/ε": round(1 / small, 3)}
-            often = starts if small == FEW[0] and rule == "exact" else 1
-            of = dict(rule=rule, eps=small, R=NEEDED[data, small], starts=often, data=data)
+            count = starts if small == FEW[0] and rule == "exact" else 1
+            of = dict(rule=rule, eps=small, R=NEEDED[data, small], starts=count, data=data)
             yield Trial(family="reaching", at=at, function=reaching,
                         parameters=dict(activation=s, **of))  # fmt: skip
+    for data, small in (("circle", 0.2), ("odd points", 0.4)):
+        of = dict(rule="exact", eps=small, R=NEEDED[data, small], starts=often, data=data)
+        yield Trial(family="sphere", at={"data": Read("data")}, function=reaching,
+                    parameters=dict(activation=s, sphere=True, **of))  # fmt: skip
     for data, alpha, long in (("odd points", 0.05, steps // 4), ("lifted", 0.4, steps)):
         of = dict(m=1024, alpha=alpha, steps=long, radius=0.2, data=data)
         yield Trial(family="ends", at={"data": Read("data")}, function=transferred,

@@ -47,7 +47,7 @@ def built(
         texts[f"{stem}.html"], texts[f"{stem}.runs.csv"] = experiment_page(
             home, by_id, runs[home.name]
         )
-    ours = {id for id, claim in claims().items() if claim.ours}
+    ours = {id for id, claim in claims().items() if claim.ours or claim.source.startswith("ours")}
     changed, swept = changed_page(store)
     ledger = Ledger(entries, machine(), sum(e.seconds for e in entries))
     texts |= {
