@@ -1,6 +1,7 @@
 """Rare errors against closed forms, and bounds of increments against points of the ball."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -89,6 +90,10 @@ def test_the_mean_of_an_activation_over_a_gaussian_is_its_integral(activation):
 
 def test_cluster_errors_leave_the_flips_out_of_the_estimate():
     state, scene = linear_state(20.0)
+    with pytest.raises(ValueError, match="counts robust errors by the training attack"):
+        av.probes.ClusterErrors(n=200)(state, scene)  # a clean error is no robust one
+    setting = replace(state.setting, attack=av.attacks.PGD(p=2, radius=0.5, steps=3))
+    state, scene = WeightState(setting, 0, state.W), av.probes.Scene(setting)
     found = av.probes.ClusterErrors(n=200)(state, scene)
     assert found["clean_error_c"].tolist() == [0.0, 0.0]
     assert found["robust_error"].tolist() == [0.0, 0.0]  # β = 0

@@ -267,8 +267,7 @@ class Quantity:
     def interval(
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
-        """The interval of the mean over seeds, at least as wide as the drawn points leave it. It is
-        shown, kept and judged as it is, whatever the number is called."""
+        """The interval of the mean over seeds, at least as wide as the drawn points leave it."""
         low, high = interval(values, self.points, confidence)
         if self.points or not math.isfinite(low):
             return low, high
