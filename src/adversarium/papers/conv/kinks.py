@@ -6,7 +6,7 @@ Reading: with H = 1 the suprema over all W in B(R) are a knapsack and a concave 
 4 the last layer's are. Widths where τH⁶(log m)³ ≤ 1, the lemmas' hypothesis with its constant 1.
 Orders are judged by slopes of the quotient (≤ 0.03), and powers to 0.01. What lower layers add
 (H², H^{5/2}) lies outside at widths that can be run.
-Cost: quick 110 s (2 cores).
+Cost: quick 40 s (2 cores).
 """
 
 import itertools

@@ -6,7 +6,7 @@ O(τH^{5/2}√log m), τ = R/√m + δ.
 Reading: norms of one input in law (d drops out by rotation); whole networks elsewhere. Orders are
 judged by slopes of quotients; drifts by an attack along leading singular vectors, for τ down to
 10⁻¹⁰, where τH⁶(log m)³ ≤ 1 for every H.
-Cost: quick over 3 min (2 cores).
+Cost: quick 20 s (2 cores).
 """
 
 import itertools

@@ -6,7 +6,7 @@ Reading: Lemma C.2 for all |h| ≤ 1 at once, as operator norms, with M = log(1/
 δ = 0.01. Theorem C.1 with c_r = 2u(w_r)/M, its sup on many points. The corollary without antipodal
 contact, with contact of different labels alone, and lifted, by the explicit constants of
 Corollary 5.1 with c = C2 = 2, or by the descent's end.
-Cost: quick 25 s (2 cores); paper 5 min on 16 cores.
+Cost: quick 45 s (2 cores); paper 11 min on 16 cores.
 """
 
 import itertools

@@ -5,7 +5,7 @@ latent dimension; capacity helps robust training more than robust generalisation
 Reading: in the kernel limit the least R with L_* ≤ ε is bisected by certified brackets; whole caps
 about centres on a subsphere are met by cutting planes; the stand-in for others' experiments is the
 two-layer network on arcs of a circle with three teachers.
-Cost: quick 25 s (2 cores); paper 6 min on 16 cores.
+Cost: quick 45 s (2 cores); paper 6 min on 16 cores.
 """
 
 import itertools
