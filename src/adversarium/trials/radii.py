@@ -109,12 +109,12 @@ def _in_caps(centres: Tensor, angle: float, full: bool, many: int, rng: Generato
 
 def latent_radius(
     rng: Generator, activation: Any, k: int, d: int, n: int = 4, radius: float = 0.3,
-    eps: float = 0.2, flat: bool = False,
+    eps: float = 0.2,
 ) -> Numbers:  # fmt: skip
     """§7 of CONV: n centres on a subsphere S^{k−1} with whole caps of S^{d−1} about them. The norm
     of the shortest g with loss at most ε on all of them, by cutting planes (g may be taken to be
     invariant under rotations of the other coordinates); what is proven below it; the largest
-    violation that is found; `flat` has caps of the subsphere alone.
+    violation that is found.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -124,7 +124,7 @@ def latent_radius(
     """
     batch = SpherePoints(d=k, radius=radius, K=2).sample(n, rng)
     centres, labels = batch.x, batch.y
-    q, e, angle = (0 if flat else d - k), math.sqrt((1 + eps) ** 2 - 1), half_angle(radius)
+    q, e, angle = d - k, math.sqrt((1 + eps) ** 2 - 1), half_angle(radius)
     x, y = centres, labels
     for _ in range(60):
         told = shortest(_turned(activation, q, x, x), (y - e).numpy(), (y + e).numpy())

@@ -119,6 +119,19 @@ def _least_step(run: Rows) -> np.ndarray:
 
 
 refuted = Reading("largest certified rise from R to the next", _least_step, ("low", "high"))
+given_radius = Reading(
+    "(ε/2)/L_* of a W of B(R)", lambda run: 1 / run.last("reference"), ("reference",)
+)
+
+
+def reaches(meant: Where) -> Check:
+    """Corollary 5.1 with explicit constants: where some W of B(R) has L_* ≤ ε/2, ε is reached."""
+    return each(
+        meant,
+        lambda run: every(in_regime(given_radius.on(run), 1.0), at_most(last("least/ε", run), 1.0)),
+    )
+
+
 reached = Reading(
     "starts that reach ε = 0.3", lambda run: OFTEN * run.last("reached"), ("reached",)
 ).on(where("often"))
@@ -190,14 +203,8 @@ checks: dict[str, Check] = {
         parts(
             {
                 **{
-                    f"ε is reached within 4R²/(εα) steps, {rule} attack": each(
-                        where("reaching", A=rule),
-                        lambda run: every(
-                            in_regime(Reading("(ε/2)/L_* of a W of B(R)",
-                                              lambda r: 1 / r.last("reference"),
-                                              ("reference",)).on(run), 1.0),
-                            at_most(last("least/ε", run), 1.0),
-                        ),
+                    f"ε is reached within 4R²/(εα) steps, {rule} attack": reaches(
+                        where("reaching", A=rule)
                     )
                     for rule in RULES
                 },

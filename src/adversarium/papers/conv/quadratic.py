@@ -12,11 +12,11 @@ Cost: quick 45 s (2 cores); paper 11 min on 16 cores.
 import itertools
 
 from adversarium.networks import QuadraticReLU
+from adversarium.papers.conv.descents_checks import OFTEN
 from adversarium.papers.conv.quadratic_checks import (
     DRAWS,
     FEW,
     NEEDED,
-    OFTEN,
     SIZES,
     STARTS,
     checks,

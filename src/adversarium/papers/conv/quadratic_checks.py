@@ -2,17 +2,16 @@
 
 import math
 
+from adversarium.papers.conv.descents_checks import OFTEN, reaches
 from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Check,
     Reading,
-    Where,
     at_most,
     counted_as,
     each,
     every,
     frequency,
-    in_regime,
     last,
     level,
     parts,
@@ -24,7 +23,6 @@ SIZES = (2, 3, 4)
 DRAWS = 7  # a seed and ε
 FEW = (0.2, 0.1, 0.05)
 STARTS = 27  # a seed at the largest ε
-OFTEN = 45  # a seed, where a frequency of 0.99 is judged: 900 of twenty
 # (data, ε): R; some W of B(R) has L_* ≤ ε/2
 NEEDED = {
     ("circle", 0.2): 0.98,
@@ -44,16 +42,6 @@ def _short(d: int) -> Check:
 def _order(d: int) -> Check:
     """M^(1/(d+1)) times the sup error does not grow."""
     return bounded("error", "M", where("uniform", d=d), 0.0, lambda M: M ** (-1 / (d + 1)))
-
-
-_given = Reading("(ε/2)/L_* of a W of B(R)", lambda run: 1 / run.last("reference"), ("reference",))
-
-
-def _reached(place: Where) -> Check:
-    return each(
-        place,
-        lambda run: every(in_regime(_given.on(run), 1.0), at_most(last("least/ε", run), 1.0)),
-    )
 
 
 _often = Reading("starts that reach ε", lambda run: OFTEN * run.last("reached"), ("reached",))
@@ -110,13 +98,13 @@ checks: dict[str, Check] = {
         "level",
         parts(
             {
-                "no antipodal contact: every ε is reached within 4R²/(εα)": _reached(
+                "no antipodal contact: every ε is reached within 4R²/(εα)": reaches(
                     where("reaching", data="circle")
                 ),
-                "contact of different labels alone: the same, points": _reached(
+                "contact of different labels alone: the same, points": reaches(
                     where("reaching", data="odd points")
                 ),
-                "contact of different labels alone: the same, arcs": _reached(
+                "contact of different labels alone: the same, arcs": reaches(
                     where("reaching", data="odd arcs")
                 ),
                 "with probability 0.99 from a start on the sphere, ε = 0.2, no contact": frequency(
