@@ -9,7 +9,7 @@ import pytest
 
 import adversarium as av
 from adversarium.digest import configuration
-from adversarium.plans import Reading, at_most, identity, last, level, where
+from adversarium.plans import Reading, at_most, end, identity, last, level, where
 from adversarium.plans.evidence import Evidence, Quantity
 from adversarium.sockets import Measure
 from adversarium.sources import sources
@@ -258,6 +258,26 @@ def test_a_sweep_leaves_other_files_alone(call, tmp_path):
     mine.write_text("my own")
     call("sweep", "./own.py", "--over", "d=10,20")
     assert mine.read_text() == "my own" and (tmp_path / "sweep" / "own-d-2.csv").exists()
+
+
+def test_a_sweep_of_changed_code_has_its_own_files(call, tmp_path):
+    for text in (SHORT, SHORT.replace("steps=5", "steps=6"), SHORT):
+        (tmp_path / "own.py").write_text(text)
+        said = call("sweep", "./own.py", "--over", "d=10,20")
+        assert "every cell judged by own.thm" in said.out
+    names = {path.name for path in (tmp_path / "sweep").glob("*.csv")}
+    assert names == {"own-d.csv", "own-d-2.csv"}
+
+
+def test_a_part_that_does_not_place_the_runs_is_refused_in_a_sentence(call):
+    said = call("run", "cgro.phases", "--set", "attack=pgd(radius=0.1)", "--dry-run", status=2)
+    one_sentence(said, "placed by data.d, attack.gap, n, but 'PGD' object has no attribute 'gap'")
+
+
+@pytest.mark.parametrize("given", [end("risk"), 0.5, "risk"])
+def test_a_check_needs_a_number_of_a_run(given):
+    with pytest.raises(ValueError, match=r"\.on\(where|a number a seed"):
+        level(given, high=1.0)
 
 
 @pytest.mark.parametrize(

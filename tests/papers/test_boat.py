@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
+import adversarium as av
+from adversarium.attacks import PGD
 from adversarium.bounds import least_robust_error, permitted_constants
 from adversarium.data import Clusters, Gauss, Mixed, Quartic, Skew
 from adversarium.networks import Perceptron
@@ -15,6 +17,7 @@ from adversarium.papers.boat.figure_runs import READINGS, clean_ceiling, robust_
 from adversarium.papers.boat.regime import gates
 from adversarium.plans.catalogue import load
 from adversarium.plans.run import changed
+from adversarium.probes import ClusterErrors
 from adversarium.rng import stream
 
 FIGURES = tuple(f"boat.fig{i}" for i in range(1, 7))
@@ -104,7 +107,10 @@ def test_where_no_ceiling_is_known_none_is_drawn(change):
 @pytest.mark.parametrize("id", FIGURES)
 def test_every_figure_has_the_four_readings_of_the_radius(id):
     """α/‖μ‖ = r, step α/(5‖μ‖): radius, step and the length of the data's mean."""
-    made = {r: load(id).tasks("quick", reading=r) for r in READINGS}
+    made = {
+        r: [run for run in load(id).tasks("quick", reading=r) if run.attack is not None]
+        for r in READINGS
+    }
     for runs in zip(*(made[r] for r in READINGS), strict=True):
         one = runs[0]
         mu, ratio = one.data.mu, one.attack.radius / one.data.mu
@@ -120,6 +126,18 @@ def test_every_figure_has_the_four_readings_of_the_radius(id):
             assert run.coordinates == one.coordinates  # it stands at the same place of the figure
     with pytest.raises(ValueError, match="reading needs one of R1, R2, R3, R4, got 'R5'"):
         load(id).tasks("quick", reading="R5")
+
+
+def test_the_baseline_of_figure_3_is_trained_without_the_attack_that_measures_it():
+    runs = load("boat.fig3").tasks("quick")
+    for under, without in zip(runs[::2], runs[1::2], strict=True):
+        errors = next(p for p in without.probes if isinstance(p, ClusterErrors))
+        assert without.attack is None and errors.against == under.attack
+        assert without.data == under.data and without.coordinates == under.coordinates
+    points = ClusterErrors(n=50, against=PGD(p=2, radius=1.0, steps=5))
+    short = replace(runs[1], steps=3, record=(3,), probes=(points,))
+    rows = av.run(short, seeds=range(2)).rows
+    assert (rows.last("robust_error_c") > rows.last("clean_error_c")).all()
 
 
 def test_the_third_reading_divides_the_data_by_the_length_of_their_mean():

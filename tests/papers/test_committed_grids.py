@@ -31,16 +31,17 @@ def cells(id):
     least = min(run.data.d for run in runs)
     few = [run for run in runs if run.data.d == least]
     few = few if len(few) >= 3 else sorted(runs, key=lambda run: run.data.d)[:3]
-    return [(run, committed(id, resolve(run).key)) for run in (few[0], few[len(few) // 2], few[-1])]
+    return [(run, committed(id, resolve(run))) for run in (few[0], few[len(few) // 2], few[-1])]
 
 
-def committed(id, key):
-    """The committed numbers of seed 0, by (name, t)."""
+def committed(id, job):
+    """The committed numbers of seed 0 that a job asks for, by (name, t)."""
     return {
         (name, int(t)): series.values[block.seeds.index(0)][k]
         for block in shipped(id)
-        if block.key == key and 0 in block.seeds
-        for kept in block.kept.values()
+        if block.key == job.key and 0 in block.seeds
+        for probe, kept in block.kept.items()
+        if probe in job.asked
         for name, series in kept.series.items()
         for k, t in enumerate(series.t)
     }

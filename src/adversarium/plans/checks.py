@@ -39,6 +39,15 @@ def _told(**numbers: float) -> None:
             raise ValueError(f"{name} needs a number, got nan.")
 
 
+def _named(*asked: object) -> None:
+    """Refuses what is no number a seed: a reading has no run yet."""
+    for one in asked:
+        if isinstance(one, Reading):
+            raise ValueError(f"{one.name} is a reading of any run; .on(where(…)) says of which.")
+        if not isinstance(one, Quantity):
+            raise ValueError(f'a check needs a number a seed, such as last("risk"), got {one!r}.')
+
+
 def identity(error: Quantity, tolerance: float) -> Check:
     """holds: the worst error is within the tolerance.
 
@@ -46,6 +55,7 @@ def identity(error: Quantity, tolerance: float) -> Check:
     >>> identity(error, 1e-9).judge(Evidence()).verdict
     'holds'
     """
+    _named(error)
     _told(tolerance=tolerance)
     return Identity(error, tolerance)
 
@@ -59,6 +69,7 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
     >>> at_most(excess, 0.0).judge(rows).reason
     'violated in 1 of 5 seeds, worst 0.2 > 0 (seed 4)'
     """
+    _named(worst, *([] if proof is None else [proof]))
     _told(bound=bound)
     return AtMost(worst, bound, proof)
 
@@ -72,6 +83,7 @@ def level(
     >>> [level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
     ['holds', 'fails']
     """
+    _named(quantity)
     _told(low=low, high=high)
     if low > high:
         raise ValueError(f"level needs low <= high, got {low:g} and {high:g}.")
@@ -85,6 +97,7 @@ def power(quantity: Quantity, low: float, high: float) -> Check:
     >>> power(fitted, -1.1, -0.9).judge(Evidence()).verdict
     'holds'
     """
+    _named(quantity)
     _told(low=low, high=high)
     return Level(quantity, low, high, "exponent")
 
@@ -97,6 +110,7 @@ def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
     >>> ordering(robust, than=clean).judge(Evidence()).verdict
     'holds'
     """
+    _named(greater, than)
     _told(by=by)
     return Ordering(greater, than, by)
 
@@ -192,6 +206,7 @@ def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
     >>> frequency(kept, 100, at_least=0.95).judge(Evidence()).verdict
     'holds'
     """
+    _named(successes)
     _told(at_least=at_least)
     return Frequency(successes, trials, at_least)
 
@@ -202,6 +217,7 @@ def existence(checked: Quantity) -> Check:
     >>> existence(Quantity("found", lambda rows: np.array([1.0, 1.0]))).judge(Evidence()).verdict
     'holds'
     """
+    _named(checked)
     return Existence(checked)
 
 
@@ -212,6 +228,7 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
     >>> wide.judge(Evidence()).why.value
     'out of regime'
     """
+    _named(quantity)
     _told(at_least=at_least)
     return InRegime(quantity, at_least)
 
@@ -244,6 +261,7 @@ def given(event: Quantity, check: Check) -> Check:
     >>> given(event, identity(error, 0.0)).judge(rows).verdict
     'holds'
     """
+    _named(event)
     return Given(event, check)
 
 
@@ -282,6 +300,7 @@ def setting(kind: str, *factors: Quantity) -> Check:
     >>> setting("inequality", factor).judge(Evidence()).verdict
     'setting'
     """
+    _named(*factors)
     return Setting(kind, factors)
 
 

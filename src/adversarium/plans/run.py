@@ -103,7 +103,14 @@ class _Placed:
     @property
     def coordinates(self) -> dict[str, Any]:
         """Where the task stands in its family, by name."""
-        return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}
+        try:
+            return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}
+        except AttributeError as lacking:
+            places = ", ".join(v.path for v in self.at.values() if isinstance(v, Read))
+            raise ValueError(
+                f"the runs of {self.family or 'this plan'} are placed by {places}, but "
+                f"{lacking}; take a part that has it."
+            ) from lacking
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from adversarium.probes.cluster_looks import ClusterScene
 from adversarium.probes.measuring import described
 from adversarium.rng import normal, streams
 from adversarium.shapes import Float
-from adversarium.sockets import Measure, State
+from adversarium.sockets import Attack, Measure, State
 
 
 def pushed(
@@ -133,10 +133,11 @@ class RareError:
 @dataclass(frozen=True, kw_only=True)
 class ClusterErrors:
     """Errors on n fresh points, each taken with its clean label: what the labels' noise adds is
-    known, and left out of the estimate.
+    known, and left out of the estimate. The attack is that of the training, or `against`, which
+    standard training needs.
 
     clean_error_c: The share with y_c f(x) ≤ 0.
-    robust_error_c: The share with y_c f ≤ 0 somewhere in the training attack's ball, by attack.
+    robust_error_c: The share with y_c f ≤ 0 somewhere in the attack's ball, by attack.
     robust_error: (1 − β)P[min y_c f ≤ 0] + βP[max y_c f ≥ 0], the robust error with independent
         flips, by attack.
 
@@ -145,6 +146,8 @@ class ClusterErrors:
     """
 
     n: int = 1000
+    against: Attack | None = None
+    later = ("against",)  # not of the first version
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -167,13 +170,15 @@ class ClusterErrors:
         right = ClusterBatch(fresh.x, fresh.clean_y, fresh.clean_y)
         wrong = ClusterBatch(fresh.x, -fresh.clean_y, fresh.clean_y)
         clean = state.margin(right)
-        if scene.attack is None:
+        attack = self.against or scene.attack
+        if attack is None:
             raise ValueError(
                 "ClusterErrors counts robust errors by the training attack, and there is none; "
-                "`adversarium attack ID --set attack=none` attacks such a network."
+                "ClusterErrors(against=PGD(…)) and `adversarium attack ID --set attack=none` "
+                "attack such a network."
             )
-        low = torch.minimum(clean, state.margin(right, scene.attack))
-        high = torch.maximum(clean, -state.margin(wrong, scene.attack))
+        low = torch.minimum(clean, state.margin(right, attack))
+        high = torch.maximum(clean, -state.margin(wrong, attack))
         beta = scene.data.beta
         missed, met = (low <= 0).double().mean(-1), (high >= 0).double().mean(-1)
         return {

@@ -20,7 +20,7 @@ from adversarium.report.swept import boundary_numbers
 from adversarium.report.written import begin, end, refuse_others
 from adversarium.runs.audit import claim_of, judged
 from adversarium.runs.knobs import configured, shown
-from adversarium.runs.ledger import NOT_YET, Entry, Ledger
+from adversarium.runs.ledger import NOT_YET, Entry, Ledger, committed
 from adversarium.runs.planning import Plan
 from adversarium.runs.scope import Spans, assumptions, spanning, spans
 from adversarium.runs.sweep import Sweep
@@ -54,8 +54,10 @@ def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None)
                 *_assumed(assumptions(asked.experiment, job.task)),
             ]
             _print_rows(run, lines, published.get(run.label))
+    known = {} if asked.changes else {entry.id: entry.verdict for entry in committed()}
     for id in asked.claims:
-        print(f"  {id}: {_judged(asked, id, rows) if whole else 'undecided, a run failed'}")
+        word = _judged(asked, id, rows, known.get(id)) if whole else "undecided, a run failed"
+        print(f"  {id}: {word}")
     for file in drawn(asked, rows, folder, under if whole else None):
         print(f"  {file}")
 
@@ -82,13 +84,17 @@ def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:
     return told
 
 
-def _judged(asked: Plan, id: str, rows: Evidence) -> str:
-    """The verdict of a claim with its first numbers and its reason."""
+def _judged(asked: Plan, id: str, rows: Evidence, known: str | None) -> str:
+    """The verdict of a claim with its first numbers and its reason, and what the ledger knows where
+    these sizes and seeds say something else."""
     verdict = _verdict(asked, id, rows)
     numbers = [f"{m.name}: {tables.with_interval(m)}" for m in verdict.measured[:3]]
     if len(verdict.measured) > 3:
         numbers.append(f"and {len(verdict.measured) - 3} more")
-    return "; ".join(part for part in (verdict.verdict, *numbers, verdict.reason) if part)
+    other = ""
+    if known not in (None, NOT_YET, verdict.verdict):
+        other = f"the ledger, with its own sizes and seeds, says {known}"
+    return "; ".join(part for part in (verdict.verdict, other, *numbers, verdict.reason) if part)
 
 
 def drawn(
@@ -207,11 +213,15 @@ def _told(e: Entry) -> str:
 
 def print_sweep(sweep: Sweep) -> None:
     """A line a cell, and the boundary where there is one."""
+    print(f"{sweep.experiment.id}, every cell judged by {sweep.watched}")
     for cell in sweep.cells:
         at = ", ".join(f"{a.name}={a.word(cell.set[a.name])}" for a in sweep.axes)
         number = cell.measured
         told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
         print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")
+    others = [id for id in sweep.experiment.checks if id != sweep.watched]
+    if others and all(cell.measured is None for cell in sweep.cells):
+        print(f"no cell has a number of it; --claim names another: {', '.join(others)}")
     boundary = boundary_numbers(sweep)
     if boundary is None:
         return

@@ -31,6 +31,8 @@ class Axis:
         >>> axis.word(axis.values[1]), Axis("n", (4, 8)).word(8)
         ('PGD(radius=0.2)', '8')
         """
+        if value is None:
+            return "none"
         if not is_dataclass(value):
             return f"{value:.4g}" if isinstance(value, float) else str(value)
         alike = [one for one in self.values if type(one) is type(value) and one != value]

@@ -136,8 +136,8 @@ def reaching(
             more = f"; and {len(missed) - 4} more" if len(missed) > 4 else ""
             told.append(f"{name} does not reach {where}{more}")
             if not partly:
-                out = " or ".join((*ways, "--partly leaves them as they are"))
-                raise ValueError(f"{told[-1]}: {out}.")
+                way = "--partly (in Python partly=True) leaves them as they are"
+                raise ValueError(f"{told[-1]}: {' or '.join((*ways, way))}.")
     return told
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.digest import digest
 from adversarium.plans.boundary import Boundary, crossings, fit
 from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Evidence, Quantity, Summary, summary
@@ -31,6 +32,7 @@ class Cell:
     reason: str = ""
     measured: Summary | None = None
     tasks: tuple[Task, ...] = field(default=(), repr=False)
+    keys: tuple[str, ...] = field(default=(), repr=False)  # of their rows
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Sweep:
     failures: tuple[str, ...] = ()
     boundary: Boundary | None = None
     theorem: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+
+    @property
+    def keys(self) -> str:
+        """What it ran, digested: other code has other keys."""
+        return digest([cell.keys for cell in self.cells])
 
     @property
     def positive(self) -> bool:
@@ -180,26 +187,24 @@ def _judged(
     seeds: Sequence[int],
     fault: str,
 ) -> Cell:
-    tasks = tuple(job.task for job in jobs)
+    tasks, keys = tuple(job.task for job in jobs), tuple(job.key for job in jobs)
     rows = evidence(reader, jobs, seeds) if not fault else None
     if rows is None:
         reasons = [reader.store.why(job.key) for job in jobs]
         why = fault or "; ".join(r for r in reasons if r) or "a run failed"
-        return Cell(place, "failed", why, None, tasks)
+        return Cell(place, "failed", why, None, tasks, keys)
     if watched not in experiment.checks:
-        return _side(experiment.switch, rows, place, tasks)
+        return _side(experiment.switch, rows, Cell(place, "undecided", "", None, tasks, keys))
     try:
         verdict = judged(experiment.checks[watched], rows)
     except KeyError as lacking:
-        return Cell(place, "undecided", f"{Why.REGIME}: {lacking}", None, tasks)
+        return Cell(place, "undecided", f"{Why.REGIME}: {lacking}", None, tasks, keys)
     first = verdict.measured[0] if verdict.measured else None
-    return Cell(place, verdict.verdict, verdict.reason, first, tasks)
+    return Cell(place, verdict.verdict, verdict.reason, first, tasks, keys)
 
 
-def _side(
-    switch: Switch, rows: Evidence, place: Mapping[str, Any], tasks: tuple[Task, ...]
-) -> Cell:
-    """On which side of the switch the run of a cell lies: its 99 % interval decides."""
+def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
+    """The cell with the side of the switch on which its run lies: its 99 % interval decides."""
     values = next(run.last(switch.probe) for run in rows if switch.probe in run.series)
     made = summary(Quantity(switch.name or switch.probe, lambda _: values), values)
     word = "undecided"
@@ -207,7 +212,7 @@ def _side(
         above, below = made.low > switch.above, made.high < switch.above
         word = "above" if above else "below" if below else "undecided"
     reason = "" if word != "undecided" else f"the interval crosses {switch.above:g}"
-    return Cell(place, word, reason, made, tasks)
+    return replace(cell, verdict=word, reason=reason, measured=made)
 
 
 def _boundary(

@@ -93,6 +93,19 @@ def test_a_build_that_was_broken_off_is_taken_up_again(tmp_path):
     assert Folder(tmp_path).current("x")
 
 
+def test_figures_that_were_drawn_before_a_stop_are_not_drawn_again(tmp_path):
+    made = []
+
+    def stopped(home):
+        raise KeyboardInterrupt
+
+    first = picture("p.svg", "1", made)
+    with pytest.raises(KeyboardInterrupt):
+        Folder(tmp_path).renew({"index.html": PAGE}, [first, Drawn(("q.svg",), "1", stopped)], "x")
+    Folder(tmp_path).renew({"index.html": PAGE}, [first, picture("q.svg", "1", made)], "x")
+    assert made == ["p.svg", "q.svg"]
+
+
 def test_a_manifest_cannot_lead_outside_and_a_broken_one_is_none(tmp_path):
     home = tmp_path / "site"
     (tmp_path / "precious").write_text("")

@@ -116,7 +116,7 @@ checks: dict[str, Check] = {
                     _corner("clean accuracy", clean_accuracy, "most", "least"), 0.48, 0.52
                 ),
                 "robust accuracy below ½ there": level(
-                    _corner("robust accuracy", robust_accuracy, "most", "least"), 0, 0.5
+                    _corner("robust accuracy", robust_accuracy, "most", "least"), high=0.5
                 ),
                 "the robust region lies inside the clean one": setting(
                     "level",

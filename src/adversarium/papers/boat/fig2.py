@@ -66,7 +66,7 @@ def _worse(panel: str, worse: float, better: float) -> Check:
 
 checks: dict[str, Check] = {
     "boat.fig2.loss_to_zero": counted_as(
-        "level", _curves(lambda run: level(last("risk", run), 0, 0.01))
+        "level", _curves(lambda run: level(last("risk", run), high=0.01))
     ),
     "boat.fig2.err_to_beta": counted_as(
         "level", _curves(lambda run: level(last("robust_error", run), BETA - 0.01, BETA + 0.01))

@@ -18,7 +18,7 @@ from adversarium.training import GradientDescent
 
 BETA = 0.1
 PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
-MAP = "map"
+MAP, STANDARD = "map", "standard training"
 Radius = Literal["R1", "R2", "R3", "R4"]  # readings of the attack's radius and step
 READINGS = get_args(Radius)
 MUS = tuple(float(mu) for mu in range(1, 11))
@@ -97,6 +97,13 @@ def on_clusters(
     return trained(family, at, data, ratio, m, steps, errors, reading=reading, **more)
 
 
+def standard(run: Run) -> Run:
+    """The baseline of a run: its network trained without attack, measured under the run's."""
+    probes = (replace(probe, against=run.attack) if isinstance(probe, ClusterErrors) else probe
+              for probe in run.probes)  # fmt: skip
+    return replace(run, family=STANDARD, attack=None, probes=tuple(probes))
+
+
 def clean_accuracy(run: Rows) -> np.ndarray:
     """1 − β − (1 − 2β)P[y_c f ≤ 0]: with flipped test labels."""
     beta = run.run.data.beta
@@ -122,16 +129,23 @@ def accuracy(kind: str) -> Reading:
 
 def robust_ceiling(run: Run) -> float:
     """The largest robust accuracy that any classifier has; NaN where it is not known."""
-    return _ceiling(run, run.attack.radius if run.attack is not None else 0.0)
+    return _ceiling(run, _measuring(run))
 
 
 def clean_ceiling(run: Run) -> float:
     """The largest accuracy that any classifier has; NaN where it is not known."""
-    return _ceiling(run, 0.0)
+    return _ceiling(run, None)
 
 
-def _ceiling(run: Run, radius: float) -> float:
-    known = run.data.ceiling(float(getattr(run.attack, "p", 2)), radius)
+def _measuring(run: Run) -> Any:
+    """The attack under which a run is measured: its own, or that of its probe."""
+    others = (probe.against for probe in run.probes if isinstance(probe, ClusterErrors))
+    return run.attack if run.attack is not None else next(others, None)
+
+
+def _ceiling(run: Run, attack: Any) -> float:
+    radius = attack.radius if attack is not None else 0.0
+    known = run.data.ceiling(float(getattr(attack, "p", 2)), radius)
     return known if known < 1 else math.nan
 
 

@@ -187,7 +187,7 @@ checks: dict[str, Check] = {
                 "any classifier, μ on an axis": _least(half),
                 "trained networks": _networks(False, (1.0, 1.5)),
                 "some classifier does better at 0.95‖μ‖": each(
-                    where(LEAST, beta=0.0), lambda run: level(control.on(run), 0, 0.4999)
+                    where(LEAST, beta=0.0), lambda run: level(control.on(run), high=0.4999)
                 ),
             }
         ),

@@ -16,6 +16,7 @@ from adversarium.plans import (
     level,
     ordering,
     parts,
+    setting,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
 from adversarium.plans.levels import crossing, jackknife
@@ -45,10 +46,27 @@ def _falling(meant: Where, number: Number, row: str) -> Quantity:
     return quantity(told, share, Need(meant, (row,)))
 
 
+def gained(told: str, cell: slice, meant: Where, other: Where, number: Number, row: str) -> Check:
+    """By how much the accuracy of some runs exceeds that of others: mean over d, at some ratios;
+    told, not judged."""
+
+    def gain(rows: Evidence) -> np.ndarray:
+        ours, theirs = (grid_of(rows.where(one), "α/‖μ‖", "d", number)[2] for one in (meant, other))
+        return (ours - theirs)[:, :, cell].mean((1, 2))
+
+    name = f"robust accuracy gained over standard training, {told}"
+    return setting("ordering", quantity(name, gain, Need(meant, (row,)), Need(other, (row,))))
+
+
 def tradeoff(
-    meant: Where, number: Number, row: str, pairs: Mapping[float, Sequence[tuple[int, int]]]
+    meant: Where,
+    number: Number,
+    row: str,
+    pairs: Mapping[float, Sequence[tuple[int, int]]],
+    told: Mapping[str, Check] = {},
 ) -> Check:
-    """Accuracy falls with the ratio, and the ratio of each accuracy shrinks from d to more."""
+    """Accuracy falls with the ratio, and the ratio of each accuracy shrinks from d to more; what is
+    told stands beside it."""
     shrinks = {
         f"the ratio of accuracy {accuracy:g} shrinks with d": every(
             *(
@@ -62,4 +80,4 @@ def tradeoff(
         for accuracy, of in pairs.items()
     }
     falls = level(_falling(meant, number, row), 0.95)
-    return counted_as("ordering", parts({"accuracy falls with α/‖μ‖": falls, **shrinks}))
+    return counted_as("ordering", parts({"accuracy falls with α/‖μ‖": falls, **shrinks, **told}))

@@ -110,7 +110,7 @@ def plan(
 
 
 def _arrives(run):
-    return level(last("max_margin_gap", run), 0, 0.01)
+    return level(last("max_margin_gap", run), high=0.01)
 
 
 def _never_turns_back(run):

@@ -103,7 +103,7 @@ _margin = _largest("margin_error", "|margin − √(α² + M²)|")
 bounded = each(ALL, lambda run: at_most(_excesses.on(run), 0.0))
 angles = each(ALL, lambda run: at_most(_tangent.on(run), 1e-4))
 margins = each(ALL, lambda run: at_most(_margin.on(run), 1e-4))
-exact_at_many = each("many", lambda run: level(_error.on(run), 0, 1e-6, always=True))
+exact_at_many = each("many", lambda run: level(_error.on(run), high=1e-6, always=True))
 wendel = tuple(each("Wendel", _near(less)) for less in _SHIFTS)
 predicted_errors = present(
     "level", _predictions, "needs an N' ≤ d/4", Need(DIRECTIONS, ("error", "predicted"))

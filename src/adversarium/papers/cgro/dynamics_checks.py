@@ -31,7 +31,7 @@ def unlearnt_noise() -> Check:
             points = Read("n").of(run.task)
             checks += [
                 level(last("robust_train_error", CONTROL, points), 0.35, 0.65),
-                level(last("clean_test_error", CONTROL), 0, 0.001),
+                level(last("clean_test_error", CONTROL), high=0.001),
                 level(last("most_memorised", CONTROL), -0.1, 0.1),
             ]
         return checks
@@ -51,7 +51,7 @@ def switch_in_gap() -> Check:
             meant, gap = Where("gap", run.task.coordinates), run.task.coordinates["1 − γ"]
             error, noise = last("robust_test_error", meant, 2000), last("median_memorised", meant)
             if gap >= LEARNT:
-                checks += [level(error, 0, 0.01), level(noise, -0.1, 0.1)]
+                checks += [level(error, high=0.01), level(noise, -0.1, 0.1)]
             elif gap <= MEMORISED:
                 checks += [level(error, 0.45, 0.55), level(noise, 1)]
         return checks

@@ -86,7 +86,7 @@ def unbroken_above(family: str, at_most: float) -> Check:
         for ladder in ladders(rows.where(Where(family))):
             top = list(ladder.by("N").values())[-1].task
             error = last("robust_test_error", Where(family, top.coordinates), 500)
-            checks.append(level(error, 0, at_most))
+            checks.append(level(error, high=at_most))
         return checks
 
     return present("level", tops, "needs a ladder", Need(Where(family), ("robust_test_error",)))

@@ -170,7 +170,7 @@ def _vast(name: str) -> Check:
 
 def _clean(run: Where) -> Check:
     """No clean test error at the end."""
-    return given_a_start(run, level(last("clean_test_error", run, 2000), 0, 0.01))
+    return given_a_start(run, level(last("clean_test_error", run, 2000), high=0.01))
 
 
 def _all(*checks: Check) -> Check:

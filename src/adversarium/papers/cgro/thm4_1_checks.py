@@ -31,7 +31,7 @@ def _errors(run, broken="robust_test_error"):
     conclusions = every(
         level(last(broken, run, POINTS), HALF),
         level(last("robust_train_error", run), 0, 0, always=True),
-        level(last("clean_test_error", run, POINTS), 0, 0.01),
+        level(last("clean_test_error", run, POINTS), high=0.01),
     )
     return given_a_start(run, conclusions)
 

@@ -86,7 +86,7 @@ def plan(
 
 def _perfect(name, run):
     """An error of 0.00 to two digits, in every seed."""
-    return level(last(name, run, POINTS), 0, 0.005, always=True)
+    return level(last(name, run, POINTS), high=0.005, always=True)
 
 
 def _broken(name, run, points=POINTS):
@@ -126,7 +126,7 @@ checks = {
             "never in standard training": ordering(zero, than=read.latest_lead.on(STD)),
         }
     ),
-    "rnrf.fig3.std_acc": every(*(level(e, 0, 0.005, always=True) for e in _clean(150))),
+    "rnrf.fig3.std_acc": every(*(level(e, high=0.005, always=True) for e in _clean(150))),
     "rnrf.fig3.std_acc.early": parts(
         {
             name: at_most(error, 0.005)
@@ -149,7 +149,7 @@ checks = {
     "rnrf.thm4.3.attack.published": _broken("replaced_error", STD),
     "rnrf.thm4.4.robust_features.published": _perfect("robust_only_error", ADV),
     "rnrf.thm4.4.train_perfect.published": level(last("strong_train_error", ADV), 0, 0),
-    "rnrf.thm4.4.robust_test.published": level(last("suite_error", ADV, _SUITE), 0, 0.05),
+    "rnrf.thm4.4.robust_test.published": level(last("suite_error", ADV, _SUITE), high=0.05),
     "rnrf.thm4.4.weak": every(_perfect("replaced_error", ADV), _perfect("own_attack_error", ADV)),
     "rnrf.remark2.5.pgd_inner.published": parts(
         {

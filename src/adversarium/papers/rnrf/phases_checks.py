@@ -62,7 +62,7 @@ def _polynomial(time):
 
 def _as_standard(run):
     """A and B differ by little while κ_B is small, and by less the smaller it is."""
-    near = level(early_difference(run), 0, 0.05)
+    near = level(early_difference(run), high=0.05)
     return every(near, power(difference_power(run), 0.5, 2.0))
 
 

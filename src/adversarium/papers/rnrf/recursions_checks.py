@@ -22,7 +22,7 @@ def _placed(check, *runs):
 
 def _law(name):
     """The growth law within a fifth, at every η̃."""
-    return each(LAW, lambda run: level(last(name, run), 0, 0.2))
+    return each(LAW, lambda run: level(last(name, run), high=0.2))
 
 
 def _always(name):

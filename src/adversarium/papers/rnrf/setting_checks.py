@@ -47,7 +47,7 @@ checks = {
     "rnrf.asm2.3.conflict": existence(last("both_possible", "assumptions")),
     "rnrf.asm2.3.conflict.factor": every(
         existence(last("both_with_more", "assumptions")),
-        level(last("least_P", "assumptions"), 0, 18),
+        level(last("least_P", "assumptions"), high=18),
     ),
     "rnrf.sec2.5.separation": each(
         APART,

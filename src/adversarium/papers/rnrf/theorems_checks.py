@@ -49,7 +49,7 @@ def _close(gap):
 
 def _none(name):
     """An error is o(1)."""
-    return lambda run: level(last(name, run, POINTS), 0, VANISHING)
+    return lambda run: level(last(name, run, POINTS), high=VANISHING)
 
 
 def _all(name):

@@ -33,7 +33,7 @@ def built(
     chosen = [*selected_claims(()), *(selected_claims(added) if added else ())]
     entries = stored_entries(store, chosen, seen)
     homes = []
-    for i, id in enumerate(ids := (*experiments(), *added)):
+    for i, id in enumerate(ids := (*added, *experiments())):
         seen("rows", i, len(ids))
         if (made := stored(id, store)) is not None:
             homes.append(made)

@@ -110,6 +110,8 @@ class Folder:
             one.draw(self.home)
         for path in one.paths:
             self.files[path] = Made(one.inputs, digest((self.home / path).read_bytes()))
+        if not kept:
+            self._keep("")  # a build that is broken off goes on after this figure
 
     def _remove(self, path: str) -> None:
         """Takes away a file that is as we wrote it; an edited one stays, as its owner's."""
