@@ -35,7 +35,7 @@ def test_a_coordinate_that_is_read_from_the_run_changes_with_it():
     assert replace(placed, attack=None).coordinates["1 − γ"] is None
     trial = Trial(function=len, parameters={"N": 3}, at={"N": Read("N")})
     assert trial.coordinates == {"N": 3}
-    with pytest.raises(ValueError, match="placed by data.nothing"):
+    with pytest.raises(ValueError, match=r"placed by data\.nothing"):
         _ = patches(at={"x": Read("data.nothing")}).coordinates
 
 
