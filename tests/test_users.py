@@ -19,7 +19,7 @@ from adversarium.cli import importing, main
 from adversarium.commands.program import COMMANDS, program
 from adversarium.commands.progress import Progress
 from adversarium.plans.catalogue import experiments, load, nearest
-from adversarium.plans.shares import clipped
+from adversarium.plans.shares import clipped, shares
 from adversarium.plans.words import word
 from adversarium.report import terminal
 from adversarium.report.shown import known_knobs, shown
@@ -526,10 +526,16 @@ def test_completion_knows_the_commands_and_help_says_how_to_get_it(call):
 
 
 def test_an_interval_of_a_share_stays_within_zero_and_one():
-    assert clipped("test_error", np.array([0.0, 0.1]), -0.18, 0.28) == (0.0, 0.28)
-    assert clipped("robust accuracy", np.array([0.9, 1.0]), 0.7, 1.2) == (0.7, 1.0)
-    assert clipped("margin", np.array([0.0, 0.1]), -0.18, 0.28)[0] == -0.18  # no share
-    assert clipped("error ratio", np.array([0.5, 3.0]), -1.0, 4.0)[1] == 4.0  # beyond one
+    data, network = av.data.Clusters(d=4, mu=1.0), av.networks.TwoLayer(m=4)
+
+    def risk_change(state, scene):
+        "Named like a risk, and no share."
+        return state.risk() - 0.7
+
+    probes = [av.probes.train_error, av.probes.Error(n=9, name="mine"), risk_change]
+    run = av.Run(data=data, network=network, n=4, steps=1, eta=0.1, probes=probes)
+    assert shares(run) == {"train_error", "mine"}  # by what a probe says, never by a name
+    assert clipped(-0.18, 0.28) == (0.0, 0.28) and clipped(0.7, 1.2) == (0.7, 1.0)
 
 
 # what a second newcomer met
@@ -546,13 +552,6 @@ def test_a_claim_without_a_check_is_told_and_so_is_an_unknown_kind(call, own):
 def test_what_is_swept_cannot_be_set(call):
     said = call("sweep", "conv.eq16", "--over", "m=16,32", "--set", "m=8", status=2)
     one_sentence(said, "m is swept (--over) and set (--set)")
-
-
-def test_shares_and_risks_stay_where_they_belong():
-    values = np.array([0.0, 0.1])
-    assert clipped("robust_by_radius", values, -0.2, 0.3)[0] == 0
-    assert clipped("risk", 20 * values, -0.2, 3.0) == (0, 3.0)
-    assert clipped("power of N in risk", values, -0.2, 0.3)[0] == -0.2
 
 
 def test_a_run_as_json_has_its_verdicts_and_figures(call, own):

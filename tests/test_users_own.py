@@ -69,7 +69,7 @@ def test_a_check_of_one_run_where_several_are_meant_is_refused_before_the_traini
 def test_a_run_that_the_plan_lacks_leaves_its_part_open():
     verdict = judged(every(level(last("risk", where("there")), 0, 1)), Evidence())
     assert (verdict.verdict, verdict.why) == ("undecided", "out of regime")
-    assert "no such run in the plan: no runs are there" in verdict.reason
+    assert "(another preset may have it): no runs are there" in verdict.reason
 
 
 class _Talking:

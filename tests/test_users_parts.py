@@ -264,9 +264,32 @@ def test_a_sweep_of_changed_code_has_its_own_files(call, tmp_path):
     for text in (SHORT, SHORT.replace("steps=5", "steps=6"), SHORT):
         (tmp_path / "own.py").write_text(text)
         said = call("sweep", "./own.py", "--over", "d=10,20")
-        assert "every cell judged by own.thm" in said.out
+        assert "every cell judged by own.thm" in said.stdout
     names = {path.name for path in (tmp_path / "sweep").glob("*.csv")}
     assert names == {"own-d.csv", "own-d-2.csv"}
+
+
+def test_a_sweep_judged_by_another_check_has_its_own_files(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT)
+    call("sweep", "./own.py", "--over", "d=10,20")
+    first = (tmp_path / "sweep" / "own-d.csv").read_text()
+    text = "from adversarium.plans import last, level\n" + SHORT
+    text += '\nchecks = {claim: level(last("risk"), 0, 9) for claim in claims}\n'
+    (tmp_path / "own.py").write_text(text)
+    call("sweep", "./own.py", "--over", "d=10,20")
+    assert (tmp_path / "sweep" / "own-d.csv").read_text() == first
+    assert (tmp_path / "sweep" / "own-d-2.csv").read_text() != first
+
+
+def test_a_knob_of_probes_alone_is_told_as_a_change(call):
+    made = call("run", "boat.fig3", "--set", "points=20", "--dry-run", "--json")
+    runs = json.loads(made.stdout)["runs"]
+    assert runs and all(run["changed"] for run in runs)
+
+
+def test_a_result_is_asked_like_a_mapping():
+    result = av.run(av.Run(**PARTS), seeds=range(2))
+    assert "train_error" in result and len(result) == len(result.probes) and list(result)
 
 
 def test_a_part_that_does_not_place_the_runs_is_refused_in_a_sentence(call):

@@ -86,6 +86,12 @@ class Result:
     def __getitem__(self, name: str) -> np.ndarray:
         return self.series(name).values
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.probes)
+
+    def __len__(self) -> int:
+        return len(self.probes)
+
     def state(self, seed: int, t: int) -> Any:
         """The state of one seed at one time: trained again up to there (runs are deterministic)."""
         if isinstance(self.run, Trial):

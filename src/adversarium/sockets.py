@@ -282,13 +282,15 @@ class FullState(State[W_co], Protocol[W_co]):
 class Measure:
     """What one recorded number is: its name, the paper's symbol, a sentence, and the axes that it
     has beside seed and time (class, radius, unit, …). `points`: it is a share of so many drawn
-    points, so that a seed's number has an error of its own."""
+    points, so that a seed's number has an error of its own. `share`: it is one of others
+    (of training points), so that it lies in [0, 1] too."""
 
     name: str
     symbol: str = ""
     sentence: str = ""
     axes: tuple[str, ...] = ()
     points: int = 0
+    share: bool = False
 
 
 @dataclass(frozen=True, eq=False)

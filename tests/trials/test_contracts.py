@@ -25,6 +25,7 @@ TOY = {
     "built_networks": dict(activation=SmoothedReLU(b=2.0), eps=0.5, room=0.1),
     "feature_errors": dict(activation=SmoothedReLU(b=2.0), kind="near", M=4),
     "ridge_features": dict(d=2, eps=0.5),
+    "scaled_target": dict(d=2, size=2.0),
     "uniform_errors": dict(M=4, d=2, places=20),
     "latent_radius": dict(activation=SmoothedReLU(b=2.0), k=2, d=4, n=2),
     "radii_needed": dict(activation=SmoothedReLU(b=2.0), d=3, n=2, eps=0.3),
@@ -139,7 +140,7 @@ TOY = {
     "shattered_clusters": dict(d=3),
     "spectral_norms": dict(m=8, H=2, share=0.5),
     "spread_curves": dict(most=4),
-    "spread_limits": dict(most=4, rule="max"),
+    "spread_limits": dict(most=4),
     "touching_edges": dict(most=4),
     "training_events": dict(n=5, d=100, m=4, mu=5.0, alpha=0.5, beta=0.1, C=2.0, draws=2),
 }

@@ -97,10 +97,17 @@ def _radii(text: str) -> tuple[float, ...]:
 def _print_suite(made: "Strengths") -> None:
     """Which member of the strong suite broke how many points, in the order in which they met them,
     and the accuracy that rests on vanished gradients."""
+    if not any(any(row) for row in made.members.values()):
+        print("  no strong attack broke a point")
+        return _print_flat(made)
     print("  points broken by each strong attack, of those that survived the ones above it")
     for name, row in made.members.items():
         if any(row):
             print(f"  {name:<38}" + "".join(f"{count:>9}" for count in row))
+    _print_flat(made)
+
+
+def _print_flat(made: "Strengths") -> None:
     if any(made.flat):
         print(f"  {'survive without a gradient':<38}" + "".join(f"{s:>9.3g}" for s in made.flat))
         print("  where gradients have vanished, survival is no sign of robustness")

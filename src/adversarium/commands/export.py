@@ -128,7 +128,9 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
     if not keys:
         raise ValueError(f"{id} states no claims, and a table of claims needs some.")
     if not entries:
-        raise ValueError(f"no verdict of {id} in {store}; run `adversarium verify {id}` first.")
+        raise ValueError(
+            f"no verdict of {id} in {store}; run `adversarium verify {id} --store {store}` first."
+        )
     file = own_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
     with _written(target, store, file):

@@ -97,7 +97,7 @@ def sweep(
     out.mkdir(parents=True, exist_ok=True)
     named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zip
     asked = dict(over=over, zip=zip, refine=refine, set=set_, preset=preset,
-                 seeds=ask.chosen(experiment), claim=watched, runs=made.keys)  # fmt: skip
+                 seeds=ask.chosen(experiment), claim=watched, outcome=made.outcome)  # fmt: skip
     stem = _free(out / "-".join((experiment.name, *named)), asked)
     write_sweep(stem, made)
     if json:

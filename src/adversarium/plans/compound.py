@@ -27,6 +27,7 @@ from adversarium.plans.rules import (
 )
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
 
+NO_RUN = "no such run in the plan (another preset may have it)"
 _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # no interval decides them
 
 
@@ -183,7 +184,7 @@ class Each:
         """All of them."""
         checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.meant))
         if not checks:
-            return undecided(Why.REGIME, "no such run in the plan")
+            return undecided(Why.REGIME, NO_RUN)
         return Every(checks).judge(rows)
 
 
@@ -250,7 +251,7 @@ def judged(check: Check, rows: Evidence) -> Verdict:
     try:
         made = check.judge(rows)
     except NoSuchRun as lost:
-        return undecided(Why.REGIME, f"no such run in the plan: {lost}")
+        return undecided(Why.REGIME, f"{NO_RUN}: {lost}")
     if not isinstance(made, Verdict):
         raise ValueError(f"the judge of a check returns a Verdict, got {made!r}.")
     return made

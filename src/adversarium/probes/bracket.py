@@ -75,7 +75,7 @@ class CertifiedError:
         """The error."""
         points = self.n if self.on == "test" else 0
         symbols = {"certified_error": "not proven robust"}
-        return described(symbols, type(self).__doc__, points=points)
+        return described(symbols, type(self).__doc__, points=points, share=True)
 
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         batch = scene.train if self.on == "train" else scene.test(self.n)

@@ -158,7 +158,10 @@ class ClusterErrors:
             "robust_error": "robust test error",
         }
         known = described(symbols, type(self).__doc__, points=self.n)
-        return (*known[:2], replace(known[2], points=0))  # the last is no share of its points
+        return (
+            *known[:2],
+            replace(known[2], points=0, share=True),
+        )  # the last is no share of its points
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
         if scene.data.beta and scene.data.flip in ("near", "far"):

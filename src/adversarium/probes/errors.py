@@ -140,7 +140,9 @@ class Error:
             f"The share of {'fresh' if fresh else 'training'} points that are wrong{self._under()}."
         )
         symbol = self.symbol or f"{kind} {place} error"
-        return (Measure(self.name or name, symbol, what, points=self.n if fresh else 0),)
+        return (
+            Measure(self.name or name, symbol, what, points=self.n if fresh else 0, share=True),
+        )
 
     def _under(self) -> str:
         if isinstance(self.attacks, str):
@@ -223,7 +225,7 @@ class ErrorByRadius:
         return worst_margin(state, batch, suite)
 
 
-@measures("clean training error")
+@measures("clean training error", share=True)
 def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """The share of training points that are wrong.
 
@@ -238,7 +240,7 @@ def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     return error(state.margin(scene.train))
 
 
-@measures("robust training error")
+@measures("robust training error", share=True)
 def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """The share of training points that are wrong under the training attack.
 

@@ -43,10 +43,10 @@ class Measured(Generic[State_contra, Scene_contra, R_co]):
 
 
 def measures(
-    symbol: str = "", /, *, axes: tuple[str, ...] = (), **symbols: str
+    symbol: str = "", /, *, axes: tuple[str, ...] = (), share: bool = False, **symbols: str
 ) -> Callable[[Callable[[State_, Scene_], R]], Measured[State_, Scene_, R]]:
     """Names what a probe measures: one number under the function's own name, with its symbol, or
-    several, each by name.
+    several, each by name. `share`: they lie in [0, 1].
 
     >>> @measures(r"$\\|W\\|_F$")
     ... def length(state, scene):
@@ -58,17 +58,22 @@ def measures(
 
     def named(function: Callable[[State_, Scene_], R]) -> Measured[State_, Scene_, R]:
         every = symbols or {function.__name__: symbol}
-        return Measured(function, described(every, function.__doc__, axes))
+        return Measured(function, described(every, function.__doc__, axes, share=share))
 
     return named
 
 
 def described(
-    symbols: Mapping[str, str], doc: str | None, axes: tuple[str, ...] = (), points: int = 0
+    symbols: Mapping[str, str],
+    doc: str | None,
+    axes: tuple[str, ...] = (),
+    points: int = 0,
+    share: bool = False,
 ) -> tuple[Measure, ...]:
     """Measures by name and symbol; a docstring says what each of them is."""
     return tuple(
-        Measure(name, symbol, sentence(doc, name), axes, points) for name, symbol in symbols.items()
+        Measure(name, symbol, sentence(doc, name), axes, points, share)
+        for name, symbol in symbols.items()
     )
 
 

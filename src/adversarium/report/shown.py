@@ -182,7 +182,7 @@ def _structure(entry: dict[str, Any]) -> list[str]:
         met = "met" if gate["holds"] else "not met"
         lines.append(f"    regime: {gate['text']} = {_number(gate['factor'])}, {met}")
     if entry.get("parts") and not entry.get("regime"):
-        lines.append("    regime: no hypothesis of the paper is computed for these runs")
+        lines.append("    regime: none is computed run by run; a part that supposes one says so")
     spans = {k: v for k, v in entry.get("spans", {}).items() if v[0] != v[1]}
     if spans:
         told = (f"{k} {_number(a)} … {_number(b)}" for k, (a, b) in spans.items())

@@ -11,7 +11,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Task
-from adversarium.plans.shares import clipped
+from adversarium.plans.shares import clipped, shares
 from adversarium.plans.verdict import Verdict
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
@@ -147,12 +147,14 @@ def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None
     print(f"  {run.label or 'run'}, {seeds} seeds, last values [99 % interval of the mean]")
     for line in lines:
         print(f"    {line}")
+    known = shares(run.task)
     for name, series in run.series.items():
         below = published.series.get(name) if published is not None else None
         beside = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, low, high = mean_and_interval(values, run.points(name))
-            low, high = clipped(name, values, low, high)
+            if name in known:
+                low, high = clipped(low, high)
             ends = f"[{tables.number(low)}, {tables.number(high)}]"
             print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
             if place in beside:  # changed minus published, paired by seed
@@ -220,7 +222,7 @@ def print_sweep(sweep: Sweep) -> None:
         told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
         print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")
     others = [id for id in sweep.experiment.checks if id != sweep.watched]
-    if others and all(cell.measured is None for cell in sweep.cells):
+    if others and all(c.measured is None or c.measured.mean is None for c in sweep.cells):
         print(f"no cell has a number of it; --claim names another: {', '.join(others)}")
     boundary = boundary_numbers(sweep)
     if boundary is None:

@@ -1,10 +1,12 @@
 """What a call asks for: an experiment's jobs with changes, checked before anything runs."""
 
 import hashlib
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adversarium.digest import digest
 from adversarium.plans.catalogue import claims, experiment_ids, load, own_claims
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run, Task
@@ -38,8 +40,19 @@ class Plan:
         return folder_of(self.changes) if self.changes else ""
 
     def changed(self, i: int) -> dict[str, tuple[Any, Any]]:
-        """What of a job differs from the published one, by path: (was, is)."""
-        return changes_of(self.jobs[i].task, self.published[i])
+        """What of a job differs from the published one, by path: (was, is); by the names that were
+        set where no field differs (a probe's) or no published run stands beside it."""
+        task, before = self.jobs[i].task, self.published[i]
+        found = changes_of(task, before)
+        if found or not self.changes or (before and digest(task.told) == digest(before.told)):
+            return found
+        recipe = self.jobs[i].recipe
+        knobs = self.experiment.knobs(recipe.preset) if recipe else {}
+        defaults = inspect.signature(self.experiment.plan).parameters
+        return {
+            name: (knobs.get(name, defaults[name].default if name in defaults else None), value)
+            for name, value in self.changes.items()
+        }
 
 
 def folder_of(changes: Mapping[str, Any]) -> str:

@@ -50,9 +50,11 @@ class Sweep:
     theorem: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
-    def keys(self) -> str:
-        """What it ran, digested: other code has other keys."""
-        return digest([cell.keys for cell in self.cells])
+    def outcome(self) -> str:
+        """What it ran and what came out, digested: other code and other checks have another."""
+        told = [(c.keys, c.verdict, c.reason, *(vars(c.measured or {}) or {}).values())
+                for c in self.cells]  # fmt: skip
+        return digest(told)
 
     @property
     def positive(self) -> bool:

@@ -83,7 +83,7 @@ from adversarium.trials.paired import (
 from adversarium.trials.parts import distances, gate_sizes, product_gate, square_gate
 from adversarium.trials.planes import boundary, regions
 from adversarium.trials.powers import power
-from adversarium.trials.quadratic import ridge_features, uniform_errors
+from adversarium.trials.quadratic import ridge_features, scaled_target, uniform_errors
 from adversarium.trials.radii import latent_radius, radii_needed
 from adversarium.trials.regret import one_step
 from adversarium.trials.relu_norms import (
@@ -137,6 +137,7 @@ from adversarium.trials.two_layer import (
 
 __all__ = [
     "ridge_features",
+    "scaled_target",
     "uniform_errors",
     "latent_radius",
     "radii_needed",

@@ -72,7 +72,8 @@ def proof_steps(rng: Generator, m: int, H: int, R: float, draws: int = 1, d: int
     """What the proof of Theorem 4.1 of CONV uses, at weights of B(R) whose layers all move by R/√m,
     means over draws:
     the distance of two opposite ones and of one from W⁽⁰⁾, squared, in units of R²/m; the
-    gradient's squared norm over all layers in units of mH², and of its largest layer in units of m;
+    gradient's squared norm over all layers in units of mH², each the largest of the three weights',
+    and of its largest layer in units of m;
     how far f misses its linearisation there, in units of R^{4/3}m^{−1/6}; τH⁶(log m)³.
 
     >>> from adversarium.rng import stream
@@ -95,8 +96,10 @@ def _proof_steps(net: Deep, x: Tensor, R: float) -> dict[str, float]:
     def apart(one: Weights, other: Weights) -> float:
         return sum(float((V - W).square().sum()) for V, W in zip(one, other, strict=True))
 
-    sizes = [float(slope.square().sum()) for slope in g]
-    line = step * sum(math.sqrt(size) for size in sizes)
+    line = step * sum(float(slope.norm()) for slope in g)
+    there = [_sloped(replace(net, W=end), x)[1] for end in ends]
+    sizes = [max(float(slope.square().sum()) for slope in layer)
+             for layer in zip(g, *there, strict=True)]  # fmt: skip
     off = max(
         abs(float(replace(net, W=end).f(x) - f) - sign * line)
         for sign, end in zip((1, -1), ends, strict=True)

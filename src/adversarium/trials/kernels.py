@@ -104,11 +104,11 @@ def kernel_forms(rng: Generator, activation: Any, m: int = 64, draws: int = 2000
 
 def parities(rng: Generator, activation: Any) -> Numbers:
     """What the parity of K leaves out: the largest |odd part − its linear term|, |even part − r²|
-    and |even part| of K over r; `universal`: 1 where no half of K is a polynomial.
+    and |even part| of K over r; `whole`: 1 where none of these vanishes, which a universal K needs.
 
     >>> from adversarium.rng import stream
     >>> told = parities(stream(0, "example"), QuadraticReLU())
-    >>> told["even − r²"] < 1e-14, told["universal"]
+    >>> told["even − r²"] < 1e-14, told["whole"]
     (True, 0.0)
     """
     r = np.linspace(0.05, 0.95, 60)
@@ -120,7 +120,7 @@ def parities(rng: Generator, activation: Any) -> Numbers:
         "even − r²": float(np.abs(even - r**2).max()),
         "even": float(np.abs(even).max()),
     }
-    return {**numbers, "universal": float(min(numbers.values()) > 1e-6)}
+    return {**numbers, "whole": float(min(numbers.values()) > 1e-6)}
 
 
 def harmonics(rng: Generator, activation: Any, d: int, most: int = 41) -> Numbers:

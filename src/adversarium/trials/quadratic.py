@@ -83,6 +83,21 @@ def ridge_features(
     }
 
 
+def scaled_target(rng: Generator, d: int, size: float, eps: float = 0.1) -> Numbers:
+    """What any Σ_r c_rᵀx ReLU(w_rᵀx) with |w_r| = √d within ε of t·h on the sphere needs, whatever
+    M: |ĥ| ≤ √(Σ|c_r|² M d), so MΣ|c_r|² ≥ (t sup|h| − ε)²/d. h: five sections, its sup from below.
+
+    >>> from adversarium.rng import stream
+    >>> small, large = (scaled_target(stream(0, "example"), 2, t) for t in (1.0, 10.0))
+    >>> large["least MΣ|c|²"] > 50 * small["least MΣ|c|²"]
+    True
+    """
+    h = drawn_sections(QuadraticReLU(), "any", d, rng)
+    x = torch.nn.functional.normalize(normal((1000, d), rng), dim=1)
+    top = size * float(h.h(x).abs().max())
+    return {"least MΣ|c|²": max(top - eps, 0.0) ** 2 / d}
+
+
 def uniform_errors(rng: Generator, M: int, d: int, draws: int = 1, places: int = 4000) -> Numbers:
     """Theorem C.1 of CONV with c_r = 2u(w_r)/M, which has h as its mean: sup |h − ĥ| over many
     points, the largest of all draws, of an h of five sections; MΣ|c_r|² (the mean) over |h|²; how

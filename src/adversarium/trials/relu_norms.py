@@ -204,33 +204,34 @@ def feature_drift(
 ) -> Numbers:
     """sup |x'⁽ʰ⁾(W) − x⁽ʰ⁾(W⁽⁰⁾)|/τ over h, from below, R/√m = δ = τ/2: every layer moves along the
     top singular vector of what follows it, and x along that of the whole, signs by trial; and how
-    much a feature's norm changes, |x'⁽ʰ⁾|/|x⁽ʰ⁾|. Means over draws. τ = 0: the largest that the
-    hypothesis τH⁶(log m)³ ≤ 1 allows.
+    much a feature's norm changes, |x'⁽ʰ⁾|/|x⁽ʰ⁾|; `above`: what all moves of x⁽ᴴ⁾ sum to, a bound
+    while no gate flips. Means over draws. τ = 0: the largest that the hypothesis
+    τH⁶(log m)³ ≤ 1 allows.
 
     >>> from adversarium.rng import stream
     >>> told = feature_drift(stream(0, "example"), m=64, H=2, tau=1e-6)
-    >>> told["drift"] > 1
+    >>> 1 < told["drift"] < told["above"]
     True
     """
     tau = tau or 1 / (H**6 * math.log(m) ** 3)
     made = [_drift(Deep.drawn(m, d, H, rng), on_sphere(d, rng), tau, rng) for _ in range(draws)]
-    return {
-        "drift": sum(drift for drift, _ in made) / draws,
-        "norm": sum(norm for _, norm in made) / draws,
-    }
+    return {name: sum(one[name] for one in made) / draws for name in made[0]}
 
 
-def _drift(net: Deep, x: Tensor, tau: float, rng: Generator) -> tuple[float, float]:
-    """The drift over τ, and the largest ratio of norms."""
+def _drift(net: Deep, x: Tensor, tau: float, rng: Generator) -> dict[str, float]:
+    """The drift over τ, found and from above, and the largest ratio of norms."""
     m, H = len(net.a), len(net.W)
     at, patterns = net.features(x)
     after = torch.eye(m, dtype=torch.float64)  # the Jacobian from x̄⁽ʰ⁾ to x⁽ᴴ⁾
     pushes: list[tuple[int, Tensor, Tensor]] = []  # layer, its move's left vector, the drift of it
+    above = 0.0
     for h in range(H, 0, -1):
         after = after * patterns[h - 1]
+        above += float(torch.linalg.matrix_norm(after, 2) * at[h - 1].norm()) / 2
         u, v = _top(after, rng)
         pushes.append((h, v, u * float((after @ v).norm() * at[h - 1].norm())))
         after = after @ net.W[h - 1]
+    above += float(torch.linalg.matrix_norm(after @ net.A, 2)) / 2
     u, v = _top(after @ net.A, rng)
     pushes.append((0, v - x * x.dot(v), after @ (net.A @ (v - x * x.dot(v)))))
     whole = torch.zeros(m, dtype=torch.float64)
@@ -247,7 +248,7 @@ def _drift(net: Deep, x: Tensor, tau: float, rng: Generator) -> tuple[float, flo
     there, _ = Deep(net.A, tuple(weights), net.a).features(moved_x)
     drifts = [float((u - v).norm()) for u, v in zip(there, at, strict=True)]
     ratios = [float(u.norm() / v.norm()) for u, v in zip(there, at, strict=True)]
-    return max(drifts) / tau, max(ratios)
+    return {"drift": max(drifts) / tau, "above": above, "norm": max(ratios)}
 
 
 def _top(J: Tensor, rng: Generator, steps: int = 60) -> tuple[Tensor, Tensor]:

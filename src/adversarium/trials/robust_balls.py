@@ -113,13 +113,12 @@ def _holds(k: int, d: int, s: Fraction, centre: tuple[Fraction, Fraction]) -> bo
     return inside and beyond
 
 
-def spread_limits(rng: Generator, most: int, rule: str, factor: float = 0.999) -> Numbers:
+def spread_limits(rng: Generator, most: int, s: float = 0.999) -> Numbers:
     """Along d: whether every labelling has its two balls, on the printed hyperplane and on any, at
-    s = factor·δ, which the printed maximum always allows ("max"), or at a factor of the corrected
-    limit ("min").
+    a spread in units of δ below 1, which the printed maximum always allows.
 
     >>> from adversarium.rng import stream
-    >>> told = spread_limits(stream(0, "example"), most=6, rule="max")
+    >>> told = spread_limits(stream(0, "example"), most=6)
     >>> told["any"].values  # d = 2, …, 6
     (1.0, 1.0, 1.0, 1.0, 0.0)
     """
@@ -127,7 +126,6 @@ def spread_limits(rng: Generator, most: int, rule: str, factor: float = 0.999) -
     printed, whatever = [], []
     for d in sizes:
         gammas = [gamma(k, d) for k in range(1, d) if max(k, d - k) > 1]
-        s = factor * (1.0 if rule == "max" else largest_spread(d))
         contained = s <= 1  # one label: the ball at c
         printed.append(float(contained and all(s * g < 1 for g in gammas)))
         whatever.append(float(contained and all(reach(k, d, s) > 2 for k in range(1, d))))
@@ -261,9 +259,9 @@ def _explicit(k: int, d: int, s: float, delta: float) -> tuple[float, float]:
 
 def polynomial_class(rng: Generator, n: int, d: int, tries: int = 20) -> Numbers:
     """sign(p(⟨v, x⟩)), p of degree n − 1: n + d parameters. How far the interpolating polynomial
-    misses n random labels at n random points (relative), how many sign patterns the class has on
-    the points of Theorem 6.1 at most (Warren; log₂ less ⌊n/2⌋d: negative, so it does not shatter
-    them), and the parameters.
+    misses random labels at eight random points (for n of them it is Lagrange's), how many sign
+    patterns the class has on the points of Theorem 6.1 at most (Warren; log₂ less ⌊n/2⌋d: negative,
+    so it does not shatter them), and the parameters.
 
     >>> from adversarium.rng import stream
     >>> told = polynomial_class(stream(0, "example"), n=100, d=100, tries=0)
@@ -279,7 +277,7 @@ def polynomial_class(rng: Generator, n: int, d: int, tries: int = 20) -> Numbers
         worst = max(worst, float(np.abs(p(z) - y).max()))
     P, N = n + d, n // 2 * d
     patterns = P * math.log2(8 * math.e * n * N / P)
-    return {"missed": worst, "spare": patterns - N, "parameters": float(P)}
+    return {"missed of eight points": worst, "spare": patterns - N, "parameters": float(P)}
 
 
 def shattered_by_classes(rng: Generator, n: int, d: int) -> Numbers:

@@ -144,7 +144,7 @@ def surrogate_jump(
     rng: Generator, activation: Any, rule: str, m: int = 64, d: int = 2, segments: int = 40
 ) -> Numbers:
     """Segments of weights along which an attack's choice changes, bisected to 1e-12: the largest
-    jump of L_A over the segments, and the largest |ΔL_*|/(Lip·C1|ΔW|_F) of the same ends.
+    jump of L_A over the segments, and the largest |ΔL_*|/(Lip·C1|ΔW|_F) of the bisected ends.
 
     >>> from adversarium.networks import Softplus
     >>> from adversarium.rng import stream
@@ -167,7 +167,8 @@ def surrogate_jump(
         ends = [V + at * (U - V) for at in (low, high)]
         losses = [_attacked(rule, network, W, batch, rng)[1] for W in ends]
         jump = max(jump, abs(losses[1] - losses[0]))
-        apart = float((U - V).norm())
-        change = abs(float(robust_loss(network, U, batch) - robust_loss(network, V, batch)))
+        apart = float((ends[1] - ends[0]).norm())
+        change = abs(float(robust_loss(network, ends[1], batch))
+                     - float(robust_loss(network, ends[0], batch)))  # fmt: skip
         robust = max(robust, change / (activation.C1 * apart))
     return {"jump": jump, "robust": robust}

@@ -41,7 +41,7 @@ quick = dict(
     seeds=5, m=32, steps=40, points=200, sizes=(500, 1000, 2000),
     ratios=(0.05, 0.15, 0.25, 0.35, 0.45),
 )  # fmt: skip
-paper = dict(seeds=20, m=1000, steps=1000, points=1000)
+paper = dict(seeds=40, m=1000, steps=1000, points=1000)
 
 
 def plan(m, steps, points, sizes=SIZES, ratios=RATIOS, mu=5.0, reading: Radius = "R1"):

@@ -23,7 +23,7 @@ from adversarium.trials import (
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
-SPLITS = ((2, 1), (3, 1), (4, 2), (5, 2), (5, 4), (6, 3), (8, 3))
+SPLITS = ((3, 1), (4, 2), (5, 2), (5, 4), (6, 3), (8, 3))
 LARGE = ((10, 5), (10, 9), (20, 10), (20, 19))
 SMALL = ((2, 2), (3, 2), (4, 2), (4, 3), (6, 2))
 TRIED = ((4, 4), (6, 3), (6, 4), (4, 6), (8, 3))
@@ -39,11 +39,12 @@ def plan(sizes, most, splits, tried):
         at = {"d": Read("d")}
         yield Trial(family="clusters", at=at, function=shattered_clusters,
                     parameters={"d": d}, exact=True)  # fmt: skip
-    for rule, factor in (("max", 0.999), ("min", 0.999), ("min", 1.001)):
-        at = {"rule": Read("rule"), "factor": Read("factor")}
-        parameters = dict(most=most, rule=rule, factor=factor)
-        yield Trial(family="spreads", at=at, function=spread_limits, parameters=parameters,
-                    exact=True)  # fmt: skip
+        yield Trial(family="below the edge", at=at, function=shattered_clusters,
+                    parameters={"d": d, "share": 0.999}, exact=True)  # fmt: skip
+        if d >= 5:
+            yield Trial(family="above the edge", at=at, function=shattered_clusters,
+                        parameters={"d": d, "share": 1.001}, exact=True)  # fmt: skip
+    yield Trial(family="spreads", function=spread_limits, parameters={"most": most}, exact=True)
     yield Trial(family="limits", function=spread_curves, parameters={"most": most}, exact=True)
     for d, k in splits:
         at = {"d": Read("d"), "k": Read("k")}
@@ -57,7 +58,7 @@ def plan(sizes, most, splits, tried):
     for n, d in ((100, 100), (50, 200)):
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="polynomials", at=at, function=polynomial_class,
-                    parameters=dict(n=n, d=d))  # fmt: skip
+                    parameters=dict(n=n, d=d), version=2)  # fmt: skip
 
 
 figures = (

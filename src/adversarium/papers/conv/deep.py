@@ -50,10 +50,10 @@ def plan(
                     parameters=dict(m=1024, H=H, R=1e-5))  # fmt: skip
     for H in layers:
         yield Trial(family="proof over H", at={"H": Read("H")}, function=proof_steps,
-                    parameters=dict(m=256, H=H, R=1e-5, draws=20))  # fmt: skip
+                    parameters=dict(m=256, H=H, R=1e-5, draws=20), version=2)  # fmt: skip
     for m in widths:
         yield Trial(family="proof over m", at={"m": Read("m")}, function=proof_steps,
-                    parameters=dict(m=m, H=2, R=1e-3, draws=20))  # fmt: skip
+                    parameters=dict(m=m, H=2, R=1e-3, draws=20), version=2)  # fmt: skip
 
 
 figures = (

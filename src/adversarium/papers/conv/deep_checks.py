@@ -99,6 +99,9 @@ checks: dict[str, Check] = {
         parts(
             {
                 "logistic loss in Theorem 4.1, H = 1": _within(where("logistic")),
+                "logistic loss in Theorem 4.1, H ≥ 2": present(
+                    "level", lambda rows: (), "no certified optimum is known for H ≥ 2"
+                ),
                 "logistic loss in Theorem 5.1": certified(where("logistic, two layers")),
             }
         ),

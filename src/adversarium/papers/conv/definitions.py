@@ -3,7 +3,7 @@
 Paper: perturbation sets are compatible with labels, an attack is any map into them, L_A ≤ L_*; L_A
 need not be continuous in the weights.
 Reading: definitions and assumptions are the setting: reported, not counted. A jump is looked for by
-bisecting segments of weights to 1e-12; the same segments certify that L_* is Lipschitz.
+bisecting segments of weights to 1e-12; L_* is looked at between the same bisected ends.
 Cost: quick 32 s (2 cores).
 """
 
@@ -50,7 +50,8 @@ def plan(widths, segments):
                 at = {"A": Read("rule"), "m": Read("m"), "s": name}
                 count = max(1, segments // 4) if rule == "exact" else segments
                 of = dict(activation=activation, rule=rule, m=m, segments=count)
-                yield Trial(family="jumps", at=at, function=surrogate_jump, parameters=of)
+                yield Trial(family="jumps", at=at, function=surrogate_jump, parameters=of,
+                            version=2)  # fmt: skip
 
 
 def _jumps(run):
@@ -85,10 +86,10 @@ checks = {
             {
                 "L_A jumps: fgsm": each(where("jumps", A="fgsm"), _jumps),
                 "L_A jumps: switch": each(where("jumps", A="switch"), _jumps),
-                "L_* does not: its change is at most Lip·C1|ΔW|_F": each(
-                    where("jumps", A="exact"), lambda run: at_most(last("robust", run), 1.0)
+                "L_* does not there: its change is at most Lip·C1|ΔW|_F": each(
+                    where("jumps"), lambda run: at_most(last("robust", run), 1.0)
                 ),
-                "and the exact attack's L_A is L_*": each(
+                "nor does L_A under the exact attack, where its choice changes": each(
                     where("jumps", A="exact"), lambda run: at_most(last("jump", run), 1e-10)
                 ),
             }

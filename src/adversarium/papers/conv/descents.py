@@ -42,7 +42,8 @@ RADII = {64: (1.0,), 256: (1.0, 2.0), 1024: (1.0, 2.0, 3.0), 4096: (1.0, 2.0, 3.
 
 quick = dict(seeds=5, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
              leave=(0.1,), compared=(), members=(4, 8, 16, 32), eps=(0.3,), starts=1,
-             often=1, far=(64,), radii=(0.2,), nested=(), free=(64,), deep=())  # fmt: skip
+             often=1, far=(64,), radii=(0.2,), nested=(), free=(64,), deep=(),
+             against=("exact", "identity", "anti"))  # fmt: skip
 paper = dict(seeds=20)
 
 
@@ -50,7 +51,8 @@ def plan(
     widths=(64, 256, 1024, 4096), alphas=(0.025, 0.1, 0.4), rules=RULES, more=(256, 1024, 4096),
     leave=(0.1, 0.3, 0.9), compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
     starts=STARTS, often=OFTEN, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
-    nested=(256, 1024, 4096), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
+    nested=(64, 256, 1024), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
+    against=RULES,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters)
@@ -94,14 +96,14 @@ def plan(
     for small in eps[:1]:
         yield trial("often", reaching, {"1/ε": round(1 / small, 3)}, activation=s, rule="exact",
                     eps=small, R=NEEDED.get(small, 2.0), starts=often)  # fmt: skip
-    for m, radius, rule in itertools.product(far, radii, ("exact", "identity", "anti")):
+    for m, radius, rule in itertools.product(far, radii, against):
         at = {"m": Read("m"), "radius": Read("radius"), "A": Read("rule")}
         yield trial("transfer", transferred, at, activation=s, rule=rule, m=m, alpha=1.0,
                     steps=steps, radius=radius)  # fmt: skip
     for m, count in itertools.product(nested, MEMBERS):
         at = {"m": Read("m"), "K": Read("members")}
         yield trial("nested", transferred, at, activation=s, rule="exact", m=m, alpha=1.0,
-                    steps=min(400, steps), radius=0.2, members=count)  # fmt: skip
+                    steps=8 * steps // 3, radius=0.2, members=count)  # fmt: skip
     for m, rule in itertools.product(free, ("exact", "identity", "cycle")):
         at = {"m": Read("m"), "A": Read("rule")}
         yield trial("free", free_and_projected, at, activation=s, rule=rule, m=m, alpha=0.1,

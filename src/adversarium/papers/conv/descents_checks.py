@@ -28,6 +28,7 @@ from adversarium.plans import (
 )
 
 RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
+STRONGER = ("exact", "random", "cycle", "fgsm")  # than identity and anti
 OTHERS = ("quadratic ReLU", "erf", "shifted")
 MEMBERS = (1, 2, 3, 5, 9)  # of every set, the training attack's
 SHARES = (0.5, 1.0, 2.0)  # of the free path, projected onto
@@ -71,15 +72,15 @@ def _whole(name: str, of) -> Reading:
 
 
 def _ratio(m: int, radius: float) -> dict[str, Check]:
-    """What identity and anti leave, beside what the exact attack does."""
+    """What identity and anti leave, beside what every other attack does."""
 
     def at(rule: str) -> Where:
         return where("transfer", m=m, radius=radius, A=rule)
 
     return {
-        f"m = {m}, radius {radius:g}: L_* after {rule} training is larger than after exact": every(
+        f"m = {m}, radius {radius:g}: L_* is larger after {rule} training than after others": every(
             level(last("L_A", at(rule)), high=1e-3),
-            ordering(last("L_*", at(rule)), than=last("L_*", at("exact"))),
+            *(ordering(last("L_*", at(rule)), than=last("L_*", at(other))) for other in STRONGER),
         )
         for rule in ("identity", "anti")
     }
@@ -87,8 +88,9 @@ def _ratio(m: int, radius: float) -> dict[str, Check]:
 
 def _neighbours(m: int) -> dict[str, Check]:
     return {
-        f"m = {m}: {many} members against {few}": ordering(
-            last("L_*", where("nested", m=m, K=few)), than=last("L_*", where("nested", m=m, K=many))
+        f"m = {m}: {many} members against {few}": level(  # ≥: equal in every seed will do
+            last("L_*", where("nested", m=m, K=few)) - last("L_*", where("nested", m=m, K=many)),
+            0.0,
         )
         for few, many in itertools.pairwise(MEMBERS)
     }
@@ -186,7 +188,7 @@ checks: dict[str, Check] = {
         ),
     ),
     "conv.rem4.1a": counted_as(
-        "ordering", parts({k: v for m in (256, 1024, 4096) for k, v in _neighbours(m).items()})
+        "ordering", parts({k: v for m in (64, 256, 1024) for k, v in _neighbours(m).items()})
     ),
     "conv.sec7.transfer": counted_as(
         "ordering",

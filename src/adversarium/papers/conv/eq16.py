@@ -32,7 +32,7 @@ TOLERANCE = 1e-8
 ANY = "any W, any W_ref"
 
 quick = dict(m=(256,), rules=RULES, seeds=5)
-paper = dict(m=(256, 1024, 4096), rules=RULES, seeds=20)
+paper = dict(m=(64, 256, 1024), rules=RULES, seeds=20)
 
 
 def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2):

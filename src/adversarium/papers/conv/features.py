@@ -11,7 +11,7 @@ Cost: quick 15 s (2 cores); paper 6 min (2 cores).
 
 import itertools
 
-from adversarium.networks import Erf, Shifted, SmoothedReLU
+from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.features_checks import DRAWS, EPS, KINDS, ROOMS, checks
 from adversarium.plans import Powers, Read, Trial, end, where
 from adversarium.trials import built_networks, feature_errors, section_identities
@@ -28,7 +28,9 @@ paper = dict(seeds=20)
 def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), eps=EPS, rooms=ROOMS):
     for (name, s), d in itertools.product(SMOOTH.items(), (2, 3)):
         yield Trial(family="sections", at={"s": name, "d": Read("d")}, function=section_identities,
-                    parameters=dict(activation=s, d=d))  # fmt: skip
+                    parameters=dict(activation=s, d=d), version=3)  # fmt: skip
+    yield Trial(family="unbounded", function=section_identities,
+                parameters=dict(activation=QuadraticReLU(), d=2), version=3)  # fmt: skip
     s = SMOOTH["smoothed ReLU"]
     for kind, M in itertools.product(kinds, counts):
         at = {"h": Read("kind"), "M": Read("M")}
@@ -41,7 +43,8 @@ def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), ep
     for small, room in itertools.product(eps, rooms):
         at = {"1/ε": round(1 / small), "mε²/R⁴": Read("room")}
         yield Trial(family="networks", at=at, function=built_networks,
-                    parameters=dict(activation=s, eps=small, room=room, starts=draws))  # fmt: skip
+                    parameters=dict(activation=s, eps=small, room=room, starts=draws),
+                    version=2)  # fmt: skip
 
 
 figures = (

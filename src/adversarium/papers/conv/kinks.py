@@ -5,7 +5,8 @@ change by τ^{1/3}H²√(m log m), and the loss misses convexity by |W₂ − W�
 Reading: with H = 1 the suprema over all W in B(R) are a knapsack and a concave dual; for H = 2 and
 4 the last layer's are. Widths where τH⁶(log m)³ ≤ 1, the lemmas' hypothesis with its constant 1.
 Orders are judged by slopes of the quotient (≤ 0.03), and powers to 0.01. What lower layers add
-(H², H^{5/2}) lies outside at widths that can be run.
+(H², H^{5/2}) is open: no supremum over them is known, and where m × m layers can be held, so few
+units flip that the order in H is not seen.
 Cost: quick 40 s (2 cores).
 """
 
@@ -89,7 +90,9 @@ def _power(name: str, number: str, along: str, meant: Where, claimed: float, tol
 
 
 LOWER = present(
-    "exponent", lambda rows: (), "lower layers need τH⁶(log m)³ ≤ 1, of which m = 2²³ is not enough"
+    "exponent",
+    lambda rows: (),
+    "no supremum over lower layers is known; whole layers inside τH⁶(log m)³ ≤ 1 flip 2 or 3 units",
 )
 
 checks = {

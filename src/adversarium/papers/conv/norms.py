@@ -39,7 +39,8 @@ def plan(widths, depths, draws):
     at: dict[str, Any]
 
     def trial(family, function, at, exact=False, **parameters):
-        return Trial(family=family, at=at, function=function, parameters=parameters, exact=exact)
+        return Trial(family=family, at=at, function=function, parameters=parameters, exact=exact,
+                     version=2 if function is feature_drift else 1)  # fmt: skip
 
     for m, share in itertools.product(widths, (*SHARES, 4)):
         at = {"m": Read("m"), "d/m": Read("share")}
@@ -80,6 +81,8 @@ def plan(widths, depths, draws):
         yield trial("gate over H", feature_drift, place, m=256, H=H, draws=4)
     for tau in (1e-10, 1e-8, 1e-6, 1e-5):
         yield trial("drift over τ", feature_drift, at, m=256, H=2, tau=tau)
+    for tau in (1e-6, 1e-4, 1e-3, 5e-3):  # up to the gate, where units flip
+        yield trial("drift over τ, flips", feature_drift, at, m=256, H=1, tau=tau, draws=8)
     yield trial("drift, outside", feature_drift, at, m=256, H=4, tau=1.0)
 
 

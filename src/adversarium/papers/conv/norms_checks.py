@@ -156,7 +156,19 @@ checks: dict[str, Check] = {
         "exponent",
         parts(
             {
-                "over τ": bounded("drift", "τ", where("drift over τ"), 0.03),
+                "over τ, no unit flips": bounded("drift", "τ", where("drift over τ"), 0.03),
+                "over τ, H = 1, up to the gate": bounded(
+                    "drift", "τ", where("drift over τ, flips"), 0.03
+                ),
+                **{
+                    f"x⁽ᴴ⁾ from above, no flip, over {along}": bounded(
+                        "above", along, where(family), 0.05, per=per
+                    )
+                    for along, family, per in (
+                        ("m", "drift", lambda m: math.sqrt(math.log(m))),
+                        ("H", "drift over H", lambda H: H**2.5),
+                    )
+                },
                 "over m": bounded(
                     "drift", "m", where("drift"), 0.05, per=lambda m: math.sqrt(math.log(m))
                 ),

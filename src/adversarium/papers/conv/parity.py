@@ -54,7 +54,8 @@ def plan(widths, sizes, most, draws):
     of: dict[str, Any]
     for name, activation in ACTIVATIONS.items():
         at, of = {"s": name}, {"activation": activation}
-        yield Trial(family="parity", at=at, function=parities, parameters=of, exact=True)
+        yield Trial(family="parity", at=at, function=parities, parameters=of, exact=True,
+                    version=2)  # fmt: skip
         for points in (6, 8):
             place = {"s": name, "points": Read("points")}
             yield Trial(family="left out", at=place, function=unreachable,
@@ -66,6 +67,10 @@ def plan(widths, sizes, most, draws):
         of = dict(activation=ACTIVATIONS[name], d=d, most=most)
         at = {"s": name, "d": Read("d")}
         yield Trial(family="harmonics", at=at, function=harmonics, parameters=of, exact=True)
+    for d in (2, 3, 5):
+        of = dict(activation=ACTIVATIONS["shifted"], d=d, most=20)
+        yield Trial(family="harmonics, shifted", at={"d": Read("d")}, function=harmonics,
+                    parameters=of, exact=True)  # fmt: skip
     for m, d in itertools.product(widths, (2, 3, 5)):
         at = {"m": Read("m"), "d": Read("d")}
         yield Trial(family="floor", at=at, function=parity_floor, parameters=dict(m=m, d=d),
@@ -96,9 +101,9 @@ figures = (
     Table(
         name="parity",
         title="What the parity of a kernel leaves out",
-        y=("odd − linear", "even − r²", "even", "universal"),
+        y=("odd − linear", "even − r²", "even", "whole"),
         runs=(where("parity"),),
-        names={"universal": "universal (1: yes)"},
+        names={"whole": "no half is a polynomial (1: none)"},
         caption="Largest differences over r: a 0 shows a half of K that is a polynomial.",
     ),
 )

@@ -42,6 +42,11 @@ def _all_odd(run) -> np.ndarray:
     return (odd > 0).all(1).astype(float)
 
 
+def _all(run) -> np.ndarray:
+    made: np.ndarray = (run.last("coefficients") > 0).all(1).astype(float)
+    return made
+
+
 def _growth(run) -> np.ndarray:
     """The power of k in |P_k|_H/k^s, odd k."""
     at = np.array(run["norms"].axes["k"])
@@ -53,6 +58,7 @@ def _growth(run) -> np.ndarray:
 
 growth = Reading("power of k in |P_k|_H/k^s", _growth, ("norms",))
 all_odd = Reading("odd degrees are there", _all_odd, ("coefficients",))
+positive = Reading("all coefficients are positive", _all, ("coefficients",))
 margin = Reading(
     "100 roundings less the smallest eigenvalue", lambda run: 100 - run.last("quotient"),
     ("quotient",),
@@ -83,8 +89,15 @@ checks: dict[str, Check] = {
         "existence",
         parts(
             {
-                f"{name}: K is universal": existence(last("universal", where("parity", s=name)))
-                for name in (*BIASLESS, "shifted")
+                **{
+                    f"{name}: no half of K is a polynomial": existence(
+                        last("whole", where("parity", s=name))
+                    )
+                    for name in BIASLESS
+                },
+                "shifted: all coefficients up to degree 20 are positive": each(
+                    where("harmonics, shifted"), lambda run: existence(positive.on(run))
+                ),
             }
         ),
     ),

@@ -22,7 +22,7 @@ from adversarium.papers.conv.quadratic_checks import (
     checks,
 )
 from adversarium.plans import Powers, Read, Trial, end, where
-from adversarium.trials import reaching, ridge_features, transferred, uniform_errors
+from adversarium.trials import reaching, ridge_features, scaled_target, transferred, uniform_errors
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
@@ -46,6 +46,9 @@ def plan(
     for d, M in itertools.product(dims, counts):
         yield Trial(family="uniform", at={"d": Read("d"), "M": Read("M")}, function=uniform_errors,
                     parameters=dict(M=M, d=d, draws=draws))  # fmt: skip
+    for t in (1.0, 10.0, 100.0, 1000.0):
+        yield Trial(family="scaled", at={"t": Read("size")}, function=scaled_target,
+                    parameters=dict(d=2, size=t))  # fmt: skip
     wanted = [(data, small, "exact") for data in ("circle", "odd points") for small in few]
     wanted += [("circle", small, "identity") for small in few]
     wanted += [("odd arcs", small, "exact") for small in arcs]

@@ -85,6 +85,9 @@ checks: dict[str, Check] = {
                     f"sup error of order M^(−1/{d + 1}), d = {d}": _order(d)
                     for d in SIZES
                 },
+                "constants free of h, as printed: the least MΣ|c_r|² for th, over t": bounded(
+                    "least MΣ|c|²", "t", where("scaled"), 0.03
+                ),
                 "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": setting(
                     "exponent", *(last("MΣ|c|²/|h|²", where("uniform", d=d, M=8192)) for d in SIZES)
                 ),

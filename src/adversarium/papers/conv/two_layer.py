@@ -64,7 +64,10 @@ def plan(widths, sizes, alpha, runs, climbs):
     for rule, m, step in itertools.product(RULES, runs, alpha):
         at = {"A": Read("rule"), "m": Read("m"), "α": Read("alpha")}
         s = SMOOTH["smoothed ReLU"]
-        yield trial("descents", regret_of_descent, at, activation=s, rule=rule, m=m, alpha=step)
+        of = dict(activation=s, rule=rule, m=m, alpha=step)
+        yield trial("descents", regret_of_descent, at, **of)
+        if rule in ("exact", "identity"):
+            yield trial("descents in a small ball", regret_of_descent, at, **of, R=0.1)
     for rho, m in itertools.product((0.1, 0.5, 1.0), runs):
         at = {"ρ": Read("rho"), "m": Read("m")}
         s = SMOOTH["smoothed ReLU"]

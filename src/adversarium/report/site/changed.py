@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from adversarium.plans.catalogue import experiments, load, own_file
 from adversarium.plans.evidence import Series
-from adversarium.plans.shares import clipped
+from adversarium.plans.shares import clipped, shares
 from adversarium.report.figures import mean_and_interval, planes
 from adversarium.report.figures.style import file_name, save, write_csv
 from adversarium.report.mathematics import plain
@@ -28,12 +28,13 @@ _COLUMNS = 6  # of numbers, and of changed fields
 @dataclass(frozen=True)
 class Changed:
     """A run that is in no plan: its experiment, what differs from the nearest published run (path →
-    published, changed), its seeds, and its last numbers."""
+    published, changed), its seeds, its last numbers, and which of them are shares."""
 
     experiment: str
     differs: Mapping[str, tuple[Any, Any]]
     seeds: tuple[int, ...]
     numbers: Mapping[str, np.ndarray]  # a name → one value a seed
+    shares: frozenset[str] = frozenset()
 
 
 def changed_page(store: Store) -> tuple[str, list[Drawn]]:
@@ -69,7 +70,7 @@ def changed_runs(store: Store) -> list[Changed]:
         seeds = tuple(sorted(store.seeds(key)))
         arrays = store.arrays(key, seeds)
         series = {name: one for by_name in arrays.values() for name, one in by_name.items()}
-        made.append(Changed(id, _nearest(config, plans), seeds, _last(series)))
+        made.append(Changed(id, _nearest(config, plans), seeds, _last(series), _shares(id)))
     return made
 
 
@@ -87,6 +88,14 @@ def _published(id: str) -> dict[str, Any]:
         return {}
     jobs = [job for preset in experiment.presets for job in planned_jobs(experiment, preset)]
     return {job.key: job.task.dynamics for job in jobs}
+
+
+@cache
+def _shares(id: str) -> frozenset[str]:
+    """The numbers that the probes of an experiment call shares."""
+    experiment = load(id)
+    tasks = (task for preset in experiment.presets for task in experiment.tasks(preset))
+    return frozenset(name for task in tasks for name in shares(task))
 
 
 def _nearest(config: Any, plans: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -118,7 +127,7 @@ def _section(
         [
             *(cell(escape(told(run.differs[path][1]))) for path in shown),
             cell(str(len(run.seeds)), "n"),
-            *(_number(name, run.numbers.get(name)) for name in names),
+            *(_number(run.numbers.get(name), name in run.shares) for name in names),
         ]
         for run in sorted(runs, key=lambda run: [_order(run.differs[p][1]) for p in shown])[:LINES]
     ]
@@ -155,11 +164,11 @@ def _order(value: Any) -> tuple[bool, float, str]:
     return not is_number, float(value) if is_number else 0.0, str(value)
 
 
-def _number(name: str, values: np.ndarray | None) -> str:
+def _number(values: np.ndarray | None, share: bool) -> str:
     if values is None or not len(values):
         return cell("–", "n")
     mean, *around = mean_and_interval(values)
-    low, high = clipped(name, values, *around)
+    low, high = clipped(*around) if share else around
     ends = "" if low == high else f' <span class="soft">[{number(low)}, {number(high)}]</span>'
     return cell(number(mean) + ends, "n")
 

@@ -10,7 +10,7 @@ from adversarium.plans.catalogue import load
 from adversarium.plans.evidence import Evidence, Need, Rows
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Course, Curves, Figure, Powers, Profile, Table
-from adversarium.plans.shares import clipped
+from adversarium.plans.shares import clipped, shares
 from adversarium.report.figures import draw, mean_and_interval, shown, table_columns, table_value
 from adversarium.report.figures.style import file_name
 from adversarium.report.mathematics import plain
@@ -125,12 +125,12 @@ class Shown:
 
 
 def _value(run: Rows, column: tuple[str, str, int]) -> str:
-    probe, name, place = column
+    probe, _, place = column
     values = table_value(run, probe, place)
     if values is None:
         return cell("–", "n")
     mean, *around = mean_and_interval(values, run.points(probe))
-    low, high = clipped(f"{probe} {name}", values, *around)
+    low, high = clipped(*around) if probe in shares(run.task) else around
     ends = "" if low == high else f' <span class="soft">[{number(low)}, {number(high)}]</span>'
     return cell(f"{number(mean)}{ends}", "n")
 
