@@ -119,11 +119,13 @@ def test_gram_without_an_attack_is_plain_descent():
 
 @pytest.mark.parametrize("activation", [ReLU(), LeakyReLU(0.2), SmoothedLeakyReLU(gamma=0.3)])
 @pytest.mark.parametrize("attacked", [True, False])
-@pytest.mark.parametrize("parts", [{}, {"biases": False}, {"top": "fixed"}])
+@pytest.mark.parametrize(
+    "parts", [{}, {"biases": False}, {"top": "fixed"}, {"top": "signs", "biases": False}]
+)
 def test_gram_trains_biases_and_the_top_layer_with_dropping_steps(activation, attacked, parts):
     rule = Rule(n=9, steps=25, eta=0.5, optimiser=GradientDescent(drop=0.5, every=10))
     attack = PGD(p=2, radius=0.6, steps=8, best=False) if attacked else None
-    data, network = Clusters(d=40, mu=3.0), Perceptron(m=7, activation=activation, **parts)
+    data, network = Clusters(d=40, mu=3.0), Perceptron(m=8, activation=activation, **parts)
     setting = Setting(data, network, attack, rule, (0, 1))
     fast, plain = final("gram", setting), final("full", setting)
     for name, w in plain.W.items():
