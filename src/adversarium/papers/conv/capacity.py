@@ -10,7 +10,7 @@ Cost: quick 15 s (2 cores).
 """
 
 from adversarium.papers.conv.capacity_checks import checks
-from adversarium.plans import Profile, Read, Trial, where
+from adversarium.plans import Profile, Read, Table, Trial, where
 from adversarium.trials import (
     placed_by_search,
     polynomial_class,
@@ -62,6 +62,18 @@ def plan(sizes, most, splits, tried):
 
 
 figures = (
+    Table(
+        name="polynomials",
+        title="§6: a class with n + d parameters that interpolates and is not robust",
+        y=("parameters", "missed of eight points", "spare"),
+        runs=(where("polynomials"),),
+        names={
+            "missed of eight points": "largest miss at eight points",
+            "spare": "log₂ of its sign patterns less ⌊n/2⌋d",
+        },
+        caption="sign(p(⟨v, x⟩)), p of degree n − 1. Negative: the class cannot shatter the points "
+        "of Theorem 6.1.",
+    ),
     Profile(
         name="limits",
         title="App. D: how far the points of a cluster may spread",

@@ -124,6 +124,29 @@ figures = (
         caption="Four arcs of a circle; the two-layer network and one hidden ReLU layer. Mean over "
         "seeds, band: smallest to largest.",
     ),
+    Profile(
+        name="gap",
+        title="Theorem 5.1: the certified gap over ε, exact attack, α = 0.4",
+        y=("gap/ε",),
+        runs=(where("circle", A="exact", α=0.4),),
+        names={"gap/ε": "(least L_A − least L_* in B(R))/ε"},
+        x_label="R",
+        y_label="gap/ε",
+        caption="Four arcs of a circle, T = √m/(cα); the theorem allows 1. Below 0: L_A under the "
+        "attack of training is lower than any L_* of B(R). Mean over seeds, band: smallest to "
+        "largest.",
+    ),
+    Profile(
+        name="free",
+        title="Remark 5.1: descent without projection against descent in a ball",
+        y=("free − projected",),
+        runs=(where("free", A="exact"),),
+        names={"free − projected": "least L_A, free less projected"},
+        x_label="radius of the ball over the length of the free path",
+        y_label="difference of least L_A",
+        caption="Exact attack; in balls as large as the path both are one descent. Mean over "
+        "seeds, band: smallest to largest.",
+    ),
     Bars(
         name="transfer",
         title="§7: what training against one attack leaves to another",

@@ -12,7 +12,7 @@ import itertools
 
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.questions_checks import AMBIENT, COUNTS, EPS, LATENT, TEACHERS, checks
-from adversarium.plans import Profile, Read, Trial, where
+from adversarium.plans import Profile, Read, Table, Trial, where
 from adversarium.trials import latent_radius, radii_needed, widening
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
@@ -45,6 +45,14 @@ def plan(
 
 
 figures = (
+    Table(
+        name="needed",
+        title="§7: the least R with L_* ≤ ε in the kernel limit, beside norms of the interpolant",
+        y=("low", "high", "|g|", "|g|_RF"),
+        runs=(where("needed"),),
+        names={"low": "R, certified from", "high": "R, certified to", "|g|_RF": "|g|_RF, at least"},
+        caption="n caps in R^d with random labels; mean over seeds.",
+    ),
     Profile(
         name="widening",
         title="§7: robust losses as the width grows",
