@@ -269,6 +269,12 @@ def test_a_sweep_of_changed_code_has_its_own_files(call, tmp_path):
     assert names == {"own-d.csv", "own-d-2.csv"}
 
 
+def test_a_sweep_with_a_cell_that_fails_has_files_all_the_same(call, tmp_path):
+    (tmp_path / "own.py").write_text(SHORT)
+    call("sweep", "./own.py", "--over", "d=0,10", status=1)
+    assert "failed" in (tmp_path / "sweep" / "own-d.csv").read_text()
+
+
 def test_a_sweep_judged_by_another_check_has_its_own_files(call, tmp_path):
     (tmp_path / "own.py").write_text(SHORT)
     call("sweep", "./own.py", "--over", "d=10,20")

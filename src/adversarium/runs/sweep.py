@@ -1,7 +1,7 @@
 """Sweeps: a grid of changed runs, refined where the outcome changes, with the boundary between."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Sweep:
     @property
     def outcome(self) -> str:
         """What it ran and what came out, digested: other code and other checks have another."""
-        told = [(c.keys, c.verdict, c.reason, *(vars(c.measured or {}) or {}).values())
+        told = [(c.keys, c.verdict, c.reason, c.measured and astuple(c.measured))
                 for c in self.cells]  # fmt: skip
         return digest(told)
 
