@@ -315,9 +315,27 @@ def test_errors_that_know_one_law_refuse_another():
     wide = av.data.Clusters(d=6, mu=2.0, marginal=av.data.Gauss(0.5))
     with pytest.raises(RuntimeError, match="RareError needs Gaussian noise of variance 1"):
         _trained(data=wide, probes=[], final=[rare])
-    near = av.data.Clusters(d=6, mu=2.0, beta=0.2, flip="near")
-    with pytest.raises(RuntimeError, match="flips that do not depend on x"):
-        _trained(data=near, probes=[], final=[av.probes.ClusterErrors(n=10)])
+
+
+def test_flips_that_depend_on_x_are_counted_as_they_are_drawn():
+    attack = av.attacks.PGD(p=2, radius=0.1, steps=3)
+    for flip in ("near", "far"):
+        data = av.data.Clusters(d=6, mu=2.0, beta=0.2, flip=flip)
+        probes = [av.probes.ClusterErrors(n=500), av.probes.Error(n=500, attacks="training")]
+        made = _trained(data=data, attack=attack, steps=20, probes=[], final=probes)
+        drawn = made[probes[1].measures[0].name]
+        assert np.allclose(made["robust_error"], drawn, atol=0.01)
+
+
+def test_an_attack_waits_where_the_network_is_silent_at_first():
+    attack = av.attacks.PGD(p=2, radius=0.5, steps=3)
+    assert _run(attack=attack).attack.after == 1  # f = 0 there: a gradient would be rounding
+    assert _run(attack=attack, network=av.networks.Perceptron(m=4)).attack.after == 0
+    ends = {}
+    for engine in ("gram", "full"):
+        run = _run(attack=attack, engine=engine, probes=[av.probes.risk], steps=12)
+        ends[engine] = av.run(run, seeds=range(2))["risk"]
+    assert np.allclose(ends["gram"], ends["full"], rtol=1e-12)
 
 
 def draws_anew(state, scene):

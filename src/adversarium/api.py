@@ -15,10 +15,11 @@ import numpy as np
 
 from adversarium.digest import digest
 from adversarium.plans.catalogue import experiment_ids, load
-from adversarium.plans.evidence import Evidence, Rows, Series, places
+from adversarium.plans.evidence import Evidence, Rows, Series
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.frames import dataset, frame
 from adversarium.plans.intervals import interval
+from adversarium.plans.places import places
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
 from adversarium.runs.audit import Ask, judged, run_missing
@@ -91,6 +92,10 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.probes)
+
+    def keys(self) -> tuple[str, ...]:
+        """The recorded names: dict(result) has the arrays by name."""
+        return self.probes
 
     def state(self, seed: int, t: int) -> Any:
         """The state of one seed at one time: trained again up to there (runs are deterministic)."""

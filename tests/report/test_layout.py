@@ -91,7 +91,9 @@ def test_a_small_grid_has_a_whole_title_a_labelled_bar_and_cells_without_a_value
 
 def test_a_line_and_the_attacks_by_strength_are_whole(monkeypatch, tmp_path):
     made = kept(monkeypatch)
-    planes.line(tmp_path, [1.0, 2.0], *np.array([[1, 2], [0, 1], [2, 3]]), ("d", "error"))
+    ends = np.array([[1, 2], [0, 1], [2, 3]])
+    numbers = {"error": ends, "another, with a name that is longer": ends + 1}
+    planes.lines(tmp_path, [1.0, 2.0], numbers, "d", "✓✗", "own.thm")
     strength = SimpleNamespace(
         radii=(0.0, 0.5, 1.0), proven=(0.1, 0.6, 1.0), floor=(0.0, 0.0, 0.5),
         errors={f"attack number {i}": (0.0, 0.2, 0.9) for i in range(9)}

@@ -70,7 +70,8 @@ def attack(
         reaching(experiment, preset, changes, tasks, partly)
         for task in tasks:
             if isinstance(task, Run):
-                print(f"{experiment.id} {task.label}: training seed {seed}", file=sys.stderr)
+                home = f"{experiment.id} {task.label}".strip()
+                print(f"{home}: training seed {seed}", file=sys.stderr)
                 made = strengths(task, seed, chosen, points, device)
                 words = {"id": experiment.id, "label": task.label, "seed": seed, "changed": changes}
                 told.append({**words, **vars(made)})

@@ -71,7 +71,7 @@ def sweep(
     from adversarium.runs.changes import own_name, parse_changes, parse_seeds
     from adversarium.runs.reader import Reader
     from adversarium.runs.store import Store
-    from adversarium.runs.sweep import Grid, watched_by
+    from adversarium.runs.sweep import Grid, watched_by, with_runs
     from adversarium.runs.sweep import sweep as swept
     from adversarium.runs.where import place
 
@@ -105,7 +105,7 @@ def sweep(
         whole = {"id": experiment.id, "claim": watched, "cells": cells}
         text = json_text({**whole, "boundary": boundary_numbers(made)})
         return Answer(text, status(made.failures))
-    print_sweep(made)
+    print_sweep(made, with_runs(experiment, preset))
     print(f"{stem}.csv, {stem}.svg")
     return status(made.failures)
 
@@ -116,7 +116,9 @@ def _cell(cell: Any) -> dict[str, Any]:
     numbers: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
     if measured is not None:
         numbers = {name: getattr(measured, name) for name in numbers}
-    return {"set": dict(cell.set), "verdict": cell.verdict, "reason": cell.reason, **numbers}
+    every = [{name: getattr(one, name) for name in numbers} for one in cell.numbers]
+    word = {"set": dict(cell.set), "verdict": cell.verdict, "reason": cell.reason}
+    return {**word, **numbers, "measured": every}
 
 
 def _free(stem: Path, asked: dict[str, Any]) -> Path:

@@ -42,6 +42,7 @@ class TwoLayer:
     m: int
     omega: float = 1.0  # ω, standard deviation of the initial weights
     activation: Activation = field(default_factory=ReLU)
+    silent = True  # f = 0 everywhere at W⁽⁰⁾: there is nothing to attack
 
     def __post_init__(self) -> None:
         if self.m < 2 or self.m % 2:

@@ -100,7 +100,9 @@ def selected_claims(words: Sequence[str]) -> list[Claim]:
             )
         if not hits:
             names = [*claims(), *experiments(), *papers()]
-            raise ValueError(f"no paper, experiment or claim {word!r}.{nearest(word, names)}")
+            own = f" ./{word}.py is a file: name it so." if Path(f"{word}.py").is_file() else ""
+            told = own or nearest(word, names)
+            raise ValueError(f"no paper, experiment or claim {word!r}.{told}")
         chosen |= {c.id: c for c in hits}
     return list(chosen.values()) if words else list(claims().values())
 

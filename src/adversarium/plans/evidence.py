@@ -10,6 +10,7 @@ import numpy as np
 
 from adversarium.plans.intervals import CONFIDENCE, clopper_pearson_each, finite, interval
 from adversarium.plans.run import Run, Task
+from adversarium.plans.shares import clipped, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,27 +29,6 @@ class Series:
     def kept(self, chosen: np.ndarray) -> "Series":
         """The same of some of the seeds."""
         return Series(self.t, self.values[chosen], self.axes)
-
-
-_COUNTED = ("class", "unit", "point")  # axes whose places count from one
-
-
-def placed(axis: str, at: float) -> str:
-    """A place of an axis in words.
-
-    >>> placed("class", 0.0), placed("radius", 0.5)
-    ('class 1', 'radius 0.5')
-    """
-    return f"{axis} {at + 1:g}" if axis in _COUNTED else f"{axis} {at:g}"
-
-
-def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
-    """The last values (seed,) at every place of a number's axes, with the place in words."""
-    last = series.last()
-    for index in np.ndindex(last.shape[1:]):
-        at = (placed(name, v[i]) for (name, v), i in zip(series.axes.items(), index, strict=True))
-        told = ", ".join(at)
-        yield f" ({told})" if told else "", last[(slice(None), *index)]
 
 
 @dataclass(frozen=True)
@@ -247,6 +227,7 @@ class Quantity:
     needs: tuple[Need, ...] = ()
     points: int = 0
     step: Callable[[Evidence], np.ndarray | None] = field(default=lambda rows: None, repr=False)
+    share: Callable[[Evidence], bool] = field(default=lambda rows: False, repr=False)  # in [0, 1]
 
     def __sub__(self, other: "Quantity") -> "Quantity":
         return Quantity(
@@ -267,7 +248,12 @@ class Quantity:
     def interval(
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
-        """The interval of the mean over seeds, at least as wide as the drawn points leave it."""
+        """The interval of the mean over seeds, at least as wide as the drawn points leave it; that
+        of a share lies in [0, 1]."""
+        around = self._around(values, rows, confidence)
+        return clipped(*around) if self.share(rows) else around
+
+    def _around(self, values: np.ndarray, rows: Evidence, confidence: float) -> tuple[float, float]:
         low, high = interval(values, self.points, confidence)
         if self.points or not math.isfinite(low):
             return low, high
@@ -353,8 +339,11 @@ def last(
     def of(rows: Evidence) -> np.ndarray:
         return reduced(rows.one(place).last(name), over)
 
+    def share(rows: Evidence) -> bool:
+        return any(name in shares(run.task) for run in rows.where(place))
+
     told = f"{name} ({place.told})" if place.told else name
-    return Quantity(told, of, (Need(place, (name, fell), alone=True),), points, step)
+    return Quantity(told, of, (Need(place, (name, fell), alone=True),), points, step, share)
 
 
 def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:

@@ -201,6 +201,9 @@ class Run(_Placed):
                         f"two probes record {name}, and one would hide the other; give one another "
                         "name, or leave it out."
                     )
+        if getattr(self.network, "silent", False) and getattr(self.attack, "after", None) == 0:
+            # where f = 0 at first, the attack's gradient is rounding: Algorithm 1 of BOAT waits
+            object.__setattr__(self, "attack", replace(self.attack, after=1))
         self._note()
 
     @property

@@ -139,7 +139,7 @@ class ClusterErrors:
     clean_error_c: The share with y_c f(x) ≤ 0.
     robust_error_c: The share with y_c f ≤ 0 somewhere in the attack's ball, by attack.
     robust_error: (1 − β)P[min y_c f ≤ 0] + βP[max y_c f ≥ 0], the robust error with independent
-        flips, by attack.
+        flips, by attack; where flips depend on x, with the labels that are drawn.
 
     >>> [measure.name for measure in ClusterErrors(n=10).measures]
     ['clean_error_c', 'robust_error_c', 'robust_error']
@@ -164,11 +164,6 @@ class ClusterErrors:
         )  # the last is no share of its points
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
-        if scene.data.beta and scene.data.flip in ("near", "far"):
-            raise ValueError(
-                f"ClusterErrors needs flips that do not depend on x, and the data have "
-                f"flip={scene.data.flip}; Error(attacks='training') counts with the drawn labels."
-            )
         fresh = scene.test(self.n)
         right = ClusterBatch(fresh.x, fresh.clean_y, fresh.clean_y)
         wrong = ClusterBatch(fresh.x, -fresh.clean_y, fresh.clean_y)
@@ -183,9 +178,12 @@ class ClusterErrors:
         low = torch.minimum(clean, state.margin(right, attack))
         high = torch.maximum(clean, -state.margin(wrong, attack))
         beta = scene.data.beta
-        missed, met = (low <= 0).double().mean(-1), (high >= 0).double().mean(-1)
+        missed, met = low <= 0, high >= 0
+        share = (1 - beta) * missed.double() + beta * met.double()
+        if scene.data.flip in ("near", "far"):  # flips that depend on x: as they are drawn
+            share = torch.where(fresh.y == fresh.clean_y, missed, met).double()
         return {
             "clean_error_c": (clean <= 0).double().mean(-1),
-            "robust_error_c": missed,
-            "robust_error": (1 - beta) * missed + beta * met,
+            "robust_error_c": missed.double().mean(-1),
+            "robust_error": share.mean(-1),
         }

@@ -19,6 +19,7 @@ _MARKS = {
     "below": "−",
 }
 _NUMBERS = ("mean", "low", "high")
+_LINES = 5  # numbers that one picture shows
 
 
 def write_sweep(stem: Path, sweep: Sweep) -> None:
@@ -34,12 +35,13 @@ def write_sweep(stem: Path, sweep: Sweep) -> None:
 
 
 def _write_numbers(path: Path, sweep: Sweep) -> None:
+    """A line a number of every cell."""
     lines = []
     for cell in sweep.cells:
-        m = cell.measured
-        numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
-        places = ("none" if v is None else v for v in cell.set.values())
-        lines.append((*places, cell.verdict, *numbers, cell.reason))
+        places = ["none" if v is None else v for v in cell.set.values()]
+        for m in cell.numbers or (None,):
+            numbers = ("", None, None, None) if m is None else (m.name, m.mean, m.low, m.high)
+            lines.append((*places, cell.verdict, *numbers, cell.reason))
     names = (a.name for a in sweep.axes)
     write_csv(path, (*names, "verdict", "quantity", *_NUMBERS, "reason"), lines)
 
@@ -90,9 +92,18 @@ def _line(path: Path, sweep: Sweep) -> None:
     numeric = numeric and (len(sweep.axes) == 1 or sweep.zipped)
     if numeric:
         order.sort(key=lambda i: along[i])
-    mean, low, high = (_column(sweep, name)[order] for name in _NUMBERS)
     x = [along[i] if numeric else i for i in order]
-    planes.line(path, x, mean, low, high, (sweep.axes[0].name, what(sweep)))
+    marks = [_MARKS.get(sweep.cells[i].verdict, "!") for i in order]
+    names = list(dict.fromkeys(m.name for c in sweep.cells for m in c.numbers))[:_LINES]
+    lines = {}
+    for name in names or [sweep.watched]:
+        known = [next((m for m in sweep.cells[i].numbers if m.name == name), None) for i in order]
+        lines[name] = np.array([[_real(getattr(m, n, None)) for m in known] for n in _NUMBERS])
+    planes.lines(path, x, lines, sweep.axes[0].name, marks, sweep.watched)
+
+
+def _real(value: float | None) -> float:
+    return np.nan if value is None else float(value)
 
 
 def boundary_numbers(sweep: Sweep) -> dict[str, Any] | None:

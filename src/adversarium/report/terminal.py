@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.evidence import Evidence, Rows, places
+from adversarium.plans.evidence import Evidence, Rows
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
+from adversarium.plans.places import places
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped, shares
@@ -213,15 +214,18 @@ def _told(e: Entry) -> str:
     return "\n".join(lines)
 
 
-def print_sweep(sweep: Sweep) -> None:
-    """A line a cell, and the boundary where there is one."""
+def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:
+    """A line a cell, and the boundary where there is one; where no cell has a number, the other
+    claims that could judge."""
     print(f"{sweep.experiment.id}, every cell judged by {sweep.watched}")
     for cell in sweep.cells:
         at = ", ".join(f"{a.name}={a.word(cell.set[a.name])}" for a in sweep.axes)
         number = cell.measured
         told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
+        if len(cell.numbers) > 1:
+            told += f" and {len(cell.numbers) - 1} more"
         print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")
-    others = [id for id in sweep.experiment.checks if id != sweep.watched]
+    others = [id for id in others if id != sweep.watched]
     if others and all(c.measured is None or c.measured.mean is None for c in sweep.cells):
         print(f"no cell has a number of it; --claim names another: {', '.join(others)}")
     boundary = boundary_numbers(sweep)

@@ -14,7 +14,7 @@ from adversarium.runs.asking import drawn, recorded
 from adversarium.runs.audit import Ask, needed
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, Recipe, resolve
-from adversarium.runs.knobs import beside, changes_of, reaching
+from adversarium.runs.knobs import beside, changes_of, reaching, resolved
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Plan:
     claims: tuple[str, ...]
     changes: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    plain: tuple[Task, ...] = ()  # all published tasks
 
     @property
     def mark(self) -> str:
@@ -46,13 +47,17 @@ class Plan:
         found = changes_of(task, before)
         if found or not self.changes or (before and digest(task.told) == digest(before.told)):
             return found
-        recipe = self.jobs[i].recipe
-        knobs = self.experiment.knobs(recipe.preset) if recipe else {}
-        defaults = inspect.signature(self.experiment.plan).parameters
-        return {
-            name: (knobs.get(name, defaults[name].default if name in defaults else None), value)
-            for name, value in self.changes.items()
-        }
+        return {name: (self._before(name, i), value) for name, value in self.changes.items()}
+
+    def _before(self, name: str, i: int) -> Any:
+        """What a name was: the knob's value, or those of the field in the published runs."""
+        recipe, defaults = self.jobs[i].recipe, inspect.signature(self.experiment.plan).parameters
+        if name in defaults:
+            knobs = self.experiment.knobs(recipe.preset) if recipe else {}
+            return knobs.get(name, defaults[name].default)
+        known = (resolved(task).get(name) for task in self.plain)
+        several = list(dict.fromkeys(value for value in known if value is not None))
+        return several[0] if len(several) == 1 else several or None
 
 
 def folder_of(changes: Mapping[str, Any]) -> str:
@@ -99,7 +104,7 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bo
         changes, notes = {}, [*notes, f"{told} changes nothing: these are the published runs"]
     recipe = Recipe(experiment.id, ask.preset, tuple(changes.items()))
     jobs = tuple(resolve(task, recipe) for task in kept)
-    return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes))
+    return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes), plain)
 
 
 def _never(tasks: Sequence[Task]) -> list[str]:

@@ -30,7 +30,8 @@ class Cell:
     set: Mapping[str, Any]
     verdict: str  # a word, a side of the switch, or "failed"
     reason: str = ""
-    measured: Summary | None = None
+    measured: Summary | None = None  # of all numbers the one that decides
+    numbers: tuple[Summary, ...] = field(default=(), repr=False)
     tasks: tuple[Task, ...] = field(default=(), repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)  # of their rows
 
@@ -52,7 +53,7 @@ class Sweep:
     @property
     def outcome(self) -> str:
         """What it ran and what came out, digested: other code and other checks have another."""
-        told = [(c.keys, c.verdict, c.reason, c.measured and astuple(c.measured))
+        told = [(c.keys, c.verdict, c.reason, [astuple(one) for one in c.numbers])
                 for c in self.cells]  # fmt: skip
         return digest(told)
 
@@ -73,7 +74,8 @@ def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick
         return str(experiment.switch.probe)
     if not experiment.checks:
         raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
-    watched = claim or named or _first_with_runs(experiment, preset)
+    known_here = with_runs(experiment, preset) if not (claim or named) else []
+    watched = claim or named or (known_here or list(experiment.checks))[0]
     if watched not in experiment.checks:
         raise ValueError(
             f"{experiment.id} has no claim {watched!r}; it has {', '.join(experiment.checks)}."
@@ -81,14 +83,14 @@ def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick
     return watched
 
 
-def _first_with_runs(experiment: Experiment, preset: str) -> str:
+def with_runs(experiment: Experiment, preset: str) -> list[str]:
+    """The claims whose runs a preset has."""
     tasks = experiment.tasks(preset)
-    whole = (
+    return [
         id
         for id, check in experiment.checks.items()
         if all(any(need.where.meets(task) for task in tasks) for need in check.needs)
-    )
-    return next(whole, next(iter(experiment.checks)))
+    ]
 
 
 @dataclass(frozen=True)
@@ -194,15 +196,24 @@ def _judged(
     if rows is None:
         reasons = [reader.store.why(job.key) for job in jobs]
         why = fault or "; ".join(r for r in reasons if r) or "a run failed"
-        return Cell(place, "failed", why, None, tasks, keys)
+        return Cell(place, "failed", why, tasks=tasks, keys=keys)
     if watched not in experiment.checks:
-        return _side(experiment.switch, rows, Cell(place, "undecided", "", None, tasks, keys))
+        return _side(experiment.switch, rows, Cell(place, "undecided", tasks=tasks, keys=keys))
     try:
         verdict = judged(experiment.checks[watched], rows)
     except KeyError as lacking:
-        return Cell(place, "undecided", f"{Why.REGIME}: {lacking}", None, tasks, keys)
-    first = verdict.measured[0] if verdict.measured else None
-    return Cell(place, verdict.verdict, verdict.reason, first, tasks, keys)
+        return Cell(place, "undecided", f"{Why.REGIME}: {lacking}", tasks=tasks, keys=keys)
+    made = verdict.measured
+    shown = next((one for one in made if _outside(one)), made[0] if made else None)
+    return Cell(place, verdict.verdict, verdict.reason, shown, made, tasks, keys)
+
+
+def _outside(one: Summary) -> bool:
+    """Whether the interval of a number is not within the range that is wanted of it."""
+    if one.wanted is None or one.low is None or one.high is None:
+        return False
+    low, high = one.wanted
+    return (low is not None and one.low < low) or (high is not None and one.high > high)
 
 
 def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
@@ -214,7 +225,7 @@ def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
         above, below = made.low > switch.above, made.high < switch.above
         word = "above" if above else "below" if below else "undecided"
     reason = "" if word != "undecided" else f"the interval crosses {switch.above:g}"
-    return replace(cell, verdict=word, reason=reason, measured=made)
+    return replace(cell, verdict=word, reason=reason, measured=made, numbers=(made,))
 
 
 def _boundary(

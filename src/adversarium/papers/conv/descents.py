@@ -41,9 +41,10 @@ ACTIVATIONS = dict(zip(OTHERS, (QuadraticReLU(), Erf(), Shifted(b=4.0, c=0.5)), 
 RADII = {64: (1.0,), 256: (1.0, 2.0), 1024: (1.0, 2.0, 3.0), 4096: (1.0, 2.0, 3.0, 4.0)}
 
 quick = dict(seeds=5, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
-             leave=(0.1,), compared=(), members=(4, 8, 16, 32), eps=(0.3,), starts=1,
-             often=1, far=(64,), radii=(0.2,), nested=(), free=(64,), deep=(),
-             against=("exact", "identity", "anti"))  # fmt: skip
+             leave=(0.1,), compared=(), members=(4, 8), eps=(0.3,), starts=1,
+             often=1, far=(64,), radii=(0.2,), nested=(), free=(16,), deep=(),
+             against=("exact", "identity", "anti"),
+             steps=150)  # fmt: skip
 paper = dict(seeds=20)
 
 

@@ -27,7 +27,7 @@ from adversarium.trials import reaching, ridge_features, scaled_target, transfer
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 quick = dict(seeds=5, eps=(0.1, 0.01), draws=2, counts=(32, 128, 512), dims=(2, 3), few=(0.2,),
-             starts=1, often=1, arcs=(), steps=1500)  # fmt: skip
+             starts=1, often=1, arcs=(), steps=300)  # fmt: skip
 paper = dict(seeds=20)
 
 

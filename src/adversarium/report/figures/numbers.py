@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.evidence import Rows, Series, placed
+from adversarium.plans.evidence import Rows, Series
 from adversarium.plans.intervals import interval
+from adversarium.plans.places import placed
 from adversarium.plans.run import Run
 from adversarium.report.figures.style import save, write_csv
 

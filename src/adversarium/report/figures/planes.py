@@ -224,19 +224,33 @@ def heatmap(
 
 
 @styled
-def line(
+def lines(
     path: Path,
     x: Sequence[float],
-    mean: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    names: tuple[str, str],
+    numbers: Mapping[str, np.ndarray],
+    x_label: str,
+    marks: Sequence[str] = (),
+    title: str = "",
 ) -> None:
-    """A sweep along one axis: mean and 99 % interval."""
-    picture, ((axis,),) = canvas((5.6, 3.8))
-    reach = np.nan_to_num(np.stack([mean - low, high - mean]))
-    axis.errorbar(x, mean, reach, fmt="o-", color=COLOURS[0], capsize=3)
-    axis.set(xlabel=names[0], ylabel=folded(names[1], 40))
+    """A sweep along one axis: (mean, low, high) of every number, and how the cells were judged,
+    above them."""
+    picture, ((axis,),) = canvas((6.4, 4.2))
+    for i, (name, (mean, low, high)) in enumerate(numbers.items()):
+        reach = np.nan_to_num(np.stack([mean - low, high - mean]))
+        style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", capsize=3)
+        axis.errorbar(x, mean, reach, label=folded(name, 60), **style)
+    for at, mark in zip(x, marks, strict=False):
+        axis.annotate(mark, (at, 0.97), xycoords=("data", "axes fraction"), ha="center", va="top")
+    pad = 0.06 * (max(x) - min(x)) or 0.5
+    axis.set_xlim(min(x) - pad, max(x) + pad)
+    axis.margins(y=0.15)
+    axis.set(
+        xlabel=x_label, ylabel=folded(next(iter(numbers)), 40) if len(numbers) == 1 else "value"
+    )
+    if title:
+        picture.suptitle(folded(title, 60), fontsize=10)
+    if len(numbers) > 1:
+        legend_below(picture, axis)
     save(picture, path)
 
 

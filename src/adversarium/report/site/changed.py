@@ -203,7 +203,8 @@ def _line(
 ) -> None:
     rows = rows[np.argsort(rows[:, 0])]
     x, mean, low, high = rows.T
-    planes.line(home / f"{stem}.svg", x.tolist(), mean, low, high, (paths[0], f"{name}, changed"))
+    numbers = {f"{name}, changed": np.stack([mean, low, high])}
+    planes.lines(home / f"{stem}.svg", x.tolist(), numbers, paths[0])
     write_csv(home / f"{stem}.csv", (*paths, name, "low", "high"), rows.tolist())
 
 

@@ -1,0 +1,27 @@
+"""The places of a number's axes beyond seed and time, in words."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from adversarium.plans.evidence import Series
+
+_COUNTED = ("class", "unit", "point")  # axes whose places count from one
+
+
+def placed(axis: str, at: float) -> str:
+    """A place of an axis in words.
+
+    >>> placed("class", 0.0), placed("radius", 0.5)
+    ('class 1', 'radius 0.5')
+    """
+    return f"{axis} {at + 1:g}" if axis in _COUNTED else f"{axis} {at:g}"
+
+
+def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
+    """The last values (seed,) at every place of a number's axes, with the place in words."""
+    last = series.last()
+    for index in np.ndindex(last.shape[1:]):
+        at = (placed(name, v[i]) for (name, v), i in zip(series.axes.items(), index, strict=True))
+        told = ", ".join(at)
+        yield f" ({told})" if told else "", last[(slice(None), *index)]
