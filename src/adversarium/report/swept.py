@@ -47,14 +47,14 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
 
 
 def _column(sweep: Sweep, name: str) -> np.ndarray:
-    """A number of every cell; NaN where there is none."""
-    values = [None if c.measured is None else getattr(c.measured, name) for c in sweep.cells]
-    return np.array([np.nan if v is None else v for v in values], dtype=float)
+    """The first number of every cell; NaN where there is none."""
+    return np.array([_real(getattr(c.numbers[0], name) if c.numbers else None)
+                     for c in sweep.cells])  # fmt: skip
 
 
 def what(sweep: Sweep) -> str:
     """What the cells measured, in words."""
-    return next((c.measured.name for c in sweep.cells if c.measured is not None), sweep.watched)
+    return next((c.numbers[0].name for c in sweep.cells if c.numbers), sweep.watched)
 
 
 def _plane(path: Path, sweep: Sweep) -> None:

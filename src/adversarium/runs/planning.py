@@ -55,8 +55,9 @@ class Plan:
         if name in defaults:
             knobs = self.experiment.knobs(recipe.preset) if recipe else {}
             return knobs.get(name, defaults[name].default)
-        known = (resolved(task).get(name) for task in self.plain)
-        several = list(dict.fromkeys(value for value in known if value is not None))
+        several: list[Any] = []
+        for value in (resolved(task).get(name) for task in self.plain):
+            several += [value] * (value is not None and value not in several)
         return several[0] if len(several) == 1 else several or None
 
 
