@@ -84,7 +84,7 @@ TOY = {
     "conv.parity": dict(widths=(16, 64), sizes=(4,), most=15, draws=20),
     "conv.descents": dict(
         widths=(16,),
-        alphas=(0.8,),
+        alphas=(0.4,),
         rules=("exact",),
         more=(),
         leave=(0.1,),
