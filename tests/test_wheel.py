@@ -70,7 +70,9 @@ def test_a_wheel_judges_a_claim_in_an_empty_folder(fresh, tmp_path):
         fresh / "python", "-c", "import adversarium as a; print(a.__file__)", cwd=tmp_path
     )
     assert Path(where.strip()).is_relative_to(fresh.parent)
-    told = json.loads(called(fresh / "adversarium", "verify", "conv.eq16", "--json", cwd=tmp_path))
+    told = json.loads(
+        called(fresh / "adversarium", "verify", "conv.eq16", "--fresh", "--json", cwd=tmp_path)
+    )
     (claim,) = told["claims"]
     assert (claim["id"], claim["verdict"]) == ("conv.eq16", "holds")
     assert (tmp_path / "adversarium.sqlite").is_file()

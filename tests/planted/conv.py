@@ -80,7 +80,7 @@ BUGS = (
         "corrected limit of the spread a twentieth too large",
         scaled(robust_balls, "largest_spread", 1.05),
         turns=("conv.thm6.1.balls.corrected",),
-        knobs=_FEW,
+        knobs={**_FEW, "sizes": (2, 3, 5, 6)},
     ),
     Bug(
         "1/k for 1 − 1/k in what a ball has free",

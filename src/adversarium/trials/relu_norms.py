@@ -175,7 +175,7 @@ def moved_input(
     rng: Generator, m: int, d: int, H: int, share: float, delta: float = 0.1
 ) -> Numbers:
     """Lemma A.4: x' is x for weights whose first layer W⁽¹⁾ + W⁽¹⁾A(x' − x)(Ax)ᵀ/|Ax|² moved by one
-    rank: how far features and patterns differ from layer 1 on, and the exact supremum of the move
+    rank: how far features and patterns differ from layer 1 on, and an upper bound of the move
     over x' and W in B(R), R = share·√m, in units of δ = |x' − x|.
 
     >>> from adversarium.rng import stream

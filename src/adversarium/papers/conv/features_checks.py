@@ -12,10 +12,12 @@ from adversarium.plans import (
     identity,
     last,
     level,
+    not_testable,
     parts,
     setting,
     where,
 )
+from adversarium.plans.verdict import Why
 
 KINDS = ("one", "near", "any")
 DRAWS = 45  # a seed: 900 of twenty
@@ -39,6 +41,9 @@ checks: dict[str, Check] = {
                 ),
                 "u is bounded where s' is: |u| at |w| = 10⁴ over |w| < 40": each(
                     where("sections"), lambda run: at_most(last("growth", run), 1.1)
+                ),
+                "density": not_testable(
+                    "inequality", Why.ALL_NETWORKS, "a limit over all functions of the space"
                 ),
                 "the same for the quadratic ReLU, told": setting(
                     "inequality", last("growth", "unbounded")

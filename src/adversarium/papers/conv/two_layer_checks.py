@@ -12,6 +12,7 @@ from adversarium.plans import (
     last,
     level,
     parts,
+    present,
     setting,
     where,
 )
@@ -145,6 +146,9 @@ checks: dict[str, Check] = {
             {
                 "with c(1 + ρ)²": each(
                     where("certified"), lambda run: at_most(spare.on(run), 1e-6)
+                ),
+                "the deep network of §4, and Lipschitz bounds": present(
+                    "inequality", lambda rows: (), "not tried"
                 ),
                 "how much of the plain c a step can use, told": setting(
                     "inequality",
