@@ -40,13 +40,22 @@ def chosen(options: Tensor, index: Tensor) -> Tensor:
     return options.gather(-2, where).squeeze(-2)
 
 
+def _steepest(loss: Loss, at: Tensor, options: Tensor) -> Tensor:
+    """The member with the largest gain of the loss linearised at a point; the first where it is
+    flat: at a symmetric start the gradient is rounding, and chooses nothing."""
+    _, g = climb(loss, at)
+    gain = ((options - at[..., None, :]) * g[..., None, :]).sum(-1)
+    return torch.where(gain.abs() > _NOISE, gain, 0.0).argmax(-1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FiniteAttack:
     """One member of B(x) by a named rule, §3 of CONV.
 
     exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
-    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); worst_of: the best of
-    `tries` draws; switch: the last member where the loss at x exceeds `level`, else x
+    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); pgd: `tries` such
+    steps, each from the member before, and the best that they met; worst_of: the best of `tries`
+    draws; switch: the last member where the loss at x exceeds `level`, else x
     (discontinuous in W).
 
     >>> from adversarium.data import SpherePoints
@@ -57,7 +66,7 @@ class FiniteAttack:
     True
     """
 
-    rule: Literal["exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch"] = "exact"
+    rule: Literal["exact", "anti", "random", "cycle", "fgsm", "pgd", "worst_of", "switch"] = "exact"
     tries: int = 3
     level: float = 0.3
     loss: str = "risk"
@@ -91,10 +100,14 @@ class FiniteAttack:
             case "cycle":
                 return torch.full(shape, t % K, device=x.device)
             case "fgsm":
-                _, g = climb(loss, x)
-                gain = ((options - x[..., None, :]) * g[..., None, :]).sum(-1)
-                # at a symmetric start the gradient is rounding noise: it chooses nothing
-                return torch.where(gain.abs() > _NOISE, gain, 0.0).argmax(-1)
+                return _steepest(loss, x, options)
+            case "pgd":
+                met = [torch.zeros(shape, dtype=torch.long, device=x.device)]
+                for _ in range(self.tries):
+                    met.append(_steepest(loss, chosen(options, met[-1]), options))
+                ways = torch.stack(met, -1)
+                best = option_losses(loss, options).gather(-1, ways).argmax(-1, keepdim=True)
+                return ways.gather(-1, best).squeeze(-1)
             case "worst_of":
                 tries = integers(K, (*shape, self.tries), rng).to(x.device)
                 best = option_losses(loss, options).gather(-1, tries).argmax(-1, keepdim=True)

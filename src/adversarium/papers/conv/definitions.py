@@ -24,7 +24,7 @@ from adversarium.plans import (
 from adversarium.plans.evidence import Reading
 from adversarium.trials import loss_flags, open_arc, surrogate_jump, touching_caps, within_sets
 
-RULES = ("identity", "exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch")
+RULES = ("identity", "exact", "anti", "random", "cycle", "fgsm", "pgd", "worst_of", "switch")
 LOSSES = ("pseudo-Huber", "logistic", "absolute", "square")
 ACTIVATIONS = {"smoothed ReLU": SmoothedReLU(b=2.0), "softplus": Softplus(b=2.0)}
 
