@@ -57,13 +57,19 @@ def what(sweep: Sweep) -> str:
     return next((c.numbers[0].name for c in sweep.cells if c.numbers), sweep.watched)
 
 
+def _rest(sweep: Sweep) -> str:
+    """That a picture of two axes shows one number of several."""
+    more = max((len(cell.numbers) for cell in sweep.cells), default=0) - 1
+    return f" (of {more + 1} numbers; the others in the CSV)" if more > 0 else ""
+
+
 def _plane(path: Path, sweep: Sweep) -> None:
     x, y = (np.array([float(c.set[a.name]) for c in sweep.cells]) for a in sweep.axes)
     letters = [_MARKS.get(c.verdict, "!") for c in sweep.cells]
     names = (sweep.axes[0].name, sweep.axes[1].name)
     plane = planes.Plane(x, y, _column(sweep, "mean"), names, letters)
     told = what(sweep)
-    title = f"{sweep.experiment.id}: {told}"
+    title = f"{sweep.experiment.id}: {told}{_rest(sweep)}"
     save(plane.draw(title, told, sweep.boundary, sweep.theorem), path)
 
 
@@ -77,7 +83,7 @@ def _heatmap(path: Path, sweep: Sweep) -> None:
     verdicts = np.array([c.verdict for c in sweep.cells]).reshape(shape)
     grid = _column(sweep, "mean").reshape(shape)
     told = what(sweep)
-    title, names = f"{sweep.watched}: {told}", (one.name, two.name)
+    title, names = f"{sweep.watched}: {told}{_rest(sweep)}", (one.name, two.name)
     x, y = (
         tuple(v if isinstance(v, (int, float)) else axis.word(v) for v in axis.values)
         for axis in (one, two)

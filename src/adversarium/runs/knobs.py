@@ -65,7 +65,17 @@ def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
         return {}
     was, now = resolved(before), resolved(task)
     paths = dict.fromkeys((*was, *now))
-    return {p: (was.get(p), now.get(p)) for p in paths if was.get(p) != now.get(p)}
+    return {
+        p: (was.get(p, _left_open(before, p)), now.get(p, _left_open(task, p)))
+        for p in paths
+        if was.get(p) != now.get(p)
+    }
+
+
+def _left_open(task: Task, path: str) -> Any:
+    """A field of a part that its configuration does not tell, since it is as usual."""
+    head, _, name = path.partition(".")
+    return getattr(getattr(task, head, None), name, None) if name.isidentifier() else None
 
 
 def beside(tasks: Sequence[Task], plain: Sequence[Task]) -> list[Task | None]:
