@@ -15,8 +15,8 @@ C_LEAST = 2.0  # how "C sufficiently large" is read where a run stands on no run
 def gates(run: Task) -> Sequence[Gate]:
     """The largest C that each inequality of Assumption 1 and of (A) or (B) of BOAT permits, in
     units of noise of variance 1; wanted is the run's own rung C, else 2 (ours). Then the least of
-    them, the conditions without a C, that of item 3 of Theorem 3.1, the network and the noise. None
-    for a run on other data; a trial that has the sizes has the inequalities."""
+    them, the conditions without a C, and the noise. None for a run on other data; a trial that
+    has the sizes has the inequalities."""
     if isinstance(run, Trial):
         return _of_sizes(run)
     data, network = run.data, run.network
@@ -37,21 +37,12 @@ def gates(run: Task) -> Sequence[Gate]:
         eta=run.eta * sd**2,
         smooth=isinstance(network.activation, SmoothedLeakyReLU),
     )
-    C = float(run.coordinates.get("C", C_LEAST))
-    told = _permitted(permitted, C)
+    told = _permitted(permitted, float(run.coordinates.get("C", C_LEAST)))
     told.append(Gate("‖μ‖/α", mu / alpha if alpha else math.inf, low=1.0))
-    ratio = math.sqrt(run.n * mu**2 / data.d) * mu / alpha if alpha else math.inf
-    told.append(Gate("item 3: α/‖μ‖ ≤ √(n‖μ‖²/d)/C", ratio, low=C))
     if isinstance(network, TwoLayer):
         spread = network.omega * math.sqrt(network.m * float(data.d))
         step = sd * run.eta / spread if spread else math.inf  # η and ω in the same units
         told.append(Gate("η/(ω√(md))", step, low=1.0 - 1e-9))
-    else:  # the published experiments' network is not the theory's
-        told += [
-            Gate("symmetric initialisation (1: yes)", 0.0, low=1.0),
-            Gate("top layer fixed at ±1/√m (1: yes)", float(network.top == "signs"), low=1.0),
-            Gate("no biases (1: yes)", float(not network.biases), low=1.0),
-        ]
     told += [
         Gate("λ of the noise (strongly log-concave)", noise.lam, low=0.0),
         Gate("ψ₂ of the noise (Definition 2.1: 1, these runs rescaled)", noise.psi2),
