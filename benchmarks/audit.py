@@ -1,5 +1,5 @@
-"""The quick audit of a paper from nothing, every run made, against the same with the rows that come
-with the code: seconds of two cold starts of the program, on the cores that there are.
+"""The quick audit of a paper from nothing, every run made, in processes of this machine, against
+the same with the rows that come with the code: seconds of two cold starts of the program.
 
 `python benchmarks/audit.py boat` (the default; a goal of 2 minutes), or other papers' tags.
 """
@@ -26,7 +26,7 @@ def seconds(paper: str, *flags: str) -> float:
 def main(papers: list[str]) -> None:
     """Prints one line a paper."""
     for paper in papers or ["boat"]:
-        made, shipped = seconds(paper, "--fresh"), seconds(paper)
+        made, shipped = seconds(paper, "--fresh", "--on", "processes"), seconds(paper)
         print(
             f"{paper}: {made:.0f} s from nothing (goal: {GOAL:.0f} s), {shipped:.0f} s with the "
             f"shipped rows; {made / shipped:.1f} × faster"

@@ -75,7 +75,15 @@ TOY = {
     "boat.fig3": dict(sizes=(50, 100), ratios=(0.05, 0.2, 0.45), m=8, steps=3, points=10),
     "boat.events": dict(rungs=(2,), arms=(), draws=3),
     "boat.inequalities": dict(tries=1, draws=500),
-    "conv.capacity": dict(sizes=(2, 3), most=6, splits=((3, 1),), tried=((2, 2),)),
+    "conv.capacity": dict(
+        sizes=(2, 3),
+        most=6,
+        splits=((3, 1),),
+        tried=((2, 2),),
+        fitted=((4, 2),),
+        tries=2,
+        steps=200,
+    ),
     "conv.kinks": dict(widths=(64, 128, 256, 512), radii=(0.1,), depths=(), circles=(64,), R=4.0),
     "conv.definitions": dict(widths=(16,), segments=1),
     "conv.two_layer": dict(
@@ -84,7 +92,9 @@ TOY = {
     "conv.parity": dict(widths=(16, 64), sizes=(4,), most=15, draws=20),
     "conv.descents": dict(
         widths=(16,),
+        widest=(1024,),
         alphas=(0.4,),
+        attacks=("exact",),
         rules=("exact",),
         more=(),
         leave=(0.1,),

@@ -138,6 +138,7 @@ TOY = {
     "polynomial_class": dict(n=4, d=3, tries=2),
     "shattered_by_classes": dict(n=2, d=2),
     "shattered_clusters": dict(d=3),
+    "smallest_widths": dict(n=4, d=2, tries=2, steps=200),
     "spectral_norms": dict(m=8, H=2, share=0.5),
     "spread_curves": dict(most=4),
     "spread_limits": dict(most=4),

@@ -151,8 +151,8 @@ class SmoothedReLU:
         return torch.full_like(z, 1 / self.b)
 
     def __call__(self, z: Tensor) -> Tensor:
-        density = torch.exp(-(self.b * z).square() / 2) / math.sqrt(2 * math.pi)
-        return z * self.slope(z) + density / self.b
+        density = torch.exp((self.b * z).square() * -0.5)
+        return z * self.slope(z) + density * (1 / (self.b * math.sqrt(2 * math.pi)))
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
         """E s(N(a, sd²)): s is itself the mean of (z + N(0, 1)/b)₊."""
@@ -160,8 +160,7 @@ class SmoothedReLU:
 
     def slope(self, z: Tensor) -> Tensor:
         """s'(z) = Φ(bz)."""
-        share: Tensor = torch.special.ndtr(self.b * z)
-        return share
+        return torch.erfc(z * (-self.b * math.sqrt(0.5))) * 0.5  # ndtr takes twice as long
 
 
 @dataclass(frozen=True)

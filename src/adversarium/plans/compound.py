@@ -25,9 +25,8 @@ from adversarium.plans.rules import (
     NotTestable,
     Setting,
 )
-from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
+from adversarium.plans.verdict import NO_RUN, Verdict, Why, Word, speaking, together, undecided
 
-NO_RUN = "no such run in the plan (another preset may have it)"
 _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # no interval decides them
 
 

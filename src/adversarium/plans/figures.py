@@ -238,7 +238,7 @@ class Powers:
     name: str
     number: Reading
     sweeps: Mapping[str, Where]  # what is swept, a coordinate of the runs → the runs
-    claimed: Mapping[str, float]  # what is swept → power
+    claimed: Mapping[str, float]  # what is swept → power, where one is
     title: str = ""
     y_label: str = ""
     caption: str = ""

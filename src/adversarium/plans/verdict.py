@@ -56,6 +56,9 @@ class Sharp:
 _WIDTHS = ("half width", "tolerance")  # the largest is the honest one; of slacks the smallest
 
 
+NO_RUN = "no such run in the plan (another preset may have it)"
+
+
 @dataclass(frozen=True)
 class Part:
     """One part of a statement with its own verdict."""
@@ -157,6 +160,16 @@ def together(words: Sequence[Word]) -> Word:
 
 
 def speaking(parts: Sequence[Part]) -> str:
-    """What speaks against a statement with these parts: those that do not hold, with reasons."""
-    told = (p for p in parts if p.word not in (Word.HOLDS, Word.SETTING))
-    return "; ".join(f"{p.name}: {p.word}" + (f", {p.reason}" if p.reason else "") for p in told)
+    """What speaks against a statement with these parts: those that do not hold, with reasons; of
+    those without a run how many there are."""
+    against = [p for p in parts if p.word not in (Word.HOLDS, Word.SETTING)]
+    absent = [p for p in against if p.word == Word.UNDECIDED and NO_RUN in p.reason]
+    told = [
+        f"{p.name}: {p.word}" + (f", {p.reason}" if p.reason else "")
+        for p in against
+        if p not in absent
+    ]
+    if absent:
+        more = f" and {len(absent) - 1} more parts" if len(absent) > 1 else ""
+        told.append(f"{absent[0].name}{more}: {Word.UNDECIDED}, {NO_RUN}")
+    return "; ".join(told)

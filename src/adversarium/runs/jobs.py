@@ -188,9 +188,9 @@ SMALL = 2**18  # numbers of a tensor up to which one thread is quicker (benchmar
 
 
 def fitting_threads(unit: Unit) -> int:
-    """One thread for a unit of small tensors, else as many as torch has; those of a trial are not
-    known, and it keeps what torch has."""
-    small = unit.jobs[0].engine is not None and largest_tensor(unit) <= SMALL
+    """One thread for a trial, which makes many small tensors, and for a run of small tensors, else
+    as many as torch has."""
+    small = unit.jobs[0].engine is None or largest_tensor(unit) <= SMALL
     return 1 if small else torch.get_num_threads()
 
 

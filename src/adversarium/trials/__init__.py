@@ -134,6 +134,7 @@ from adversarium.trials.two_layer import (
     step_quotients,
     taylor_quotients,
 )
+from adversarium.trials.widths import smallest_widths
 
 __all__ = [
     "ridge_features",
@@ -191,6 +192,7 @@ __all__ = [
     "polynomial_class",
     "shattered_by_classes",
     "shattered_clusters",
+    "smallest_widths",
     "spread_curves",
     "spread_limits",
     "touching_edges",

@@ -35,7 +35,8 @@ def converging(
     """Theorem 5.1 of CONV after T = √m/(cα) steps, by R: the least L_A of t = 1 … T less the
     certified lower end of the optimum, in units of ε = αG²/2 + cR²/(2√m(1 − 1/S_T)); the same of
     t = 0 … T − 1; how much less ε is than what the start has to gain (else ε says nothing); the
-    width of the certified bracket.
+    width of the certified bracket; its upper end plus ε, what is promised of L_A. Of all t: the
+    least L_A, the last and the mean.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -48,7 +49,8 @@ def converging(
     c, size = float(activation.C2), math.sqrt(m)
     T = round(size / (c * alpha))
     losses, G = course.descent(rule, alpha, T, rng)
-    rows: dict[str, list[float]] = {"gap/ε": [], "gap/ε, proved": [], "room": [], "bracket": []}
+    names = ("gap/ε", "gap/ε, proved", "room", "bracket", "promised")
+    rows: dict[str, list[float]] = {name: [] for name in names}
     for R in radii:
         low, high, _ = course.bracket(R)
         eps = _promise(c, size, alpha, G, R, T)
@@ -56,7 +58,14 @@ def converging(
         rows["gap/ε, proved"].append((min(losses[:T]) - low) / eps)
         rows["room"].append(losses[0] - high - eps)
         rows["bracket"].append(high - low)
-    return {name: Along("R", radii, tuple(values)) for name, values in rows.items()}
+        rows["promised"].append(high + eps)
+    told: Numbers = {name: Along("R", radii, tuple(values)) for name, values in rows.items()}
+    return {
+        **told,
+        "least L_A": min(losses),
+        "last L_A": losses[-1],
+        "mean L_A": sum(losses) / len(losses),
+    }
 
 
 def hidden_converging(

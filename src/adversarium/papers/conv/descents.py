@@ -6,13 +6,14 @@ R are better; no projection is needed; other attacks are an open question (§7).
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), c = C2, G measured; the reference is the
 certified lower end of the optimum. Judged where ε is less than what the start has to gain. Arcs of
 a circle, caps in R⁵ and R¹⁰, finite sets: L_* is exact.
-Cost: quick 25 s (2 cores); paper 6 min on 16 cores.
+Cost: quick 25 s (one core); paper 6 min on 16 cores.
 """
 
 import itertools
 
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.descents_checks import (
+    ATTACKS,
     MEMBERS,
     NEEDED,
     OFTEN,
@@ -22,7 +23,8 @@ from adversarium.papers.conv.descents_checks import (
     STARTS,
     checks,
 )
-from adversarium.plans import Bars, Profile, Read, Trial, where
+from adversarium.papers.conv.descents_figures import figures
+from adversarium.plans import Read, Trial
 from adversarium.trials import (
     converging,
     deep_paths,
@@ -38,9 +40,11 @@ __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 SMOOTHED = SmoothedReLU(b=2.0)
 ACTIVATIONS = dict(zip(OTHERS, (QuadraticReLU(), Erf(), Shifted(b=4.0, c=0.5)), strict=True))
-RADII = {64: (1.0,), 256: (1.0, 2.0), 1024: (1.0, 2.0, 3.0), 4096: (1.0, 2.0, 3.0, 4.0)}
+FOUR = (1.0, 2.0, 3.0, 4.0)
+RADII = {64: FOUR[:1], 256: FOUR[:2], 1024: FOUR[:3], 4096: FOUR, 16384: FOUR}
 
-quick = dict(seeds=5, widths=(256,), alphas=(0.4,), rules=("exact", "identity"), more=(),
+quick = dict(seeds=5, widths=(256,), widest=(), alphas=(0.4,), attacks=("exact", "identity"),
+             rules=("exact", "identity"), more=(),
              leave=(0.1,), compared=(), members=(4, 8), eps=(0.3,), starts=1,
              often=1, far=(64,), radii=(0.2,), nested=(), free=(16,), deep=(),
              against=("exact", "identity", "anti"),
@@ -49,17 +53,20 @@ paper = dict(seeds=20)
 
 
 def plan(
-    widths=(64, 256, 1024, 4096), alphas=(0.025, 0.1, 0.4), rules=RULES, more=(256, 1024, 4096),
+    widths=(64, 256, 1024, 4096), widest=(16384,), alphas=(0.025, 0.1, 0.4), attacks=ATTACKS,
+    rules=RULES, more=(256, 1024, 4096),
     leave=(0.1, 0.3, 0.9), compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
     starts=STARTS, often=OFTEN, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
     nested=(64, 256, 1024), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
     against=RULES,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
-        return Trial(family=family, at=at, function=function, parameters=parameters)
+        return Trial(family=family, at=at, function=function, parameters=parameters,
+                     version=2 if function is converging else 1)  # fmt: skip
 
     s = SMOOTHED
-    for rule, m, alpha in itertools.product(rules, widths, alphas):
+    sizes = [*itertools.product(widths, alphas), *((m, 0.1) for m in widest)]
+    for rule, (m, alpha) in itertools.product(attacks, sizes):
         at = {"A": Read("rule"), "m": Read("m"), "α": Read("alpha")}
         yield trial("circle", converging, at, activation=s, rule=rule, m=m, alpha=alpha,
                     radii=RADII.get(m, (1.0,)))  # fmt: skip
@@ -111,50 +118,3 @@ def plan(
                     shares=SHARES)  # fmt: skip
     for m, H in itertools.product(deep, (1, 2, 4)):
         yield trial("deep", deep_paths, {"m": Read("m"), "H": Read("H")}, m=m, H=H)
-
-
-figures = (
-    Profile(
-        name="optima",
-        title="Certified ends of the least robust loss in B(R)",
-        y=("low", "high"),
-        runs=(where("radii"), where("radii, ReLU")),
-        names={"low": "lower end", "high": "upper end"},
-        x_label="R",
-        y_label="least L_* in B(R)",
-        caption="Four arcs of a circle; the two-layer network and one hidden ReLU layer. Mean over "
-        "seeds, band: smallest to largest.",
-    ),
-    Profile(
-        name="gap",
-        title="Theorem 5.1: the certified gap over ε, exact attack, α = 0.4",
-        y=("gap/ε",),
-        runs=(where("circle", A="exact", α=0.4),),
-        names={"gap/ε": "(least L_A − least L_* in B(R))/ε"},
-        x_label="R",
-        y_label="gap/ε",
-        caption="Four arcs of a circle, T = √m/(cα); the theorem allows 1. Below 0: L_A under the "
-        "attack of training is lower than any L_* of B(R). Mean over seeds, band: smallest to "
-        "largest.",
-    ),
-    Profile(
-        name="free",
-        title="Remark 5.1: descent without projection against descent in a ball",
-        y=("free − projected",),
-        runs=(where("free", A="exact"),),
-        names={"free − projected": "least L_A, free less projected"},
-        x_label="radius of the ball over the length of the free path",
-        y_label="difference of least L_A",
-        caption="Exact attack; in balls as large as the path both are one descent. Mean over "
-        "seeds, band: smallest to largest.",
-    ),
-    Bars(
-        name="transfer",
-        title="§7: what training against one attack leaves to another",
-        y=("L_A", "L_*"),
-        runs=(where("transfer", radius=0.2),),
-        names={"L_A": "loss under the training attack", "L_*": "exact robust loss"},
-        y_label="loss",
-        caption="After 1,500 steps, α = 1; arcs of radius 0.2. Mean and 99 % interval over seeds.",
-    ),
-)

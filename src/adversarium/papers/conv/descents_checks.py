@@ -28,6 +28,7 @@ from adversarium.plans import (
 )
 
 RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
+ATTACKS = (*RULES, "worst_of", "switch", "pgd")
 STRONGER = ("exact", "random", "cycle", "fgsm")  # than identity and anti
 OTHERS = ("quadratic ReLU", "erf", "shifted")
 MEMBERS = (1, 2, 3, 5, 9)  # of every set, the training attack's
@@ -143,7 +144,7 @@ checks: dict[str, Check] = {
         "inequality",
         parts(
             {
-                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in RULES},
+                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in ATTACKS},
                 **{f"{name}": certified(where("activations", s=name)) for name in OTHERS},
                 "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
                 "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),

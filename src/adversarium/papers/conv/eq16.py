@@ -2,7 +2,7 @@
 
 Paper: ‖W_{t+1} − W_*‖² ≤ (1 + cα/√m)‖W_t − W_*‖² + 2α(L_*(W_*) − L_A(W_t)) + α²‖∇L_A(W_t)‖² for
 every attack A; with explicit constants c = Lip·C2 it holds for every W_ref, not only the optimum.
-Cost: quick 8 s (2 cores).
+Cost: quick 9 s (one core).
 """
 
 import math

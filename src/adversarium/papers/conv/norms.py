@@ -6,7 +6,7 @@ O(τH^{5/2}√log m), τ = R/√m + δ.
 Reading: norms of one input in law (d drops out by rotation); whole networks elsewhere. Orders are
 judged by slopes of quotients; drifts by an attack along leading singular vectors, for τ down to
 10⁻¹⁰, where τH⁶(log m)³ ≤ 1 for every H.
-Cost: quick 20 s (2 cores).
+Cost: quick 26 s (one core).
 """
 
 import itertools
@@ -30,7 +30,7 @@ __all__ = ["checks", "figures", "paper", "plan", "quick"]
 PER_LAYER = (16, 32, 64, 128, 256)  # m/H
 SMALL = 1e-8  # τ at which the hypothesis is met at every depth
 
-quick = dict(seeds=5, widths=(16, 32, 64), depths=(1, 2, 4), draws=10)
+quick = dict(seeds=5, widths=(16, 32, 64), depths=(1, 2, 4), draws=5)
 paper = dict(seeds=40, widths=(64, 128, 256, 512, 1024), depths=(1, 2, 4, 8, 16), draws=200)
 
 

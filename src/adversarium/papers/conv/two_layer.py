@@ -6,7 +6,7 @@ to certified training (§2).
 Reading: constants explicit, Lip = 1 (pseudo-Huber). Beside random weights stand the pairs at which
 the bounds are sharp. Where |s'| is bounded eq. (15) is trivial: judged for softplus and the
 quadratic ReLU. Certified losses are interval bounds: every unit sees an own input of norm ≤ 1 + ρ.
-Cost: quick 25 s (2 cores).
+Cost: quick 28 s (one core).
 """
 
 import itertools

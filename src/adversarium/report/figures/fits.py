@@ -128,9 +128,10 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
         fitted = f"{powers.mean():.2f} [{low:.2f}, {high:.2f}]"
         ahead = centre[1] * (x / centre[0]) ** powers.mean()
         axis.plot(x, ahead, color=COLOURS[1], label=f"fitted {fitted}")
-        claimed = figure.claimed[name]
-        ahead = centre[1] * (x / centre[0]) ** claimed
-        axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:.3g}")
+        claimed = figure.claimed.get(name)
+        if claimed is not None:
+            ahead = centre[1] * (x / centre[0]) ** claimed
+            axis.plot(x, ahead, "k--", linewidth=1, label=f"claimed {claimed:.3g}")
         axis.set(xscale="log", yscale="log", xlabel=typeset(name))
         axis.set_xticks(x, [plain_number(v) for v in x])
         log_ticks(axis.yaxis)
@@ -142,7 +143,8 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
             (name, *numbers)
             for numbers in zip(x, middle, values.min(0), values.max(0), strict=True)
         ]
-        lines.append((name, f"power; claimed {claimed:g}", float(powers.mean()), low, high))
+        told = "power" if claimed is None else f"power; claimed {claimed:g}"
+        lines.append((name, told, float(powers.mean()), low, high))
     headed(picture, figure.title)
     return Drawing(picture, ("swept", "value", "mean", "low", "high"), lines)
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from adversarium.runs.blocks import Outcome
@@ -15,6 +16,7 @@ from adversarium.runs.jobs import Unit
 from adversarium.runs.where.here import Told
 from adversarium.runs.where.orders import Order, carried_out, order
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 DIED = "its process died (killed, or out of memory)"
 
 
@@ -35,13 +37,29 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
+@contextmanager
+def _few_threads(count: int) -> Iterator[None]:
+    """Processes that start meanwhile give their linear algebra so many threads at first."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, str(count)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 @dataclass(frozen=True)
 class Processes:
-    """So many processes of this machine, each with one unit at a time. A process that dies loses
-    nothing: what was left runs again, each unit alone in a process, so that one that kills its
-    process fails alone."""
+    """So many processes of this machine, each with one unit at a time, kept from one experiment to
+    the next. A process that dies loses nothing: what was left runs again, each unit alone in a
+    process, so that one that kills its process fails alone."""
 
     count: int = field(default_factory=_cores)
+    _held: list[ProcessPoolExecutor] = field(default_factory=list, repr=False, compare=False)
 
     def computed(
         self, units: Sequence[Unit], experiment: str, told: Told
@@ -50,35 +68,54 @@ class Processes:
         most = max(1, _cores() // self.count)  # threads: those of all processes share the cores
         fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
         orders = dict(enumerate(order(unit, experiment) for unit in fitting))
-        for i, outcome in self._pooled(orders, min(self.count, len(units)), told, len(units)):
+        for i, outcome in self._pooled(orders, told, len(units)):
             del orders[i]
             yield units[i], outcome
         for i in list(orders):  # those that were left when a process died
-            made = dict(self._pooled({i: orders.pop(i)}, 1, told, len(units)))
+            made = dict(self._pooled({i: orders.pop(i)}, told, len(units)))
             died = Outcome((), {job.key: DIED for job in units[i].jobs})
             yield units[i], made.get(i, died)
 
     def _pooled(
-        self, orders: Mapping[int, Order], workers: int, told: Told, count: int
+        self, orders: Mapping[int, Order], told: Told, count: int
     ) -> Iterator[tuple[int, Outcome]]:
         """What orders made, by place, as they finish; not those that a dead process left."""
-        if not orders:
-            return
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_deaf)
+        left: dict[Future[Outcome], int] = {}
+        whole = False
         try:
-            left: dict[Future[Outcome], int] = {
-                pool.submit(carried_out, one): i for i, one in orders.items()
-            }
+            with _few_threads(max(1, _cores() // self.count)):
+                pool = self._pool()
+                left |= {pool.submit(carried_out, one): i for i, one in orders.items()}
+            died = False
             while left:
                 done = count - len(left)
                 told(done, done, done, count)
                 finished, _ = wait(left, return_when=FIRST_COMPLETED)
                 for future in finished:
                     i = left.pop(future)
-                    if not isinstance(future.exception(), BrokenProcessPool):
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        died = True
+                    else:
                         yield i, future.result()
+            whole = not died
         finally:
+            if not whole:
+                self._end()
+
+    def _pool(self) -> ProcessPoolExecutor:
+        """The processes that are there, or new ones."""
+        if not self._held:
+            context = multiprocessing.get_context("spawn")
+            self._held.append(
+                ProcessPoolExecutor(self.count, mp_context=context, initializer=_deaf)
+            )
+        return self._held[0]
+
+    def _end(self) -> None:
+        """Ends the processes, whatever they do."""
+        while self._held:
+            pool = self._held.pop()
+            running = list((getattr(pool, "_processes", None) or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list((getattr(pool, "_processes", None) or {}).values()):
+            for process in running:
                 process.terminate()
