@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from adversarium.plans.catalogue import papers
 from adversarium.report.findings import findings
-from adversarium.report.readme import MARKS, PICTURES, table
+from adversarium.report.readme import FIRST, MARKS, PICTURES, page, table
 from adversarium.report.readme import told as told_findings
 from adversarium.runs.ledger import committed
 from tests.program import told
@@ -59,12 +60,14 @@ def test_findings_and_table_of_the_readme_are_the_ledgers(name, made):
     assert README.partition(begin)[2].partition(end)[0].strip() == made()
 
 
-def test_there_are_twelve_findings_each_with_its_picture_and_command():
+def test_findings_have_pictures_and_commands_and_the_readme_has_one_of_each_paper():
     known = findings(committed())
-    assert len(known) == 12 and len({finding.claim for finding in known}) == 12
+    assert len(known) == 13 and len({finding.claim for finding in known}) == 13
+    assert {finding.claim.split(".")[0] for finding in known[:FIRST]} == set(papers())
     for finding in known:
         assert finding.command.startswith("adversarium verify ") and "{" not in finding.sentence
         assert (Path(__file__).parents[1] / PICTURES / finding.file).is_file()
+    assert (Path(__file__).parents[1] / "docs/found.md").read_text(encoding="utf-8") == page()
 
 
 def test_the_make_targets_of_the_readme_exist():

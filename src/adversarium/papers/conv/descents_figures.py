@@ -30,7 +30,7 @@ figures = (
         name="promised",
         title="Theorem 5.1: what is promised of the least L_A, exact attack, α = 0.1",
         y=("promised",),
-        runs=(where("circle", A="exact", α=0.1),),
+        runs=tuple(where("circle", A="exact", α=0.1, m=m) for m in (256, 1024, 4096, 16384)),
         names={"promised": "least L_* in B(R), upper end, + ε"},
         x_label="R",
         y_label="bound of the least L_A",
