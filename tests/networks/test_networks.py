@@ -189,3 +189,18 @@ def test_a_network_of_whole_inputs_is_not_additive_over_patches():
 def test_impossible_networks_are_refused(make):
     with pytest.raises(ValueError, match="needs"):
         make()
+
+
+def test_a_wide_network_evaluated_in_blocks_is_the_same_function():
+    network = TwoLayer(m=2**15, activation=SmoothedReLU(b=2))  # two points at a time
+    W, x = normal((2**15, 3), stream(0, "W")), normal((5, 3), stream(0, "x"))
+    torch.testing.assert_close(network.f(W, x), network.top(x @ W.mT), rtol=1e-13, atol=1e-13)
+    blocks = torch.func.grad(lambda V: network.f(V, x).square().sum())(W)
+    whole = torch.func.grad(lambda V: network.top(x @ V.mT).square().sum())(W)
+    torch.testing.assert_close(blocks, whole)
+
+
+def test_the_slope_of_the_smoothed_relu_is_exact_in_its_tail():
+    z = torch.linspace(-9, 9, 181, dtype=torch.float64)
+    exact = [math.erfc(-2 * float(v) / math.sqrt(2)) / 2 for v in z]
+    assert SmoothedReLU(b=2.0).slope(z).tolist() == pytest.approx(exact, rel=1e-12, abs=0)

@@ -155,6 +155,10 @@ def test_every_and_each_pass_on_the_worst():
     assert word(all_runs, Evidence((a, b))) == "fails"
     nothing = each("c", lambda place: good).judge(Evidence((a, b)))
     assert nothing.verdict == "undecided" and "no such run" in nothing.reason
+    absent = parts({f"part {i}": each(f"c{i}", lambda place: good) for i in range(30)})
+    told = absent.judge(Evidence((a, b)))
+    assert told.reason.startswith("part 0 and 29 more parts: undecided, no such run")
+    assert len(told.parts) == 30 and len(told.reason) < 120
 
 
 def test_out_of_regime_is_undecided_never_a_failure():

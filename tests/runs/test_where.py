@@ -65,6 +65,18 @@ def test_processes_make_the_same_rows(here):
     assert computed(Processes(2)) == here
 
 
+def test_processes_are_kept_from_one_experiment_to_the_next_and_ended_when_one_is_left(here):
+    where = Processes(2)
+    assert computed(where) == here
+    kept = set(where._pool()._processes)
+    assert computed(where) == here and set(where._pool()._processes) == kept
+    running = where.computed(waiting(), "conv.eq16", lambda *told: None)
+    next(running)
+    running.close()
+    assert not where._held
+    assert computed(where) == here
+
+
 class Servers:
     """A scheduler and two workers, started by the program's own commands."""
 

@@ -60,11 +60,16 @@ class _Nets:
         return centre - tilt
 
     def attacked(
-        self, x: Tensor, y: Tensor, steps: int, starts: int, rng: Generator
+        self, x: Tensor, y: Tensor, steps: int, starts: int, rng: Generator, units: bool = False
     ) -> tuple[Tensor, Tensor]:
-        """The least y f that steepest descents in the unit balls meet, (S, n), and where."""
+        """The least y f that steepest descents in the unit balls meet, (S, n), and where; with
+        `units` they start also where each unit is largest and smallest, which no gradient finds
+        while it is off."""
         v = normal((starts, len(self.c), *x.shape), rng)
         v[0] = 0  # the centre
+        if units:
+            ways = normalize(self.W, dim=-1).movedim(1, 0)[:, :, None].expand(-1, -1, len(x), -1)
+            v = torch.cat([v, ways, -ways])
         v = v / v.norm(dim=-1, keepdim=True).clamp_min(1)
         least, place = self.margins(x + v[0], y), v[0]
         for t in range(steps):
@@ -85,7 +90,7 @@ def smallest_widths(
 ) -> Numbers:  # fmt: skip
     """n random points of R^d, the nearest two 2·room apart, half of them labelled 1: the smallest
     width at which one of 8·`tries` networks gets every label right at the points (`plain`), and one
-    of `tries` on their unit balls, as far as an attack of 20 starts and 50 steps sees (`robust`);
+    of `tries` on their unit balls, as far as an attack of 20 + 2m starts sees (`robust`);
     robust/plain; and whether a network of that width is robust by proof (`proven`). Both widths
     from above: a smaller network may be there that descent missed.
 
@@ -138,7 +143,7 @@ def _fitted(
 @torch.no_grad()
 def _withstands(nets: _Nets, x: Tensor, y: Tensor, rng: Generator) -> bool:
     """Whether a long attack breaks one of the networks nowhere."""
-    return bool((nets.attacked(x, y, 50, 20, rng)[0].amin(-1) > 0).any())
+    return bool((nets.attacked(x, y, 50, 20, rng, units=True)[0].amin(-1) > 0).any())
 
 
 @torch.no_grad()
