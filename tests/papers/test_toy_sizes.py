@@ -98,6 +98,7 @@ TOY = {
         rules=("exact",),
         more=(),
         leave=(0.1,),
+        faster=((16, 1.0),),
         compared=(16,),
         members=(2, 4),
         eps=(0.3,),

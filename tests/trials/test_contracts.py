@@ -44,6 +44,7 @@ TOY = {
     "radii_compared": dict(activation=Softplus(), m=8, radii=(0.5, 1.0)),
     "reaching": dict(activation=Softplus(), rule="exact", eps=0.5, R=0.5),
     "transferred": dict(activation=Softplus(), rule="exact", m=8, alpha=0.5, steps=3, radius=0.2),
+    "level_kept": dict(m=4, alpha=1.0),
     "regret_of_descent": dict(activation=Softplus(), rule="random", m=4, alpha=0.4),
     "reversed_step": dict(activation=Softplus(), m=4, d=2, step=0.1),
     "spectral_not_frobenius": dict(m=4),

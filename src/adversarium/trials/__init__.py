@@ -28,7 +28,7 @@ from adversarium.trials.depths import (
     depth_times,
     proof_steps,
 )
-from adversarium.trials.descents import certified_step, regret_of_descent
+from adversarium.trials.descents import certified_step, level_kept, regret_of_descent
 from adversarium.trials.explicit import (
     classifiers,
     closeness,
@@ -158,6 +158,7 @@ __all__ = [
     "depth_times",
     "proof_steps",
     "certified_step",
+    "level_kept",
     "regret_of_descent",
     "curvature_pairs",
     "gradient_formula",

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from adversarium.attacks import FiniteAttack
 from adversarium.attacks.finite import chosen
 from adversarium.data import SphereBatch, SpherePoints
-from adversarium.networks import TwoLayer
+from adversarium.networks import Erf, TwoLayer
 from adversarium.rng import coins, normal
 from adversarium.sockets import Numbers
 from adversarium.training.objectives import pseudo_huber
@@ -116,6 +116,38 @@ def regret_of_descent(
         **{f"printed, {name}": value for name, value in printed.items()},
         "G²/2": G**2 / 2,
     }
+
+
+def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numbers:
+    """Eq. (17) of CONV where W_* is known: erf is odd, so that with n = 1 and B(x) closed under
+    negation no W has L_* < l(0) = L_*(W_0), and W_* = W_0 in every B(R). The attack is the point of
+    B(x) whose f is nearest the level. The largest left less right side with the factor ½ (`half`);
+    without it and without O(α), in units of α (`printed`); the largest |W_t − W_0| on the way.
+
+    >>> from adversarium.rng import stream
+    >>> told = level_kept(stream(0, "example"), m=64, alpha=0.1)
+    >>> told["half"] < 1e-9 and told["printed"] > 0
+    True
+    """
+    network, c, size = TwoLayer(m=m, activation=Erf()), Erf().C2, math.sqrt(m)
+    angle = torch.arange(720, dtype=torch.float64) * (2 * math.pi / 720)
+    members = torch.stack([angle.cos(), angle.sin()], -1)
+    y = torch.ones(1, dtype=torch.float64)
+    W = W0 = network.init(rng, (2,), 1)
+    best = float(pseudo_huber(0 * y, y))
+    least, G, growth, far = math.inf, 0.0, 1.0, 0.0
+    half = printed = -math.inf
+    for _ in range(round(min(6 / alpha, size / (c * alpha)))):
+        x = members[(network.f(W, members) - level).abs().argmin()][None]
+        g, loss = torch.func.grad_and_value(surrogate, argnums=1)(network, W, x, y)
+        least, G = min(least, float(loss)), max(G, float(g.norm()))
+        W = W - alpha * g
+        growth *= 1 + c * alpha / size
+        moved = float((W - W0).norm())
+        apart = -c * moved**2 / growth / (size * (1 - 1 / growth))
+        half = max(half, least - best - alpha * G**2 / 2 - apart / 2)
+        printed, far = max(printed, (least - best - apart) / alpha), max(far, moved)
+    return {"half": half, "printed": printed, "far": far}
 
 
 def _certified(

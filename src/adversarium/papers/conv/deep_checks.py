@@ -117,7 +117,8 @@ checks: dict[str, Check] = {
                     "gradient²/(mH²)", "H", "proof over H", 0.0
                 ),
                 "flips and linearisation: powers of H ≤ 1 and 3": present(
-                    "exponent", lambda rows: (), "measured in a tiny ball alone, where it is told"
+                    "exponent", lambda rows: (), "flips are not measured; the linearisation error "
+                    "in a tiny ball alone, where it is told"
                 ),
                 "the linearisation error in the tiny ball over R^{4/3}m^{−1/6}, told": setting(
                     "exponent", *(last("bend", where("proof over H", H=H)) for H in DEPTHS[1:])

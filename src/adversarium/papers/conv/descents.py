@@ -45,7 +45,7 @@ RADII = {64: FOUR[:1], 256: FOUR[:2], 1024: FOUR[:3], 4096: FOUR, 16384: FOUR}
 
 quick = dict(seeds=5, widths=(256,), widest=(), alphas=(0.4,), attacks=("exact", "identity"),
              rules=("exact", "identity"), more=(),
-             leave=(0.1,), compared=(), members=(4, 8), eps=(0.3,), starts=1,
+             leave=(0.1,), faster=(), compared=(), members=(4, 8), eps=(0.3,), starts=1,
              often=1, far=(64,), radii=(0.2,), nested=(), free=(16,), deep=(),
              against=("exact", "identity", "anti"),
              steps=150)  # fmt: skip
@@ -55,7 +55,8 @@ paper = dict(seeds=20)
 def plan(
     widths=(64, 256, 1024, 4096), widest=(16384,), alphas=(0.025, 0.1, 0.4), attacks=ATTACKS,
     rules=RULES, more=(256, 1024, 4096),
-    leave=(0.1, 0.3, 0.9), compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
+    leave=(0.1, 0.3, 0.9), faster=((64, 0.1), (256, 1.0), (1024, 3.0), (4096, 0.1)),
+    compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
     starts=STARTS, often=OFTEN, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
     nested=(64, 256, 1024), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
     against=RULES,
@@ -85,6 +86,11 @@ def plan(
             continue
         at = {"R": Read("R"), "A": Read("rule")}
         yield trial("leaving", leaving, at, activation=s, rule=rule, m=1024, alpha=0.1, R=R)
+    ways = {"smoothed ReLU": s, **{k: ACTIVATIONS[k] for k in OTHERS[:2]}}
+    for (name, way), (m, alpha) in itertools.product(ways.items(), faster):
+        place = {"s": name, "m": Read("m"), "α": Read("alpha")}
+        yield trial("leaving, more", leaving, place, activation=way, rule="exact", m=m, alpha=alpha,
+                    R=0.1)  # fmt: skip
     for m in compared:
         at = {"m": Read("m")}
         yield trial("radii", radii_compared, at, activation=s, m=m, radii=(1.0, 2.0, 3.0))

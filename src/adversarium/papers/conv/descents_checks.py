@@ -108,9 +108,9 @@ def _free(meant: Where) -> Check:
     return each(meant, lambda run: at_most(half.on(run), 1e-9))
 
 
-def _left(number: str) -> Check:
+def _left(number: str, family: str = "leaving") -> Check:
     return each(
-        where("leaving"),
+        where(family),
         lambda run: given(last("left", run), at_most(last(number, run), float(number == "gap"))),
     )
 
@@ -164,6 +164,9 @@ checks: dict[str, Check] = {
         parts(
             {
                 "the gap is at most αG²/2 when the descent has left B(3R)": _left("gap"),
+                "the same, three activations, m from 64 to 4096, α to 3": _left(
+                    "gap", "leaving, more"
+                ),
                 "d > 2R there": _left("2R − d"),
                 "R² ≤ d²/S there": _left("R² − d²/S"),
                 "it does leave (R = 0.1, 0.3)": every(

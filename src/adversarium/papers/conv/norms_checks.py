@@ -19,6 +19,7 @@ from adversarium.plans import (
     last,
     level,
     parts,
+    present,
     setting,
     where,
 )
@@ -174,6 +175,11 @@ checks: dict[str, Check] = {
                 ),
                 "over H": bounded(
                     "drift", "H", where("drift over H"), 0.05, per=lambda H: H**2.5
+                ),
+                "H ≥ 2 with flips": present(
+                    "exponent",
+                    lambda rows: (),
+                    "where τH⁶(log m)³ ≤ 1 at most three units of a layer flip at these widths",
                 ),
             }
         ),

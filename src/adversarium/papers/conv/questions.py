@@ -21,7 +21,7 @@ SMOOTHED = SmoothedReLU(b=2.0)
 
 quick = dict(seeds=5, eps=(0.2, 0.1), sets=((2, 4), (3, 4)), latent=(2, 3), ambient=(5, 10),
              counts=(4,), samples=(10,), widths=(16, 64), steps=60)  # fmt: skip
-paper = dict(seeds=20)
+paper = dict(seeds=40)
 
 
 def plan(

@@ -20,6 +20,7 @@ from adversarium.trials import (
     gradient_formula,
     gradient_lipschitz,
     gradient_sizes,
+    level_kept,
     regret_of_descent,
     reversed_step,
     spectral_not_frobenius,
@@ -68,6 +69,8 @@ def plan(widths, sizes, alpha, runs, climbs):
         yield trial("descents", regret_of_descent, at, **of)
         if rule in ("exact", "identity"):
             yield trial("descents in a small ball", regret_of_descent, at, **of, R=0.1)
+    for step in (0.16, 0.08, 0.04, 0.02):
+        yield trial("level kept", level_kept, {"1/α": round(1 / step, 3)}, m=max(runs), alpha=step)
     for rho, m in itertools.product((0.1, 0.5, 1.0), runs):
         at = {"ρ": Read("rho"), "m": Read("m")}
         s = SMOOTH["smoothed ReLU"]

@@ -132,6 +132,12 @@ checks: dict[str, Check] = {
                     )
                     for family, R in zip(DESCENTS, (2, 0.1), strict=True)
                 },
+                "with ½, against W_*, an attack that keeps f at a level": each(
+                    where("level kept"), lambda run: at_most(last("half", run), 1e-8)
+                ),
+                "as printed, against W_*, an attack that keeps f at a level": bounded(
+                    "printed", "1/α", where("level kept"), 0.05
+                ),
                 "as printed, on the side of ascent: what O(α) must make up over α, told": setting(
                     "inequality",
                     *(last("printed, ascent", where("descents", A="exact", m=1024, α=alpha))
