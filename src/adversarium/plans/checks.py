@@ -199,8 +199,9 @@ def end(name: str) -> Reading:
     return Reading(name, lambda run: run.last(name), (name,))
 
 
-def frequency(successes: Quantity, trials: int, at_least: float) -> Check:
-    """holds: the exact interval of the pooled frequency lies above the level.
+def frequency(successes: Quantity, trials: int | str, at_least: float) -> Check:
+    """holds: the exact interval of the pooled frequency lies above the level. `trials` a seed: a
+    number, or the name of the trial's parameter that has it.
 
     >>> kept = Quantity("kept", lambda rows: np.array([100, 99, 100, 100, 100]))
     >>> frequency(kept, 100, at_least=0.95).judge(Evidence()).verdict

@@ -134,6 +134,10 @@ class Rows:
         """Times and values (seed, t, *axes) of a number."""
         return self[name].t, self[name].values
 
+    def parameter(self, name: str) -> Any:
+        """What its trial was given."""
+        return getattr(self.task, "parameters", {})[name]
+
     def last(self, name: str) -> np.ndarray:
         """The values at the last record time, (seed, *axes)."""
         return self[name].last()

@@ -207,10 +207,11 @@ class Ordering:
 @dataclass(frozen=True)
 class Frequency:
     """holds: the Clopper–Pearson interval of the pooled frequency lies above 1 − δ; at least 300
-    trials. `successes` counts them, one number a seed, out of `trials` each."""
+    trials. `successes` counts them, one number a seed, out of `trials` each: a number, or the
+    parameter of the run that has it."""
 
     successes: Quantity
-    trials: int
+    trials: int | str
     at_least: float
     kind = "frequency"
 
@@ -222,10 +223,13 @@ class Frequency:
     def judge(self, rows: Evidence) -> Verdict:
         """Pools the counts of all seeds."""
         values, wanted = self.successes.of(rows), self.at_least
-        total = self.trials * len(values)
+        trials = self.trials
+        if isinstance(trials, str):
+            trials = int(rows.one(self.successes.needs[0].where).parameter(trials))
+        total = trials * len(values)
         successes = round(float(values.sum()))
         low, high = clopper_pearson(successes, total, rows.confidence)
-        shares = tuple(float(v) / self.trials for v in values)
+        shares = tuple(float(v) / trials for v in values)
         mean = float(values.sum()) / total
         told_interval = clopper_pearson(successes, total)
         measured = (Summary(self.successes.name, mean, *told_interval, shares),)

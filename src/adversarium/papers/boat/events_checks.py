@@ -33,7 +33,7 @@ def _often(event: str, family: str, least: float = 1 - DELTA) -> Check:
         *(
             each(
                 where(family, C=C),
-                lambda run: frequency(last(event, run), DRAWS, least),
+                lambda run: frequency(last(event, run), "draws", least),
             )
             for C in TOP
         )
@@ -43,7 +43,7 @@ def _often(event: str, family: str, least: float = 1 - DELTA) -> Check:
 def _families(event: str, names=("L", "A")) -> Check:
     """An event at the top rungs of families, and along the arms, which stand at C = 8."""
     along = (
-        each(where(ARM.format(arm)), lambda run: frequency(last(event, run), DRAWS, 1 - DELTA))
+        each(where(ARM.format(arm)), lambda run: frequency(last(event, run), "draws", 1 - DELTA))
         for arm in ("n", "d")
     )
     return every(*(_often(event, family) for family in names), *along)

@@ -33,7 +33,7 @@ def memorised(run):
     )
 
 
-often = frequency(last("certified", "draws"), DRAWS, 0.95)
+often = frequency(last("certified", "draws"), "draws", 0.95)
 
 
 def some_point_falls(run):

@@ -88,8 +88,8 @@ def plan(
         yield trial("leaving", leaving, at, activation=s, rule=rule, m=1024, alpha=0.1, R=R)
     ways = {"smoothed ReLU": s, **{k: ACTIVATIONS[k] for k in OTHERS[:2]}}
     for (name, way), (m, alpha) in itertools.product(ways.items(), faster):
-        place = {"s": name, "m": Read("m"), "α": Read("alpha")}
-        yield trial("leaving, more", leaving, place, activation=way, rule="exact", m=m, alpha=alpha,
+        there = {"s": name, "m": Read("m"), "α": Read("alpha")}
+        yield trial("leaving, more", leaving, there, activation=way, rule="exact", m=m, alpha=alpha,
                     R=0.1)  # fmt: skip
     for m in compared:
         at = {"m": Read("m")}

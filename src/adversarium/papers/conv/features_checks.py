@@ -24,7 +24,7 @@ EPS, ROOMS = (0.2, 0.1, 0.05), (0.25, 0.5, 1.0)
 
 
 def _kept(meant: Where, least: float) -> Check:
-    return each(meant, lambda run: frequency(last("kept", run), DRAWS, least))
+    return each(meant, lambda run: frequency(last("kept", run), "draws", least))
 
 
 checks: dict[str, Check] = {

@@ -35,7 +35,7 @@ def _tail(meant: Where):
 
 
 def _often(event: str, meant: Where, least: float):
-    return each(meant, lambda run: frequency(last(event, run), DRAWS, least))
+    return each(meant, lambda run: frequency(last(event, run), "draws", least))
 
 
 def _exponents(run) -> np.ndarray:
