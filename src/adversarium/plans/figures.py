@@ -114,7 +114,9 @@ class Profile:
     y_label: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     log_x: bool = False
+    log_y: bool = False  # what is below 10⁻¹² is not drawn
     complement: bool = False  # draw 1 − value: an error as an accuracy
+    levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
     between: tuple[str, str] | None = None  # two numbers whose means bound a shaded bracket
     steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → x
@@ -226,6 +228,35 @@ class Contours:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lines:
+    """A number a run against a coordinate of the runs, mean and interval over seeds: one panel a
+    number, one line a place of other coordinates.
+
+    >>> loss = Reading("L_A", lambda run: run.last("L_A"), ("L_A",))
+    >>> Lines(name="widths", numbers=(loss,), x="m", by=("A",), runs=(Where("circle"),)).y
+    ('L_A',)
+    """
+
+    name: str
+    numbers: tuple[Reading, ...]
+    x: str
+    by: tuple[str, ...]
+    runs: tuple[Where, ...]
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    log_x: bool = True
+    log_y: bool = False
+    levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The numbers that are read."""
+        return tuple(name for number in self.numbers for name in number.names)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Powers:
     """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
     power with its 99 % interval, and the claimed one.
@@ -255,4 +286,4 @@ class Powers:
         return tuple(self.sweeps.values())
 
 
-Figure = Curves | Course | Bars | Profile | Table | Phase | Contours | Powers
+Figure = Curves | Course | Bars | Profile | Table | Phase | Contours | Powers | Lines

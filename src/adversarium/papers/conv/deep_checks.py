@@ -67,7 +67,7 @@ checks: dict[str, Check] = {
                 },
                 **{f"H = 1, {told}": _within(where("other sets", data=name))
                    for name, told in SETS.items()},
-                "T = Θ(R²/(mεα)) for every H": every(
+                "T = Θ(R²/(mεα)) for every H (R = 10⁻⁵)": every(
                     _met(where("depths")), _grows("t mεα/R²", "H", "depths", 0.05)
                 ),
                 "H ≥ 2: within ε of the optimum": present(

@@ -95,6 +95,7 @@ figures = (
         names={"before": r"$|\bar x^{(h)}|$", "after": r"$|x^{(h)}|$"},
         x_label="layer h",
         y_label="norm",
+        levels={"2/3": 2 / 3, "4/3": 4 / 3},
         caption="m = 1024, H = 8. They tend to 2 and √2; the lemma has them between 2/3 and 4/3.",
     ),
     Table(

@@ -95,8 +95,9 @@ figures = (
         names={"coefficients": "coefficient of degree k"},
         x_label="degree k",
         y_label="coefficient of K",
-        caption="Quadratic ReLU: even degrees from 4 on vanish. ReLU: odd degrees from 3 on do. "
-        "What vanishes no network of any width can learn without a bias.",
+        log_y=True,
+        caption="Quadratic ReLU: even degrees from 4 on vanish, and are not drawn. ReLU: odd ones "
+        "from 3 on. What vanishes no network of any width can learn without a bias.",
     ),
     Table(
         name="parity",

@@ -12,7 +12,7 @@ import itertools
 
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.questions_checks import AMBIENT, COUNTS, EPS, LATENT, TEACHERS, checks
-from adversarium.plans import Profile, Read, Table, Trial, where
+from adversarium.plans import Lines, Profile, Read, Reading, Trial, end, where
 from adversarium.trials import latent_radius, radii_needed, widening
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
@@ -45,13 +45,20 @@ def plan(
 
 
 figures = (
-    Table(
+    Lines(
         name="needed",
         title="§7: the least R with L_* ≤ ε in the kernel limit, beside norms of the interpolant",
-        y=("low", "high", "|g|", "|g|_RF"),
+        numbers=(
+            Reading("R, certified upper end", lambda run: run.last("high"), ("high",)),
+            end("|g|"),
+            Reading("|g|_RF, at least", lambda run: run.last("|g|_RF"), ("|g|_RF",)),
+        ),
+        x="1/ε",
+        by=("d", "n"),
         runs=(where("needed"),),
-        names={"low": "R, certified from", "high": "R, certified to", "|g|_RF": "|g|_RF, at least"},
-        caption="n caps in R^d with random labels; mean over seeds.",
+        y_label="radius",
+        log_y=True,
+        caption="n caps in R^d with random labels. Mean and 99 % interval over seeds.",
     ),
     Profile(
         name="widening",

@@ -13,7 +13,7 @@ import itertools
 
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU, Softplus, Tanh
 from adversarium.papers.conv.two_layer_checks import ACTIVATIONS, RULES, checks
-from adversarium.plans import Bars, Read, Trial, where
+from adversarium.plans import Lines, Read, Reading, Trial, where
 from adversarium.trials import (
     certified_step,
     curvature_pairs,
@@ -81,12 +81,17 @@ def plan(widths, sizes, alpha, runs, climbs):
 
 
 figures = (
-    Bars(
+    Lines(
         name="certified",
         title="§2: how much of the curvature bound c a certified step can use",
-        y=("use", "allowed"),
+        numbers=(
+            Reading("found by ascent", lambda run: run.last("use"), ("use",)),
+            Reading("(1 + ρ)²", lambda run: run.last("allowed"), ("allowed",)),
+        ),
+        x="ρ",
+        by=("m",),
         runs=(where("certified"),),
-        names={"use": "found by ascent", "allowed": "(1 + ρ)²"},
+        log_x=False,
         y_label="in units of c",
         levels={"c, as the paper has it": 1.0},
         caption="Mean and 99 % interval over seeds; above 1 the plain constant c does not do.",

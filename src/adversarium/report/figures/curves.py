@@ -129,6 +129,7 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
             series = run[probe]
             (x,) = series.axes.values()
             values = 1 - series.last() if figure.complement else series.last()
+            values = np.where(values > 1e-12, values, np.nan) if figure.log_y else values
             low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
             name = names[probe] = figure.names.get(probe) or told.get(probe, probe)
             axis.plot(x, means[probe], marker="o", markersize=3, label=typeset(name), **_style(i))
@@ -145,7 +146,9 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
         if figure.log_x:
             axis.set_xscale("log")
             log_ticks(axis.xaxis)
-        high_up = marks(axis, figure.lines, {})
+        if figure.log_y:
+            axis.set_yscale("log")
+        high_up = marks(axis, figure.lines, figure.levels)
         axis.set_xlabel(typeset(figure.x_label))
         titled(axis, run.label, high_up)
     for axis in axes[::across]:

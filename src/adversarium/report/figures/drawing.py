@@ -10,6 +10,7 @@ from adversarium.plans.figures import (
     Course,
     Curves,
     Figure,
+    Lines,
     Phase,
     Powers,
     Profile,
@@ -19,7 +20,7 @@ from adversarium.report.figures.curves import course, curves, profile
 from adversarium.report.figures.fits import contours, phase, powers
 from adversarium.report.figures.numbers import Drawing
 from adversarium.report.figures.style import file_name, styled
-from adversarium.report.figures.summaries import bars, table
+from adversarium.report.figures.summaries import bars, lines, table
 
 
 def shown(figure: Figure, rows: Evidence) -> list[Rows]:
@@ -58,6 +59,8 @@ def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Dr
             return contours(figure, present)
         case Powers():
             return powers(figure, rows)
+        case Lines():
+            return lines(figure, present)
 
 
 def _beside(present: list[Rows], rows: Evidence, under: Evidence | None) -> dict[str, Rows]:

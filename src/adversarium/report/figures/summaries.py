@@ -3,9 +3,23 @@
 import numpy as np
 
 from adversarium.plans.evidence import Rows
-from adversarium.plans.figures import Bars, Table
+from adversarium.plans.figures import Bars, Lines, Table
 from adversarium.report.figures.numbers import Drawing, lines_of, mean_and_interval, symbols
-from adversarium.report.figures.style import COLOURS, canvas, headed, marks, typeset
+from adversarium.report.figures.style import (
+    COLOURS,
+    DASHES,
+    canvas,
+    headed,
+    legend_below,
+    log_ticks,
+    marks,
+    plain_number,
+    titled,
+    typeset,
+)
+
+MARKERS = "osD^v<>PX"
+MANY = (*COLOURS, "#999999", "#8C510A")  # of lines, each with its own marker
 
 
 def bars(figure: Bars, runs: list[Rows]) -> Drawing:
@@ -30,6 +44,51 @@ def bars(figure: Bars, runs: list[Rows]) -> Drawing:
     axes[-1, 0].set_xlabel("run")
     headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "mean", "low", "high"), lines)
+
+
+def lines(figure: Lines, runs: list[Rows]) -> Drawing:
+    """A number a run with its interval, one panel a number, one line a place of `by`."""
+    across = len(figure.numbers)
+    picture, axes = canvas((1.4 + 4.2 * across, 4.2), 1, across, sharey=True)
+    kinds: dict[str, list[Rows]] = {}
+    for run in sorted(runs, key=lambda run: float(run.task.coordinates[figure.x])):
+        kinds.setdefault(_kind(run, figure.by), []).append(run)
+    written = []
+    for axis, number in zip(axes.flat, figure.numbers, strict=True):
+        for i, (text, own) in enumerate(kinds.items()):
+            x = [float(run.task.coordinates[figure.x]) for run in own]
+            told = [mean_and_interval(number.of(run), 0) for run in own]
+            mean, low, high = (np.array(column) for column in zip(*told, strict=True))
+            below = np.maximum(low, mean / 20) if figure.log_y else low  # stays on the axis
+            reach = np.nan_to_num(np.stack([mean - below, high - mean]))
+            axis.errorbar(x, mean, reach, label=typeset(text), marker=MARKERS[i % len(MARKERS)],
+                          color=MANY[i % 9], linestyle=DASHES[i % 7], linewidth=1.2,
+                          markersize=4, capsize=2)  # fmt: skip
+            written += [(number.name, text, *row) for row in zip(x, mean, low, high, strict=True)]
+        if figure.log_x:
+            places = sorted({float(run.task.coordinates[figure.x]) for run in runs})
+            axis.set_xscale("log")
+            axis.set_xticks(places, [plain_number(v) for v in places])
+            axis.minorticks_off()
+        if figure.log_y:
+            axis.set_yscale("log")
+            log_ticks(axis.yaxis)
+        high_up = marks(axis, {}, figure.levels)
+        axis.set_xlabel(typeset(figure.x_label or figure.x))
+        if across > 1:
+            titled(axis, number.name, high_up)
+    axes.flat[0].set_ylabel(typeset(figure.y_label or figure.numbers[0].name))
+    legend_below(picture, axes.flat[-1])
+    headed(picture, figure.title)
+    return Drawing(
+        picture, ("number", ", ".join(figure.by), figure.x, "mean", "low", "high"), written
+    )
+
+
+def _kind(run: Rows, by: tuple[str, ...]) -> str:
+    """A run's place: words alone, numbers with their letters."""
+    places = {name: run.task.coordinates[name] for name in by}
+    return ", ".join(v if isinstance(v, str) else f"{k} = {v:g}" for k, v in places.items())
 
 
 def table(figure: Table, runs: list[Rows]) -> Drawing:
