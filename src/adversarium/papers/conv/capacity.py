@@ -63,6 +63,10 @@ def plan(sizes, most, splits, tried, fitted, tries, steps):
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="polynomials", at=at, function=polynomial_class,
                     parameters=dict(n=n, d=d), version=2)  # fmt: skip
+    if odd := [n for n, _ in fitted if n % 2]:
+        raise ValueError(
+            f"fitted needs an even number of points, half of each label, got {odd[0]}."
+        )
     for n, d in fitted:
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="widths", at=at, function=smallest_widths,

@@ -11,6 +11,7 @@ Cost: quick 25 s (one core); paper 6 min on 16 cores.
 
 import itertools
 
+from adversarium.attacks import FiniteAttack
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.descents_checks import (
     ATTACKS,
@@ -65,6 +66,8 @@ def plan(
         return Trial(family=family, at=at, function=function, parameters=parameters,
                      version=2 if function is converging else 1)  # fmt: skip
 
+    for rule in {*attacks, *rules, *against} - {"identity"}:
+        FiniteAttack(rule=rule)  # refuses what it does not know
     s = SMOOTHED
     sizes = [*itertools.product(widths, alphas), *((m, 0.1) for m in widest)]
     for rule, (m, alpha) in itertools.product(attacks, sizes):
