@@ -100,7 +100,8 @@ figures = (
         x_label="radius of the arcs",
         y_label="loss",
         log_y=True,
-        caption="L_A: under the attack of training; L_*: exact robust loss. After 1,500 steps, "
-        "α = 1. Mean and 99 % interval over seeds.",
+        caption="L_A: under the attack of training, 0 to rounding (not drawn) after none and the "
+        "weakest; L_*: exact robust loss. After 1,500 steps, α = 1. Mean and 99 % interval over "
+        "seeds.",
     ),
 )
