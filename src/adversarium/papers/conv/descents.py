@@ -6,7 +6,7 @@ R are better; no projection is needed; other attacks are an open question (§7).
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), c = C2, G measured; the reference is the
 certified lower end of the optimum. Judged where ε is less than what the start has to gain. Arcs of
 a circle, caps in R⁵ and R¹⁰, finite sets: L_* is exact.
-Cost: quick 25 s (one core); paper 6 min on 16 cores.
+Cost: quick 25 s (one core); paper at most 12 min on 16 cores.
 """
 
 import itertools

@@ -76,8 +76,8 @@ figures = (
         runs=tuple(where("circle", α=0.1, A=rule) for rule in VARYING),
         y_label="L_A",
         log_y=True,
-        caption="Of t = 0 … T. Random, cycle and switch vary with t: their last L_A lies above the "
-        "least. Mean and 99 % interval over seeds.",
+        caption="Of t = 0 … T. Random, cycle and switch vary with t; under the first two the last "
+        "L_A lies above the least. Mean and 99 % interval over seeds.",
     ),
     Profile(
         name="free",

@@ -5,7 +5,7 @@ latent dimension; capacity helps robust training more than robust generalisation
 Reading: in the kernel limit the least R with L_* ≤ ε is bisected by certified brackets; whole caps
 about centres on a subsphere are met by cutting planes; the stand-in for others' experiments is the
 two-layer network on arcs of a circle with three teachers.
-Cost: quick 12 s (one core); paper 6 min on 16 cores.
+Cost: quick 12 s (one core); paper 4 min on 16 cores.
 """
 
 import itertools
