@@ -55,7 +55,7 @@ def plan(
     for data, small, rule in wanted:
         if (data, small) in NEEDED:
             at = {"data": Read("data"), "A": Read("rule"), "1/ε": round(1 / small, 3)}
-            count = starts if small == FEW[0] and rule == "exact" else 1
+            count = starts if small == max(few) and rule == "exact" else 1
             of = dict(rule=rule, eps=small, R=NEEDED[data, small], starts=count, data=data)
             yield Trial(family="reaching", at=at, function=reaching,
                         parameters=dict(activation=s, **of))  # fmt: skip
