@@ -5,7 +5,7 @@ back to layer h are O(√(mH)); moving x is a rank-one move of W⁽¹⁾; featur
 O(τH^{5/2}√log m), τ = R/√m + δ.
 Reading: norms of one input in law (d drops out by rotation); whole networks elsewhere. Orders are
 judged by slopes of quotients; drifts by an attack along leading singular vectors, for τ down to
-10⁻¹⁰, where τH⁶(log m)³ ≤ 1 for every H.
+10⁻¹⁰, where τH^{9/2}(log m)³ ≤ 1 for every H.
 Cost: quick 26 s (one core).
 """
 
@@ -28,7 +28,7 @@ from adversarium.trials import (
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 PER_LAYER = (16, 32, 64, 128, 256)  # m/H
-SMALL = 1e-8  # τ at which the hypothesis is met at every depth
+SMALL = 1e-8  # τ with τH^{9/2}(log m)³ ≤ 1 at every depth, the hypothesis of eq. (11)
 
 quick = dict(seeds=5, widths=(16, 32, 64), depths=(1, 2, 4), draws=5)
 paper = dict(seeds=40, widths=(64, 128, 256, 512, 1024), depths=(1, 2, 4, 8, 16), draws=200)

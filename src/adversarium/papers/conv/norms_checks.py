@@ -179,7 +179,7 @@ checks: dict[str, Check] = {
                 "H ≥ 2 with flips": present(
                     "exponent",
                     lambda rows: (),
-                    "where τH⁶(log m)³ ≤ 1 at most three units of a layer flip at these widths",
+                    "not tried: within the hypothesis a few units of a layer flip at these widths",
                 ),
             }
         ),
