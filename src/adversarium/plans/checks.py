@@ -190,13 +190,13 @@ def no_decay(
     return NoGrowth(name, reading, along, meant, logs, True, per, kind)
 
 
-def end(name: str) -> Reading:
-    """The last value of a number, as a reading of any run.
+def end(name: str, called: str = "") -> Reading:
+    """The last value of a number, as a reading of any run, called otherwise where that is said.
 
     >>> end("risk").on(Where("ladder", {"d": 200})).name
     'risk (ladder, d = 200)'
     """
-    return Reading(name, lambda run: run.last(name), (name,))
+    return Reading(called or name, lambda run: run.last(name), (name,))
 
 
 def frequency(successes: Quantity, trials: int | str, at_least: float) -> Check:

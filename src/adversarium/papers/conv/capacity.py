@@ -10,7 +10,7 @@ Cost: quick 14 s (one core); paper 2 min on 16 cores.
 """
 
 from adversarium.papers.conv.capacity_checks import checks
-from adversarium.plans import Lines, Powers, Profile, Read, Reading, Table, Trial, where
+from adversarium.plans import Lines, Powers, Profile, Read, Table, Trial, end, where
 from adversarium.trials import (
     placed_by_search,
     polynomial_class,
@@ -77,7 +77,7 @@ figures = (
     Powers(
         name="widths",
         title="§6: the smallest two-layer ReLU network found, balls over points",
-        number=Reading("robust/plain", lambda run: run.last("robust/plain"), ("robust/plain",)),
+        number=end("robust/plain"),
         sweeps={f"d (n = {n})": where("widths", n=n) for n in (4, 8)},
         along={f"d (n = {n})": "d" for n in (4, 8)},
         claimed={},
@@ -89,8 +89,8 @@ figures = (
         name="found",
         title="§6: the smallest widths found",
         numbers=(
-            Reading("fits the points", lambda run: run.last("plain"), ("plain",)),
-            Reading("fits the balls", lambda run: run.last("robust"), ("robust",)),
+            end("plain", "fits the points"),
+            end("robust", "fits the balls"),
         ),
         x="d",
         by=("n",),

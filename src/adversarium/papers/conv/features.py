@@ -65,7 +65,7 @@ figures = (
         name="networks",
         title="Theorem 5.2: the network that is built of the shortest robust interpolant",
         numbers=(
-            Reading("with the sign a_r, worst start", lambda run: run.last("L_*/ε"), ("L_*/ε",)),
+            end("L_*/ε", "with the sign a_r, worst start"),
             Reading("as printed, best start", _printed, ("printed",)),
         ),
         x="mε²/R⁴",

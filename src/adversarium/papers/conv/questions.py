@@ -12,7 +12,7 @@ import itertools
 
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.questions_checks import AMBIENT, COUNTS, EPS, LATENT, TEACHERS, checks
-from adversarium.plans import Lines, Profile, Read, Reading, Trial, end, where
+from adversarium.plans import Lines, Profile, Read, Trial, end, where
 from adversarium.trials import latent_radius, radii_needed, widening
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
@@ -49,9 +49,9 @@ figures = (
         name="needed",
         title="§7: the least R with L_* ≤ ε in the kernel limit, beside norms of the interpolant",
         numbers=(
-            Reading("R, certified upper end", lambda run: run.last("high"), ("high",)),
+            end("high", "R, certified upper end"),
             end("|g|"),
-            Reading("|g|_RF, at least", lambda run: run.last("|g|_RF"), ("|g|_RF",)),
+            end("|g|_RF", "|g|_RF, at least"),
         ),
         x="1/ε",
         by=("d", "n"),

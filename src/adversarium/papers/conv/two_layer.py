@@ -13,7 +13,7 @@ import itertools
 
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU, Softplus, Tanh
 from adversarium.papers.conv.two_layer_checks import ACTIVATIONS, RULES, checks
-from adversarium.plans import Lines, Read, Reading, Trial, where
+from adversarium.plans import Lines, Read, Trial, end, where
 from adversarium.trials import (
     certified_step,
     curvature_pairs,
@@ -85,8 +85,8 @@ figures = (
         name="certified",
         title="§2: how much of the curvature bound c a certified step can use",
         numbers=(
-            Reading("found by ascent", lambda run: run.last("use"), ("use",)),
-            Reading("(1 + ρ)²", lambda run: run.last("allowed"), ("allowed",)),
+            end("use", "found by ascent"),
+            end("allowed", "(1 + ρ)²"),
         ),
         x="ρ",
         by=("m",),
