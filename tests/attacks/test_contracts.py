@@ -16,6 +16,7 @@ from adversarium.attacks import (
     GTA,
     PGD,
     Ball,
+    CapPGD,
     Corners,
     FeatureReplacement,
     FiniteAttack,
@@ -218,11 +219,32 @@ def test_attacks_that_need_more_than_x_say_so(points):
         PatchTransplant(radius=0.5)(bumpy, points, 0, stream(0, "a"))
 
 
+def test_ascent_on_a_cap_stays_in_it_and_finds_what_no_member_passes():
+    data = SpherePoints(d=3, radius=0.3, K=40)
+    batch = stack([data.sample(4, stream(s, "train")) for s in (0, 1)])
+    w = normal((3,), stream(1, "w"))
+
+    def loss(x):
+        return torch.sin(4 * x @ w)
+
+    moved = CapPGD(radius=0.3)(loss, batch, 0, streams((0, 1), "attack"))
+    assert (moved.norm(dim=-1) - 1).abs().max() < 1e-12
+    assert (moved - batch.x).norm(dim=-1).max() <= 0.3 + 1e-12
+    every = torch.stack([loss(batch.options[..., j, :]) for j in range(40)], -1)
+    assert (loss(moved) >= every.amax(-1) - 1e-4).all()
+    with pytest.raises(ValueError, match="unit sphere"):
+        CapPGD(radius=0.3)(loss, replace(batch, x=2 * batch.x), 0, streams((0, 1), "attack"))
+    for wrong in (dict(radius=2.0), dict(radius=0.1, steps=0)):
+        with pytest.raises(ValueError, match="CapPGD needs"):
+            CapPGD(**wrong)
+
+
 def test_every_attack_fits_its_sockets():
     data = (
         GTA(gamma=0.5),
         GenericGTA(gamma=0.5),
         FiniteAttack(),
+        CapPGD(radius=0.5),
         UniversalFeature(radius=1.0, k=2),
     )
     for attack in (*(attack for _, attack in ALL), *data):

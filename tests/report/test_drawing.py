@@ -1,11 +1,25 @@
 """Numbers with axes in pictures and tables: one line a place, the place in words."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.plans import Bars, Course, Curves, Evidence, Profile, Rows, Run, Table, where
+from adversarium.plans import (
+    Bars,
+    Course,
+    Curves,
+    Evidence,
+    Heat,
+    Profile,
+    Rows,
+    Run,
+    Table,
+    end,
+    where,
+)
 from adversarium.plans.evidence import Series
 from adversarium.probes import risk, robust_features
 from adversarium.report.figures import draw, drawing, table_columns, table_value
@@ -23,10 +37,10 @@ def series(classes: int, **more: tuple[float, ...]) -> Series:
     return Series(T, np.broadcast_to(values.reshape(*values.shape, *(1,) * len(more)), shape), axes)
 
 
-def trained(classes: int = 2, family: str = "standard") -> Rows:
+def trained(classes: int = 2, family: str = "standard", at: dict[str, Any] | None = None) -> Rows:
     task = Run(
-        family=family, data=TwoFeaturePatches(k=classes), network=SmoothedCNN(), n=4, steps=9,
-        eta=0.1, probes=(risk, robust_features),
+        family=family, at=at or {}, data=TwoFeaturePatches(k=classes), network=SmoothedCNN(), n=4,
+        steps=9, eta=0.1, probes=(risk, robust_features),
     )  # fmt: skip
     flat = Series(T, np.arange(9.0).reshape(3, 3))
     return Rows(task, (0, 1, 2), {"risk": flat, "robust_features": series(classes)})
@@ -91,6 +105,32 @@ def test_a_profile_runs_along_the_axis_and_a_table_has_a_column_a_place(tmp_path
     assert (table_value(rows.runs[0], *columns[2][::2]) == [190, 191, 192]).all()
     (file,) = draw(table, rows, tmp_path)
     assert file.suffix == ".csv" and len(file.read_text().splitlines()) == 1 + 2 * 3
+
+
+def test_a_profile_by_coordinates_has_a_panel_a_number_and_stacked_means_add_up():
+    rows = Evidence((trained(at={"A": "weak"}), trained(at={"A": "strong"}, family="other")))
+    by = drawing(Profile(name="p", y=("robust_features",) * 2, by=("A",)), rows)
+    assert len(by.picture.axes) == 2 and len(by.picture.axes[0].lines) == 2
+    assert {line[1] for line in by.lines} == {"weak", "strong"}
+    y = ("robust_features", "robust_features ")
+    run = rows.runs[0]
+    twice = Rows(run.task, run.seeds, dict.fromkeys(y, run.series["robust_features"]))
+    made = drawing(Profile(name="s", y=y, stack=True), Evidence((twice,)))
+    tops = [area.get_paths()[0].vertices[:, 1].max() for area in made.picture.axes[0].collections]
+    assert tops == [191.0, 382.0]
+
+
+def test_a_heat_has_a_cell_a_number_and_run_and_a_panel_a_place():
+    rows = Evidence(tuple(trained(at={"A": a, "m": m}, family=f"{a}{m}")
+                          for a in ("weak", "strong") for m in (4, 8)))  # fmt: skip
+    figure = Heat(name="h", numbers=(end("risk"), end("risk", "again")), rows=("A",), by=("m",),
+                  runs=(where(),), floor=6.0)  # fmt: skip
+    made = drawing(figure, rows)
+    assert [line[:3] for line in made.lines][:2] == [("m = 4", "weak", "risk"),
+                                                     ("m = 4", "weak", "again")]  # fmt: skip
+    panel = made.picture.axes[0]
+    assert len(panel.texts) == 4 and panel.texts[0].get_text() == "<6"  # the mean is 5
+    assert [label.get_text() for label in panel.get_yticklabels()] == ["weak", "strong"]
 
 
 def test_a_course_draws_every_place_of_one_seed_and_bars_have_an_interval_a_run(tmp_path):

@@ -1,6 +1,7 @@
 """Attacks: `attack(loss, batch, t, rng)` returns points of the perturbation set."""
 
 from adversarium.attacks.balls import Ball
+from adversarium.attacks.caps import CapPGD
 from adversarium.attacks.far import Crossings, FarSide
 from adversarium.attacks.finite import Corners, FiniteAttack
 from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep
@@ -29,6 +30,7 @@ __all__ = [
     "GTA",
     "PGD",
     "Ball",
+    "CapPGD",
     "Corners",
     "Crossings",
     "FarSide",

@@ -100,7 +100,8 @@ class Bars:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """Last values along their axis, mean and band over seeds, one panel a run.
+    """Last values along their axis, mean and band over seeds: one panel a run, or with `by` one
+    panel a number and one line a place of these coordinates.
 
     >>> Profile(name="radius", y=("error_by_radius",), complement=True).y
     ('error_by_radius',)
@@ -115,6 +116,8 @@ class Profile:
     names: Mapping[str, str] = field(default_factory=dict)
     log_x: bool = False
     log_y: bool = False  # what is below 10⁻¹² is not drawn
+    by: tuple[str, ...] = ()
+    stack: bool = False  # means above each other, without bands
     complement: bool = False  # draw 1 − value: an error as an accuracy
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
     between: tuple[str, str] | None = None  # two numbers whose means bound a shaded bracket
@@ -257,6 +260,34 @@ class Lines:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Heat:
+    """Numbers of runs as a matrix with coloured cells, means over seeds: one column a number, one
+    row a place of `rows`, one panel a place of `by`.
+
+    >>> loss = Reading("raw", lambda run: run.last("raw"), ("raw",))
+    >>> Heat(name="parity", numbers=(loss,), rows=("s",), runs=(Where("trained"),)).y
+    ('raw',)
+    """
+
+    name: str
+    numbers: tuple[Reading, ...]
+    rows: tuple[str, ...]
+    runs: tuple[Where, ...]
+    by: tuple[str, ...] = ()
+    title: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    value_label: str = ""
+    floor: float = 1e-6  # colours are logarithmic from here on
+    caption: str = ""
+
+    @property
+    def y(self) -> tuple[str, ...]:
+        """The numbers that are read."""
+        return tuple(name for number in self.numbers for name in number.names)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Powers:
     """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
     power with its 99 % interval, and the claimed one.
@@ -286,4 +317,4 @@ class Powers:
         return tuple(self.sweeps.values())
 
 
-Figure = Curves | Course | Bars | Profile | Table | Phase | Contours | Powers | Lines
+Figure = Curves | Course | Bars | Profile | Table | Phase | Contours | Powers | Lines | Heat

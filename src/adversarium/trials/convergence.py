@@ -9,10 +9,14 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from adversarium.attacks import CapPGD
 from adversarium.data import SphereBatch
 from adversarium.rng import normal
 from adversarium.sockets import Along, Numbers
+from adversarium.training.objectives import pseudo_huber
 from adversarium.trials.courses import Course, points
+from adversarium.trials.descents import member_losses
+from adversarium.trials.following import Regret
 
 
 def _promise(c: float, size: float, alpha: float, G: float, R: float, T: int) -> float:
@@ -35,8 +39,9 @@ def converging(
     """Theorem 5.1 of CONV after T = √m/(cα) steps, by R: the least L_A of t = 1 … T less the
     certified lower end of the optimum, in units of ε = αG²/2 + cR²/(2√m(1 − 1/S_T)); the same of
     t = 0 … T − 1; how much less ε is than what the start has to gain (else ε says nothing); the
-    width of the certified bracket; its upper end plus ε, what is promised of L_A. Of all t: the
-    least L_A, the last and the mean.
+    width of the certified bracket; its upper end plus ε, what is promised of L_A; the largest left
+    less right side of eqs. (16) and (17) of CONV, against the weights of that end, and its t. Of
+    all t: the least L_A, the last and the mean.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -48,11 +53,13 @@ def converging(
     course = Course.paired(rng, activation, m, points(data), loss, sphere)
     c, size = float(activation.C2), math.sqrt(m)
     T = round(size / (c * alpha))
-    losses, G = course.descent(rule, alpha, T, rng)
+    ends = [course.bracket(R) for R in radii]
+    best = [W for _, _, W in ends]
+    regret = Regret(c, alpha, course.W0, best, [high for _, high, _ in ends])
+    losses, G = course.descent(rule, alpha, T, rng, regret=regret)
     names = ("gap/ε", "gap/ε, proved", "room", "bracket", "promised")
     rows: dict[str, list[float]] = {name: [] for name in names}
-    for R in radii:
-        low, high, _ = course.bracket(R)
+    for R, (low, high, _) in zip(radii, ends, strict=True):
         eps = _promise(c, size, alpha, G, R, T)
         rows["gap/ε"].append((min(losses[1:]) - low) / eps)
         rows["gap/ε, proved"].append((min(losses[:T]) - low) / eps)
@@ -62,6 +69,7 @@ def converging(
     told: Numbers = {name: Along("R", radii, tuple(values)) for name, values in rows.items()}
     return {
         **told,
+        **regret.told(radii),
         "least L_A": min(losses),
         "last L_A": losses[-1],
         "mean L_A": sum(losses) / len(losses),
@@ -216,10 +224,12 @@ def reaching(
 
 def transferred(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, steps: int, radius: float,
-    members: int = 9, data: str = "circle",
+    members: int = 9, data: str = "circle", others: tuple[str, ...] = (),
 ) -> Numbers:  # fmt: skip
     """What training against an attack on the first members of every set leaves: L_A at the end,
-    and the exact L_* of whole sets there.
+    and the exact L_* of whole sets there; the loss under other attacks (random: the mean over the
+    members, cycle: the mean over a round), and under 100 steps of ascent on whole caps from
+    x and two opposite points of the rim (`pgd-100`).
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -234,7 +244,22 @@ def transferred(
     W: Tensor = course.W0
     for t in range(steps):
         W = W - alpha * seen.seen(W, rule, t, rng)[1]
-    return {"L_A": seen.seen(W, rule, steps, rng)[0], "L_*": course.robust(W)}
+    told = {"L_A": seen.seen(W, rule, steps, rng)[0], "L_*": course.robust(W)}
+    return told | {f"under {other}": _left(course, W, other, radius, rng) for other in others}
+
+
+def _left(course: Course, W: Tensor, other: str, radius: float, rng: Generator) -> float:
+    """The loss of weights under an attack that they were not trained against."""
+    if other in ("random", "cycle"):
+        return float(member_losses(course.network, W, course.batch).mean())
+    if other != "pgd-100":
+        return course.seen(W, other, 0, rng)[0]
+    climbed = CapPGD(radius=radius, steps=100)
+
+    def losses(x: Tensor) -> Tensor:
+        return pseudo_huber(course.network.f(W, x), course.batch.y)
+
+    return float(losses(climbed(losses, course.batch, 0, rng)).mean())
 
 
 def free_and_projected(

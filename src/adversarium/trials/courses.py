@@ -20,6 +20,7 @@ from adversarium.rng import normal, stream
 from adversarium.solvers import robust_optimum
 from adversarium.training.objectives import LOSSES
 from adversarium.trials.descents import attacked, robust_loss
+from adversarium.trials.following import Regret
 from adversarium.trials.kinks import largest_bend
 
 ANGLES = (12.0, -82.0, 72.0, 146.0)  # of the circle's points, in degrees
@@ -145,9 +146,10 @@ class Course:
         told = robust_optimum(self._gram, y, R * self.unit, LOSSES[self.loss], start)
         x = options.flatten(0, 1)
         move = (told.coefficients.flatten()[:, None] * self.slopes).T @ x
-        W = self.W0 + move * min(1.0, R * self.unit / max(float(move.norm()), 1e-300))
+        W = self.projected(self.W0 + move, R * self.unit)
         missed = [max(self.bend(one, R) for one in some) for some in options]
-        return told.low - sum(missed) / len(missed), self.robust(W), W
+        low = max(told.low - sum(missed) / len(missed), 0.0)  # no loss is negative
+        return low, self.robust(W), W
 
     def robust(self, W: Tensor) -> float:
         """L_*(W), exact."""
@@ -155,23 +157,34 @@ class Course:
 
     def seen(self, W: Tensor, rule: str, t: int, rng: Generator) -> tuple[float, Tensor]:
         """L_A(W) and its gradient, the attack's points held."""
-        loss = LOSSES[self.loss]
-        x = attacked(rule, self.network, W, self.batch, t, rng, loss)
-        at, y = torch.func.grad_and_value, self.batch.y
+        x = attacked(rule, self.network, W, self.batch, t, rng, LOSSES[self.loss])
+        return self.slope(W, x)
+
+    def slope(self, W: Tensor, x: Tensor) -> tuple[float, Tensor]:
+        """The mean loss at points x, one a set, and its gradient."""
+        loss, y = LOSSES[self.loss], self.batch.y
+        at = torch.func.grad_and_value
         g, value = at(lambda V: loss(self.network.f(V, x), y).mean())(W)
         return float(value), g
 
     def descent(
-        self, rule: str, alpha: float, steps: int, rng: Generator, R: float = math.inf
-    ) -> tuple[list[float], float]:
+        self, rule: str, alpha: float, steps: int, rng: Generator, R: float = math.inf,
+        regret: Regret | None = None,
+    ) -> tuple[list[float], float]:  # fmt: skip
         """L_A(W_t), t = 0 … steps, and the largest |∇L_A| of the steps made; projected onto B(R)
-        where R is finite."""
+        where R is finite; `regret` sees every step."""
         W, losses, G, radius = self.W0, [], 0.0, R * self.unit
         for t in range(steps + 1):
             value, g = self.seen(W, rule, t, rng)
             losses.append(value)
             if t < steps:
                 G = max(G, float(g.norm()))
-                move = W - alpha * g - self.W0
-                W = self.W0 + move * min(1.0, radius / max(float(move.norm()), 1e-300))
+                W = self.projected(W - alpha * g, radius)
+                if regret is not None:
+                    regret.see(value, g, W)
         return losses, G
+
+    def projected(self, W: Tensor, radius: float) -> Tensor:
+        """The nearest weights of the ball about W_0."""
+        move = W - self.W0
+        return self.W0 + move * min(1.0, radius / max(float(move.norm()), 1e-300))

@@ -125,8 +125,11 @@ def deep_paths(rng: Generator, m: int, H: int, steps: int = 200, rule: str = "ex
     (True, True)
     """
     net, batch = Deep.drawn(m, 2, H, rng), points("circle")
-    losses, path = _descent(net, batch, steps, rule, math.inf, rng)
-    held = [min(_descent(net, batch, steps, rule, share * path, rng)[0]) for share in (0.5, 1, 2)]
+    losses, apart = deep_descent(net, batch, steps, rule, math.inf, rng)
+    path = max(apart)
+    held = [
+        min(deep_descent(net, batch, steps, rule, share * path, rng)[0]) for share in (0.5, 1, 2)
+    ]
     told = {f"free − projected, {k}": min(losses) - one
             for k, one in zip(("half", "once", "twice"), held, strict=True)}  # fmt: skip
     return {"path": path, "least": min(losses), "last/first": losses[-1] / losses[0], **told}
@@ -143,19 +146,21 @@ class _Outputs:
         return replace(self.net, W=W).f(x.T)
 
 
-def _descent(
+def deep_descent(
     net: Deep, batch: SphereBatch, steps: int, rule: str, R: float, rng: Generator
-) -> tuple[list[float], float]:
-    """L_A(W_t), t = 0 … steps, and √m times the largest distance that a layer went."""
+) -> tuple[list[float], list[float]]:
+    """L_A(W_t) of a descent in B(R), α = 0.2/(mH), t = 0 … steps, and √m times the largest distance
+    of a layer from its start."""
     m, H, first = len(net.a), len(net.W), net.W
-    network, path = _Outputs(net), 0.0
-    losses = []
+    network = _Outputs(net)
+    losses, apart = [], []
     for t in range(steps + 1):
         x = attacked(rule, network, net.W, batch, t, rng)
         g, value = torch.func.grad_and_value(
             lambda W, x=x: pseudo_huber(network.f(W, x), batch.y).mean()
         )(net.W)
         losses.append(float(value))
-        path = max(path, *(float((W - V).norm()) for W, V in zip(net.W, first, strict=True)))
+        far = max(float((W - V).norm()) for W, V in zip(net.W, first, strict=True))
+        apart.append(math.sqrt(m) * far)
         net = _stepped(net, g, 0.2 / (m * H), first, R / math.sqrt(m))
-    return losses, math.sqrt(m) * path
+    return losses, apart

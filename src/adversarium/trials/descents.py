@@ -15,6 +15,7 @@ from adversarium.networks import Erf, TwoLayer
 from adversarium.rng import coins, normal
 from adversarium.sockets import Numbers
 from adversarium.training.objectives import pseudo_huber
+from adversarium.trials.following import Regret
 from adversarium.trials.paired import FAR
 from adversarium.trials.relu_norms import on_sphere
 
@@ -79,8 +80,8 @@ def regret_of_descent(
     d: int = 2,
 ) -> Numbers:
     """Eq. (17) of CONV at every t of a descent on L_A of T = √m/(cα) steps: the largest left less
-    right side with the factor ½, by comparator; without it and without O(α), in units of α
-    (`printed`: what the O(α) must make up).
+    right side with the factor ½ and its t, by comparator; without it and without O(α), in units of
+    α (`printed`: what the O(α) must make up); and that of eq. (16).
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -93,29 +94,21 @@ def regret_of_descent(
     batch = SpherePoints(d=d).sample(n, rng)
     W = W0 = network.init(rng, (d,), 1)
     against = comparators(network, W0, batch, R, rng)
-    c, size = activation.C2, math.sqrt(m)
-    at = {name: float(robust_loss(network, V, batch)) for name, V in against.items()}
-    first = {name: float((W0 - V).square().sum()) for name, V in against.items()}
-    least, G, growth = math.inf, 0.0, 1.0
-    excess = dict.fromkeys(against, -math.inf)
-    printed = dict.fromkeys(against, -math.inf)
-    for t in range(1, round(size / (c * alpha)) + 1):
-        x = attacked(rule, network, W, batch, t - 1, rng)
+    c, size = float(activation.C2), math.sqrt(m)
+    at = [float(robust_loss(network, V, batch)) for V in against.values()]
+    regret = Regret(c, alpha, W0, list(against.values()), at)
+    for t in range(round(size / (c * alpha))):
+        x = attacked(rule, network, W, batch, t, rng)
         g, loss = torch.func.grad_and_value(surrogate, argnums=1)(network, W, x, batch.y)
-        least, G = min(least, float(loss)), max(G, float(g.norm()))
         W = W - alpha * g
-        growth *= 1 + c * alpha / size
-        for name, V in against.items():
-            left = first[name] - float((W - V).square().sum()) / growth
-            apart = c * left / (size * (1 - 1 / growth))
-            gap = least - at[name]
-            excess[name] = max(excess[name], gap - alpha * G**2 / 2 - apart / 2)
-            printed[name] = max(printed[name], (gap - apart) / alpha)
-    return {
-        **excess,
-        **{f"printed, {name}": value for name, value in printed.items()},
-        "G²/2": G**2 / 2,
-    }
+        regret.see(float(loss), g, W)
+    told: dict[str, float] = {"G²/2": regret.G**2 / 2}
+    for i, name in enumerate(against):
+        told[name] = float(regret.summed.value[i])
+        told[f"t of {name}"] = float(regret.summed.step[i])
+        told[f"(16), {name}"] = float(regret.one_step.value[i])
+        told[f"printed, {name}"] = float(regret.printed.value[i])
+    return told
 
 
 def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numbers:
@@ -135,18 +128,14 @@ def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numb
     y = torch.ones(1, dtype=torch.float64)
     W = W0 = network.init(rng, (2,), 1)
     best = float(pseudo_huber(0 * y, y))
-    least, G, growth, far = math.inf, 0.0, 1.0, 0.0
-    half = printed = -math.inf
+    regret, far = Regret(c, alpha, W0, [W0], [best]), 0.0
     for _ in range(round(min(6 / alpha, size / (c * alpha)))):
         x = members[(network.f(W, members) - level).abs().argmin()][None]
         g, loss = torch.func.grad_and_value(surrogate, argnums=1)(network, W, x, y)
-        least, G = min(least, float(loss)), max(G, float(g.norm()))
         W = W - alpha * g
-        growth *= 1 + c * alpha / size
-        moved = float((W - W0).norm())
-        apart = -c * moved**2 / growth / (size * (1 - 1 / growth))
-        half = max(half, least - best - alpha * G**2 / 2 - apart / 2)
-        printed, far = max(printed, (least - best - apart) / alpha), max(far, moved)
+        regret.see(float(loss), g, W)
+        far = max(far, float((W - W0).norm()))
+    half, printed = float(regret.summed.value), float(regret.printed.value)
     return {"half": half, "printed": printed, "far": far}
 
 

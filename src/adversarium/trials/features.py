@@ -9,10 +9,12 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from adversarium.data import SphereBatch
 from adversarium.networks import TwoLayer
 from adversarium.rng import integers, normal
 from adversarium.sockets import Numbers
-from adversarium.solvers import shortest
+from adversarium.solvers.shortest import Shortest, shortest
+from adversarium.training.objectives import pseudo_huber
 from adversarium.trials.courses import points
 from adversarium.trials.descents import robust_loss
 from adversarium.trials.kernels import gram, kappa
@@ -144,6 +146,85 @@ def feature_errors(
     }
 
 
+def interpolant(activation: Any, batch: SphereBatch, e: float) -> tuple[Sections, Shortest]:
+    """The shortest g of the kernel's space with |g − y| ≤ e at every member of every set."""
+    x = batch.options.flatten(0, 1)
+    y = batch.y.repeat_interleave(batch.options.shape[1]).numpy()
+    told = shortest(gram(activation, x), y - e, y + e)
+    if not math.isfinite(told.norm):
+        raise ValueError(f"no function of the kernel of {activation} fits these sets.")
+    return Sections(activation, x, torch.from_numpy(told.beta)), told
+
+
+def built(g: Sections, m: int, rng: Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """A paired start, the move a_r u(w_r)/√m, and the move as printed, without a_r."""
+    half = normal((m // 2, g.centres.shape[1]), rng)
+    move = g.u(half) / math.sqrt(m)
+    a = 2.0 * integers(2, (m // 2, 1), rng) - 1  # the copy with the sign + moves by a_r c_r
+    return torch.cat([half, half]), torch.cat([move, -move]), torch.cat([a * move, -a * move])
+
+
+def interpolant_norms(rng: Generator, activation: Any, e: float, radius: float = 0.2) -> Numbers:
+    """The shortest g with |g − y| ≤ e on four arcs of a circle: |g|, how far its dual bound is from
+    it, its exact robust loss on the sets, and |g|_RF (from below) over |g|.
+
+    >>> from adversarium.networks import SmoothedReLU
+    >>> from adversarium.rng import stream
+    >>> told = interpolant_norms(stream(0, "example"), SmoothedReLU(b=2.0), e=0.1)
+    >>> round(told["|g|"], 3), round(told["L_*(g)"], 5)
+    (4.63, 0.00499)
+    """
+    batch = points("circle", radius)
+    g, told = interpolant(activation, batch, e)
+    values = g.h(batch.options.flatten(0, 1)).view(batch.options.shape[:2])
+    loss = pseudo_huber(values, batch.y[:, None].expand_as(values)).amax(-1).mean()
+    size = told.norm
+    return {
+        "|g|": size,
+        "gap": size - told.least,
+        "L_*(g)": float(loss),
+        "|g|_RF/|g|": g.random_feature_norm(rng) / size,
+    }
+
+
+def network_errors(rng: Generator, activation: Any, m: int, e: float = 0.1) -> Numbers:
+    """How far the network of Theorem 5.2 of CONV misses the shortest g with |g − y| ≤ e on four
+    arcs of a circle, over whole arcs (204 points): the sampled features less g (`features`), the
+    network less those (`linearisation`), both (`whole`); the second in units of its bound with
+    corrected constants, C2|g|²_RF/(2√m); its distance from the start over |g|; L_*; and L_* of the
+    moves as printed.
+
+    >>> from adversarium.networks import SmoothedReLU
+    >>> from adversarium.rng import stream
+    >>> told = network_errors(stream(0, "example"), SmoothedReLU(b=2.0), m=4096)
+    >>> told["linearisation"] < told["features"], 0.9 < told["distance/|g|"] < 1.1
+    (True, True)
+    """
+    batch = points("circle")
+    g, told = interpolant(activation, batch, e)
+    W0, signed, plain = built(g, m, rng)
+    network = TwoLayer(m=m, activation=activation)
+    edge, middle = batch.options[:, 1], batch.x  # of each arc
+    turn = torch.linspace(-1, 1, 51, dtype=torch.float64)[:, None] * torch.acos(
+        (edge * middle).sum(-1)
+    )
+    across = torch.stack([-middle[:, 1], middle[:, 0]], -1)
+    x = (turn.cos()[..., None] * middle + turn.sin()[..., None] * across).flatten(0, 1)
+    known, sampled = g.h(x), g.sampled(W0[: m // 2], x)
+    f = network.f(W0 + signed, x)
+    off = float((f - sampled).abs().max())
+    bound = activation.C2 * g.random_feature_norm(rng) ** 2 / (2 * math.sqrt(m))
+    return {
+        "features": float((sampled - known).abs().max()),
+        "linearisation": off,
+        "linearisation/bound": off / bound,
+        "whole": float((f - known).abs().max()),
+        "distance/|g|": float(signed.norm()) / told.norm,
+        "L_*": float(robust_loss(network, W0 + signed, batch)),
+        "printed": float(robust_loss(network, W0 + plain, batch)),
+    }
+
+
 def built_networks(
     rng: Generator, activation: Any, eps: float, room: float, starts: int = 1
 ) -> Numbers:
@@ -160,23 +241,13 @@ def built_networks(
     (1.0, True)
     """
     batch = points("circle")
-    x = batch.options.flatten(0, 1)
-    y = batch.y.repeat_interleave(batch.options.shape[1]).numpy()
-    e = math.sqrt((1 + eps / 2) ** 2 - 1)
-    told = shortest(gram(activation, x), y - e, y + e)
-    g = Sections(activation, x, torch.from_numpy(told.beta))
+    g, told = interpolant(activation, batch, math.sqrt((1 + eps / 2) ** 2 - 1))
     R = told.norm
-    if not math.isfinite(R):
-        raise ValueError(f"no function of the kernel of {activation} fits these sets.")
     m = 2 * math.ceil(room * R**4 / eps**2 / 2)
     network = TwoLayer(m=m, activation=activation)
     losses, moves, printed = [], [], []
     for _ in range(starts):
-        half = normal((m // 2, 2), rng)
-        move = g.u(half) / math.sqrt(m)
-        W0 = torch.cat([half, half])
-        a = 2.0 * integers(2, (m // 2, 1), rng) - 1  # the copy with the sign + moves by a_r c_r
-        signed, plain = torch.cat([move, -move]), torch.cat([a * move, -a * move])
+        W0, signed, plain = built(g, m, rng)
         losses.append(float(robust_loss(network, W0 + signed, batch)) / eps)
         moves.append(float(signed.norm()) / R)
         printed.append(float(robust_loss(network, W0 + plain, batch)))

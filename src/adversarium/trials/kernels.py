@@ -272,3 +272,42 @@ def unreachable(rng: Generator, activation: Any, points: int) -> Numbers:
     K = gram(activation, x)
     left = float(np.abs(K @ y.numpy()).max())
     return {"left": left, "error": 1.0 if left < 1e-12 else 0.0}
+
+
+PARITIES = {"even": 8, "odd": 6}  # points of a circle with labels (−1)^k
+
+
+def trained_parities(
+    rng: Generator, activation: Any, m: int, alpha: float, lifted: float, steps: int = 3000
+) -> Numbers:
+    """The loss after descent on data of one parity, by data: eight points of a circle whose
+    antipodes agree ("even"), six whose antipodes differ ("odd"); at the points themselves with
+    steps α, and lifted to [x, 1]/√2 with steps `lifted`.
+
+    >>> from adversarium.rng import stream
+    >>> told = trained_parities(stream(0, "example"), QuadraticReLU(), 64, 0.05, 0.2, steps=20)
+    >>> round(told["even"], 5), told["odd"] < 0.41
+    (0.41421, True)
+    """
+    told = {}
+    for name, count in PARITIES.items():
+        x, y = even_points(count, 2)
+        lift = torch.cat([x, torch.ones_like(x[:, :1])], 1) / math.sqrt(2)
+        told[name] = _fitted(rng, activation, m, x, y, alpha, steps)
+        told[f"{name}, lifted"] = _fitted(rng, activation, m, lift, y, lifted, steps)
+    return told
+
+
+def _fitted(
+    rng: Generator, activation: Any, m: int, x: Tensor, y: Tensor, alpha: float, steps: int
+) -> float:
+    """The last loss of a descent of the paired network."""
+    network = TwoLayer(m=m, activation=activation)
+    W = network.init(rng, (x.shape[1],), 1)
+
+    def loss(W: Tensor) -> Tensor:
+        return pseudo_huber(network.f(W, x), y).mean()
+
+    for _ in range(steps):
+        W = W - alpha * torch.func.grad(loss)(W)
+    return float(loss(W))

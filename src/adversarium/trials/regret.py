@@ -64,7 +64,7 @@ def _sides(rng: Generator, network: TwoLayer) -> _Sides:
     gap = robust_loss(network, W_ref, batch) - loss(W)
     right = growth * near + 2 * alpha * gap + (alpha * g).square().sum()
     left = (W - alpha * g - W_ref).square().sum()
-    parts = _slacks(network, W, W_ref, x, batch, alpha) / near
+    parts = slacks(network, W, W_ref, x, batch, alpha) / near
     return _Sides(
         excess=float((left - right) / near),
         slack=float(parts.min()),
@@ -72,7 +72,7 @@ def _sides(rng: Generator, network: TwoLayer) -> _Sides:
     )
 
 
-def _slacks(
+def slacks(
     network: TwoLayer,
     W: Float[Tensor, "m d"],
     W_ref: Float[Tensor, "m d"],

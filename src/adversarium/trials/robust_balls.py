@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from torch import Generator
 
-from adversarium.rng import normal
+from adversarium.rng import normal, uniform
 from adversarium.sockets import Along, Numbers
 
 
@@ -278,6 +278,57 @@ def polynomial_class(rng: Generator, n: int, d: int, tries: int = 20) -> Numbers
     P, N = n + d, n // 2 * d
     patterns = P * math.log2(8 * math.e * n * N / P)
     return {"missed of eight points": worst, "spare": patterns - N, "parameters": float(P)}
+
+
+def polynomial_fits(
+    rng: Generator, n: int, sizes: tuple[int, ...], labelings: int = 200, pool: int = 20000
+) -> Numbers:
+    """Random labellings of the c·d points x_ij = 6iδe_1 + s e_j of Theorem 6.1 of CONV, c = ⌊n/2⌋,
+    by sign(p(⟨v, x⟩)), p of degree n − 1, by d. Along v the clusters are one set of d numbers,
+    shifted: the labels of the j-th points of all clusters are a window (g(u), g(u + D), …) of one
+    g = sign∘p, which has at most c(n − 1) + 1 windows. The share of labellings that need no more
+    (`not excluded`), and the share that one of a pool of random g fits (`found`).
+
+    >>> from adversarium.rng import stream
+    >>> told = polynomial_fits(stream(0, "example"), n=14, sizes=(2, 256), labelings=20, pool=500)
+    >>> told["found"].values[0], told["not excluded"].values[-1]
+    (1.0, 0.0)
+    """
+    c = n // 2
+    windows = _windows(rng, n, c, pool).astype(float)
+    found, open_still = [], []
+    for d in sizes:
+        codes = (normal((labelings, d, c), rng).numpy() > 0) @ (1 << np.arange(c))
+        needed = np.zeros((labelings, 2**c))
+        np.put_along_axis(needed, codes, 1.0, axis=1)
+        count = needed.sum(1)
+        found.append(float((windows @ needed.T == count).any(0).mean()))
+        open_still.append(float((count <= c * (n - 1) + 1).mean()))
+    along = tuple(map(float, sizes))
+    return {
+        "found": Along("d", along, tuple(found)),
+        "not excluded": Along("d", along, tuple(open_still)),
+    }
+
+
+def _windows(rng: Generator, n: int, c: int, pool: int, chunk: int = 500) -> np.ndarray:
+    """Which of the 2^c windows each of a pool of step functions with n − 1 changes has, D = 1."""
+    shown = np.zeros((pool, 2**c), dtype=bool)
+    for first in range(0, pool, chunk):
+        count = min(chunk, pool - first)
+        gaps = -np.log(uniform((count, n - 1), rng).numpy() + 1e-12)
+        t = np.cumsum(gaps, 1) * 10 ** (uniform((count, 1), rng).numpy() * 2.5 - 2)
+        steps = np.sort((t[:, :, None] - np.arange(c)).reshape(count, -1), axis=1)
+        ends = np.concatenate([steps[:, :1] - 1, steps, steps[:, -1:] + 1], axis=1)
+        u = (ends[:, 1:] + ends[:, :-1]) / 2  # one between each two changes of the window
+        at = u[:, :, None] + np.arange(c)
+        sign = (at[..., None] > t[:, None, None]).sum(-1) + (
+            uniform((count, 1, 1), rng).numpy() > 0.5
+        )
+        np.put_along_axis(
+            shown[first : first + count], (sign % 2) @ (1 << np.arange(c)), True, axis=1
+        )
+    return shown
 
 
 def shattered_by_classes(rng: Generator, n: int, d: int) -> Numbers:

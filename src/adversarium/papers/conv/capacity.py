@@ -14,6 +14,7 @@ from adversarium.plans import Lines, Powers, Profile, Read, Table, Trial, end, w
 from adversarium.trials import (
     placed_by_search,
     polynomial_class,
+    polynomial_fits,
     shattered_by_classes,
     shattered_clusters,
     smallest_widths,
@@ -28,17 +29,18 @@ SPLITS = ((3, 1), (4, 2), (5, 2), (5, 4), (6, 3), (8, 3))
 LARGE = ((10, 5), (10, 9), (20, 10), (20, 19))
 SMALL = ((2, 2), (3, 2), (4, 2), (4, 3), (6, 2))
 TRIED = ((4, 4), (6, 3), (6, 4), (4, 6), (8, 3))
+DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256)
 FITTED = tuple((n, d) for n in (4, 8) for d in (2, 4, 8, 16))
 
 quick = dict(seeds=5, sizes=(2, 3, 4, 5, 10, 30), most=30, splits=SPLITS[:4], tried=SMALL,
-             fitted=((4, 2),), tries=2, steps=200)  # fmt: skip
+             fitted=((4, 2),), tries=2, steps=200, pool=200)  # fmt: skip
 paper = dict(
     seeds=10, sizes=tuple(range(2, 101)), most=100, splits=SPLITS + LARGE, tried=SMALL + TRIED,
-    fitted=FITTED, tries=8, steps=1500,
+    fitted=FITTED, tries=8, steps=1500, pool=20000,
 )  # fmt: skip
 
 
-def plan(sizes, most, splits, tried, fitted, tries, steps):
+def plan(sizes, most, splits, tried, fitted, tries, steps, pool):
     for d in sizes:
         at = {"d": Read("d")}
         yield Trial(family="clusters", at=at, function=shattered_clusters,
@@ -63,6 +65,9 @@ def plan(sizes, most, splits, tried, fitted, tries, steps):
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="polynomials", at=at, function=polynomial_class,
                     parameters=dict(n=n, d=d), version=2)  # fmt: skip
+    for n in (4, 8, 10, 12, 14, 16):
+        yield Trial(family="labellings", at={"n": Read("n")}, function=polynomial_fits,
+                    parameters=dict(n=n, sizes=DIMENSIONS, pool=pool))  # fmt: skip
     if odd := [n for n, _ in fitted if n % 2]:
         raise ValueError(
             f"fitted needs an even number of points, half of each label, got {odd[0]}."
@@ -109,6 +114,19 @@ figures = (
         },
         caption="sign(p(⟨v, x⟩)), p of degree n − 1. Negative: the class cannot shatter the points "
         "of Theorem 6.1.",
+    ),
+    Profile(
+        name="labellings",
+        title="§6: labellings of the points of Theorem 6.1 that sign(p(⟨v, x⟩)) has, deg p = n − 1",
+        y=("found", "not excluded"),
+        runs=(where("labellings"),),
+        names={"found": "found", "not excluded": "not excluded by the count of windows"},
+        x_label="d",
+        y_label="share of 200 random labellings",
+        log_x=True,
+        caption="n + d parameters. Up to n = 8, in some seeds at n = 10, one p of the pool has "
+        "every window: the class shatters the ⌊n/2⌋d points for every d; from n = 14 on large d "
+        "exclude it. Mean over seeds, band: smallest to largest.",
     ),
     Profile(
         name="limits",

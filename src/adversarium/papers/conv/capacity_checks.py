@@ -32,6 +32,12 @@ _missing = Reading("some labelling has no two balls", lambda run: 1 - run.last("
                    ("placed",))  # fmt: skip
 PRINTED = where("spreads")
 
+
+def _at_most_d(name: str) -> Reading:
+    """A share at the largest d."""
+    return Reading(f"{name}, largest d", lambda run: run.last(name)[..., -1], (name,))
+
+
 checks: dict[str, Check] = {
     "conv.thm6.1": counted_as(
         "existence",
@@ -100,6 +106,14 @@ checks: dict[str, Check] = {
             {
                 "a network of four layers and O(n) parameters": cited(
                     "inequality", "its construction; for d ≫ n the inputs alone need d weights"
+                ),
+                "ours: labellings at d = 256 that sign(p(⟨v, x⟩)) has, told": setting(
+                    "inequality",
+                    *(
+                        reading.on(where("labellings", n=n))
+                        for n in (8, 14)
+                        for reading in (_at_most_d("found"), _at_most_d("not excluded"))
+                    ),
                 ),
                 "ours: sign(p(⟨v, x⟩)) with n + d parameters fits any n points and, by Warren's "
                 "count of sign patterns, does not shatter those of Theorem 6.1": setting(

@@ -15,7 +15,7 @@ from adversarium.attacks import FiniteAttack
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.deep_checks import ATTACKS, DEPTHS, LOGISTIC, SETS, SIZES, checks
 from adversarium.plans import Lines, Powers, Read, Trial, end, where
-from adversarium.trials import converging, depth_times, hidden_converging, proof_steps
+from adversarium.trials import converging, depth_times, hidden_converging, printed_sign, proof_steps
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
@@ -32,7 +32,8 @@ def plan(
         FiniteAttack(rule=rule)  # refuses what it does not know
 
     def hidden(family, at, **parameters):
-        return Trial(family=family, at=at, function=hidden_converging, parameters=parameters)
+        return Trial(family=family, at=at, function=hidden_converging, parameters=parameters,
+                     version=2)  # fmt: skip
 
     for (m, R, eps), rule in itertools.product(sizes, attacks):
         at = {"R": Read("R"), "ε": Read("eps"), "A": Read("rule")}
@@ -48,7 +49,7 @@ def plan(
             of = dict(activation=SmoothedReLU(b=2.0), rule=rule, m=m, alpha=0.1, radii=(1.0, 2.0),
                       loss="cross_entropy")  # fmt: skip
             yield Trial(family="logistic, two layers", at={"A": Read("rule"), "m": Read("m")},
-                        function=converging, parameters=of, version=2)  # fmt: skip
+                        function=converging, parameters=of, version=3)  # fmt: skip
     for H in depths:
         yield Trial(family="depths", at={"H": Read("H")}, function=depth_times,
                     parameters=dict(m=1024, H=H, R=1e-5))  # fmt: skip
@@ -58,6 +59,10 @@ def plan(
     for m in widths:
         yield Trial(family="proof over m", at={"m": Read("m")}, function=proof_steps,
                     parameters=dict(m=m, H=2, R=1e-3, draws=20), version=2)  # fmt: skip
+    for m, R, eps in ((1280, 0.5, 0.15), (4608, 1.0, 0.3)):
+        at = {"R": Read("R"), "ε": Read("eps")}
+        yield Trial(family="printed sign", at=at, function=printed_sign,
+                    parameters=dict(m=m, R=R, eps=eps))  # fmt: skip
 
 
 figures = (

@@ -89,6 +89,9 @@ checks: dict[str, Check] = {
                 "‖W⁽⁰⁾ − W_*‖² ≤ R²/m": each(
                     where("proof over H"), lambda run: at_most(last("radius²", run), 1 + 1e-9)
                 ),
+                "last display, its sign: L_*(W_*) − L_A(W_t) ≤ ε": each(
+                    where("printed sign"), lambda run: at_most(last("L_*(W_*)/ε", run), 1.0)
+                ),
                 "‖∇L_A‖² = O(mH²), over H": _grows("gradient²/(mH²)", "H", "proof over H"),
                 "‖∇L_A‖² = O(mH²), over m": _grows("gradient²/(mH²)", "m", "proof over m", 0.05),
             }

@@ -2,7 +2,7 @@
 
 Paper: for any attack and smooth σ, α = O(ε), m = Ω(R⁴/ε²), T = Θ(√m/α): min_t L_A comes within ε of
 the least L_* in B(R); case 2 of the proof; footnote 13; Corollary 5.1; stronger attacks and larger
-R are better; no projection is needed; other attacks are an open question (§7).
+R are better; other attacks are an open question (§7).
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), c = C2, G measured; the reference is the
 certified lower end of the optimum. Judged where ε is less than what the start has to gain. Arcs of
 a circle, caps in R⁵ and R¹⁰, finite sets: L_* is exact.
@@ -20,16 +20,14 @@ from adversarium.papers.conv.descents_checks import (
     OFTEN,
     OTHERS,
     RULES,
-    SHARES,
     STARTS,
+    UNDER,
     checks,
 )
 from adversarium.papers.conv.descents_figures import figures
 from adversarium.plans import Read, Trial
 from adversarium.trials import (
     converging,
-    deep_paths,
-    free_and_projected,
     leaving,
     orthogonal_times,
     radii_compared,
@@ -44,11 +42,13 @@ ACTIVATIONS = dict(zip(OTHERS, (QuadraticReLU(), Erf(), Shifted(b=4.0, c=0.5)), 
 FOUR = (1.0, 2.0, 3.0, 4.0)
 RADII = {64: FOUR[:1], 256: FOUR[:2], 1024: FOUR[:3], 4096: FOUR, 16384: FOUR}
 
+VERSIONS = {converging: 3, radii_compared: 2}
+
 quick = dict(seeds=5, widths=(256,), widest=(), alphas=(0.4,), attacks=("exact", "identity"),
              rules=("exact", "identity"), more=(),
              leave=(0.1,), faster=(), compared=(), members=(4, 8), eps=(0.3,), starts=1,
-             often=1, far=(64,), radii=(0.2,), nested=(), free=(16,), deep=(),
-             against=("exact", "identity", "anti"),
+             often=1, far=(64,), radii=(0.2,), nested=(),
+             against=("exact", "identity", "anti"), met=(),
              steps=150)  # fmt: skip
 paper = dict(seeds=20)
 
@@ -59,14 +59,14 @@ def plan(
     leave=(0.1, 0.3, 0.9), faster=((64, 0.1), (256, 1.0), (1024, 3.0), (4096, 0.1)),
     compared=(4096,), members=(4, 8, 16, 32), eps=tuple(NEEDED),
     starts=STARTS, often=OFTEN, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
-    nested=(64, 256, 1024), free=(64, 256, 1024), deep=(64, 128, 256, 512), steps=1500,
-    against=RULES,
+    nested=(64, 256, 1024), steps=1500, against=RULES,
+    met=ATTACKS,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters,
-                     version=2 if function is converging else 1)  # fmt: skip
+                     version=VERSIONS.get(function, 1))  # fmt: skip
 
-    for rule in {*attacks, *rules, *against} - {"identity"}:
+    for rule in {*attacks, *rules, *against, *met} - {"identity"}:
         FiniteAttack(rule=rule)  # refuses what it does not know
     s = SMOOTHED
     sizes = [*itertools.product(widths, alphas), *((m, 0.1) for m in widest)]
@@ -117,13 +117,11 @@ def plan(
         at = {"m": Read("m"), "radius": Read("radius"), "A": Read("rule")}
         yield trial("transfer", transferred, at, activation=s, rule=rule, m=m, alpha=1.0,
                     steps=steps, radius=radius)  # fmt: skip
+    for rule in met:
+        of = dict(activation=s, rule=rule, m=1024, alpha=1.0, steps=steps, radius=0.2, others=UNDER)
+        yield Trial(family="matrix", at={"A": Read("rule")}, function=transferred, parameters=of,
+                    version=2)  # fmt: skip
     for m, count in itertools.product(nested, MEMBERS):
         at = {"m": Read("m"), "K": Read("members")}
         yield trial("nested", transferred, at, activation=s, rule="exact", m=m, alpha=1.0,
                     steps=8 * steps // 3, radius=0.2, members=count)  # fmt: skip
-    for m, rule in itertools.product(free, ("exact", "identity", "cycle")):
-        at = {"m": Read("m"), "A": Read("rule")}
-        yield trial("free", free_and_projected, at, activation=s, rule=rule, m=m, alpha=0.1,
-                    shares=SHARES)  # fmt: skip
-    for m, H in itertools.product(deep, (1, 2, 4)):
-        yield trial("deep", deep_paths, {"m": Read("m"), "H": Read("H")}, m=m, H=H)

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 
-from adversarium.papers.conv.orders import bounded
 from adversarium.plans import (
     Check,
     Reading,
@@ -29,10 +28,10 @@ from adversarium.plans import (
 
 RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
 ATTACKS = (*RULES, "worst_of", "switch", "pgd")
+UNDER = ("identity", "anti", "random", "fgsm", "worst_of", "pgd", "switch", "exact", "pgd-100")
 STRONGER = ("exact", "random", "cycle", "fgsm")  # than identity and anti
 OTHERS = ("quadratic ReLU", "erf", "shifted")
 MEMBERS = (1, 2, 3, 5, 9)  # of every set, the training attack's
-SHARES = (0.5, 1.0, 2.0)  # of the free path, projected onto
 # ε: R; some W of B(R) has L_* ≤ ε/2
 NEEDED = {
     0.3: 1.65,
@@ -97,17 +96,6 @@ def _neighbours(m: int) -> dict[str, Check]:
     }
 
 
-def _in_half(run: Rows) -> np.ndarray:
-    made: np.ndarray = run.last("free − projected")[..., 0]
-    return made
-
-
-def _free(meant: Where) -> Check:
-    """In half of the free path's ball; in balls as large as the path both are one descent."""
-    half = Reading("free − projected, half", _in_half, ("free − projected",))
-    return each(meant, lambda run: at_most(half.on(run), 1e-9))
-
-
 def _left(number: str, family: str = "leaving") -> Check:
     return each(
         where(family),
@@ -141,6 +129,30 @@ starts_reaching = Reading(
     ("reached",),
 )
 
+DESCENTS = ("circle", "activations", "caps", "start on a sphere")
+
+
+def _most(k: int) -> Reading:
+    """The largest left less right side of eq. (16) or (17) over t and R."""
+    name = f"({k}) left − right"
+    return Reading(f"largest {name} over t and R", lambda run: run.last(name).max(-1), (name,))
+
+
+def _kept(k: int, family: str) -> Check:
+    return each(where(family), lambda run: at_most(_most(k).on(run), 1e-8))
+
+
+def _step(k: int) -> Reading:
+    names = (f"({k}) left − right", f"({k}) its t")
+
+    def at(run: Rows) -> np.ndarray:
+        largest = run.last(names[0]).argmax(-1)[:, None]
+        made: np.ndarray = np.take_along_axis(run.last(names[1]), largest, -1)[:, 0]
+        return made
+
+    return Reading(f"t of the largest ({k}) left − right", at, names)
+
+
 checks: dict[str, Check] = {
     "conv.thm5.1": counted_as(
         "inequality",
@@ -150,6 +162,17 @@ checks: dict[str, Check] = {
                 **{f"{name}": certified(where("activations", s=name)) for name in OTHERS},
                 "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
                 "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),
+                **{
+                    f"eq. ({k}) at every step, against the certified optimum's weights": every(
+                        *(_kept(k, family) for family in DESCENTS)
+                    )
+                    for k in (16, 17)
+                },
+                "the step with the least room in (16) and (17), exact attack, told": setting(
+                    "inequality",
+                    *(reading.on(where("circle", A="exact", m=m, α=0.1))
+                      for m in (1024, 16384) for k in (16, 17) for reading in (_most(k), _step(k))),
+                ),
                 "the order R² is attained (orthogonal sets): power of R² in t": exponent(
                     "power of R² in the time to ε", "t", "K", where("orthogonal", A="cycle"),
                     1.0, 0.1,
@@ -204,6 +227,23 @@ checks: dict[str, Check] = {
                 for m, radius in itertools.product((64, 256, 1024), (0.1, 0.2, 0.4))
                 for k, v in _ratio(m, radius).items()
             }
+            | {
+                f"nine attacks, m = 1024, radius 0.2: exact loss after {rule} above {other}": (
+                    ordering(
+                        last("under exact", where("matrix", A=rule)),
+                        than=last("under exact", where("matrix", A=other)),
+                    )
+                )
+                for rule in ("identity", "anti")
+                for other in ("worst_of", "pgd")
+            }
+            | {
+                "whole arcs: what 100 steps of ascent find beyond the nine members, told": setting(
+                    "ordering",
+                    *(last(f"under {attack}", where("matrix", A=rule))
+                      for rule in ("exact", "identity") for attack in ("exact", "pgd-100")),
+                )
+            }
         ),
     ),
     "conv.cor5.1": counted_as(
@@ -227,26 +267,6 @@ checks: dict[str, Check] = {
                     "exponent",
                     *(last("t εα/R²", where("reaching", A="identity", **{"1/ε": k}))
                       for k in (3.333, 5, 6.667, 10)),
-                ),
-            }
-        ),
-    ),
-    "conv.rem5.1.proj": counted_as(
-        "level",
-        parts(
-            {
-                "two layers: free descent ends no higher than projected": _free(where("free")),
-                "deep, in half of the free path's ball: free ends lower": each(
-                    where("deep"), lambda run: level(last("free − projected, half", run), high=0.0)
-                ),
-                **{
-                    f"deep: the free path does not grow with m, H = {H}": bounded(
-                        "path", "m", where("deep", H=H), 0.05
-                    )
-                    for H in (1, 2, 4)
-                },
-                "deep: no descent diverges": each(
-                    where("deep"), lambda run: at_most(last("last/first", run), 1.0)
                 ),
             }
         ),

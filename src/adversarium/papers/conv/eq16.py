@@ -5,6 +5,7 @@ every attack A; with explicit constants c = Lip·C2 it holds for every W_ref, no
 Cost: quick 9 s (one core).
 """
 
+import itertools
 import math
 
 from adversarium.attacks import FiniteAttack
@@ -13,6 +14,7 @@ from adversarium.networks import SmoothedReLU, TwoLayer
 from adversarium.plans import (
     Bars,
     Curves,
+    Profile,
     Quantity,
     Read,
     Run,
@@ -28,17 +30,20 @@ from adversarium.plans import (
 )
 from adversarium.probes import WorstRegret, path_length, risk, worst_loss
 from adversarium.training import Risk
-from adversarium.trials import one_step
+from adversarium.trials import one_step, slacks_of_descent
 
 RULES = ("exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch")
 TOLERANCE = 1e-8
 ANY = "any W, any W_ref"
+BEST = "slacks"
+SLACKS = ("exact", "identity", "fgsm", "random")
+LEAST = ("curvature", "attack", "convexity", "sum")
 
-quick = dict(m=(256,), rules=RULES, seeds=5)
+quick = dict(m=(256,), rules=RULES, seeds=5, along=("exact",), best=(3.0,))
 paper = dict(m=(64, 256, 1024), rules=RULES, seeds=20)
 
 
-def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2):
+def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2, along=SLACKS, best=(1.0, 3.0)):
     activation = SmoothedReLU(b=b)
     for width in m:
         for rule in (*rules, "identity"):
@@ -58,6 +63,10 @@ def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2):
         of = {"m": width, "b": b}
         at = {"m": Read("m")}
         yield Trial(family=ANY, at=at, function=one_step, parameters=of, version=2)
+        for rule, R in itertools.product(along, best):
+            of = dict(activation=activation, rule=rule, m=width, alpha=alpha, R=R)
+            at = {"A": Read("rule"), "R": Read("R"), "m": Read("m")}
+            yield Trial(family=BEST, at=at, function=slacks_of_descent, parameters=of)
 
 
 NEAR, FAR = (WorstRegret(R).name for R in (0.3, 3.0))
@@ -87,6 +96,12 @@ checks = {
                         at_most(last("slack_mismatch", run), TOLERANCE),
                     ),
                 ),
+                "three slacks at every step, against the certified optimum's weights": each(
+                    BEST,
+                    lambda run: every(
+                        *(at_most(_minus(last(f"least {name}", run)), TOLERANCE) for name in LEAST)
+                    ),
+                ),
                 "the step with the least room, told": each(
                     "training", lambda run: setting("inequality", *(last(n, run) for n in STEPS))
                 ),
@@ -106,6 +121,22 @@ figures = (
         levels={"refuted above 0": 0.0},
         caption="Mean and 99 % interval over seeds of the worst step of a run. All lie below 0: "
         "the inequality holds at every step for every attack.",
+    ),
+    Profile(
+        name="slacks",
+        title="Eq. (16): what each step of its proof leaves, over 2α",
+        y=LEAST[:3],
+        runs=tuple(where(BEST, A=rule, R=3, m=1024) for rule in SLACKS),
+        names={
+            "curvature": "curvature: c/(2√m) times the squared distance",
+            "attack": "attack: L_* of the optimum less its L_A",
+            "convexity": "convexity of the loss",
+        },
+        stack=True,
+        x_label="step t",
+        y_label="right less left side, over 2α",
+        caption="Four arcs of a circle, m = 1024, against the certified optimum's weights of B(3). "
+        "Means over seeds, stacked: the sum is the room in eq. (16).",
     ),
     Curves(
         name="losses",

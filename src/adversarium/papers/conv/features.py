@@ -13,19 +13,49 @@ import itertools
 
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.features_checks import DRAWS, EPS, KINDS, ROOMS, checks
-from adversarium.plans import Lines, Powers, Read, Reading, Trial, end, where
-from adversarium.trials import built_networks, feature_errors, section_identities
+from adversarium.papers.conv.features_figures import figures
+from adversarium.plans import Read, Trial
+from adversarium.trials import (
+    built_networks,
+    coarse_fit,
+    contraction,
+    feature_errors,
+    interpolant_norms,
+    network_errors,
+    no_weights_serve,
+    one_letter,
+    printed_tail,
+    section_identities,
+    two_representers,
+    wide_cap,
+)
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
 SMOOTH = {"smoothed ReLU": SmoothedReLU(b=2.0), "erf": Erf(), "shifted": Shifted(b=2.0, c=0.5)}
 
+WIDE = (64, 256, 1024, 4096, 16384, 65536)
+FITS = (1 / 3, 0.2, 0.1, 0.05, 0.025, 0.0125)
+REACH = (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.55, 0.6)
+LARGEST = {"smoothed ReLU": 0.35, "shifted": 0.63}  # beyond it no g fits the arcs
+SHIFTED = Shifted(b=4.0, c=0.5)
+
 quick = dict(seeds=5, counts=(32, 128, 512), kinds=KINDS[:1], draws=3, more=(), eps=EPS[:1],
-             rooms=ROOMS[-1:])  # fmt: skip
+             rooms=ROOMS[-1:], wide=(64, 256), fits=FITS[:2], radii=REACH[:2],
+             sharp=(2.0,), caps=(8, 32))  # fmt: skip
 paper = dict(seeds=20)
 
 
-def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), eps=EPS, rooms=ROOMS):
+def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), eps=EPS, rooms=ROOMS,
+         wide=WIDE, fits=FITS, radii=REACH, sharp=(1.0, 2.0, 4.0, 8.0, 16.0),
+    caps=(8, 32, 128, 512, 2048)):  # fmt: skip
+    if wrong := [e for e in fits if e >= 1]:
+        raise ValueError(f"fits needs fits below 1, the size of a label, got {wrong[0]:g}.")
+    if wrong := [radius for radius in radii if radius > LARGEST["shifted"]]:
+        raise ValueError(
+            f"radii needs radii of at most {LARGEST['shifted']}, since arcs of different labels "
+            f"touch at 0.635, got {wrong[0]:g}."
+        )
     for (name, s), d in itertools.product(SMOOTH.items(), (2, 3)):
         yield Trial(family="sections", at={"s": name, "d": Read("d")}, function=section_identities,
                     parameters=dict(activation=s, d=d), version=3)  # fmt: skip
@@ -45,36 +75,35 @@ def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), ep
         yield Trial(family="networks", at=at, function=built_networks,
                     parameters=dict(activation=s, eps=small, room=room, starts=draws),
                     version=2)  # fmt: skip
-
-
-def _printed(run):
-    return run.last("printed") / run.parameter("eps")
-
-
-figures = (
-    Powers(
-        name="errors",
-        title="Prop. C.1: the error of M features, by |h|_RF/√M",
-        number=end("scaled"),
-        sweeps={"M": where("circle", h="any")},
-        claimed={"M": 0},
-        y_label="√M sup |ĥ − h|/|h|_RF",
-        caption="Over the whole circle; five sections of both signs.",
-    ),
-    Lines(
-        name="networks",
-        title="Theorem 5.2: the network that is built of the shortest robust interpolant",
-        numbers=(
-            end("L_*/ε", "with the sign a_r, worst start"),
-            Reading("as printed, best start", _printed, ("printed",)),
-        ),
-        x="mε²/R⁴",
-        by=("1/ε",),
-        runs=(where("networks"),),
-        y_label="L_*/ε",
-        log_y=True,
-        levels={"the theorem's": 1.0},
-        caption="Of all starts of a seed; mean and 99 % interval over seeds. With the sign a_r the "
-        "theorem's L_* ≤ ε is met at a quarter of its width; without it no width helps.",
-    ),
-)
+    for m in wide:
+        yield Trial(family="errors", at={"m": Read("m")}, function=network_errors,
+                    parameters=dict(activation=s, m=m))  # fmt: skip
+    for e in fits:
+        yield Trial(family="norm by e", at={"1/e": round(1 / e, 3)}, function=interpolant_norms,
+                    parameters=dict(activation=s, e=e))  # fmt: skip
+    for b in sharp:
+        yield Trial(family="norm by b", at={"b": b}, function=interpolant_norms,
+                    parameters=dict(activation=SmoothedReLU(b=b), e=0.1))  # fmt: skip
+    for radius, (name, own) in itertools.product(
+        radii, (("smoothed ReLU", s), ("shifted", SHIFTED))
+    ):
+        if radius <= LARGEST[name]:
+            of = dict(activation=own, e=0.1, radius=radius)
+            yield Trial(family="norm by radius", at={"radius": Read("radius"), "s": name},
+                        function=interpolant_norms, parameters=of)  # fmt: skip
+    for d in caps:
+        yield Trial(family="wide cap", at={"d": Read("d")}, function=wide_cap,
+                    parameters=dict(d=d, eps=0.2))  # fmt: skip
+    for coarse in (0.05, 0.02):
+        yield Trial(family="coarse fit", at={"1/ε": round(1 / coarse)}, function=coarse_fit,
+                    parameters=dict(eps=coarse))  # fmt: skip
+    yield Trial(family="all weights", function=no_weights_serve, parameters=dict(d=6500))
+    for tau in (1.0, 0.1, 0.01):
+        yield Trial(family="contraction", at={"1/τ": round(1 / tau)}, function=contraction,
+                    parameters=dict(tau=tau), exact=True)  # fmt: skip
+    for size in (1.0, 1000.0):
+        yield Trial(family="tail", at={"|h|_RF": Read("size")}, function=printed_tail,
+                    parameters=dict(size=size))  # fmt: skip
+    yield Trial(family="representers", function=two_representers, parameters=dict(t=10.0))
+    for b in (0.01, 2.0):
+        yield Trial(family="one letter", at={"b": b}, function=one_letter, parameters=dict(b=b))

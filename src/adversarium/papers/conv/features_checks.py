@@ -63,6 +63,25 @@ checks: dict[str, Check] = {
                 "its order, √M sup|ĥ − h| over M": bounded(
                     "scaled", "M", where("circle", h="any"), 0.05
                 ),
+                "the proof's contraction, w_i = τe, τ = 0.01: left over right > 1": level(
+                    last("left/right", where("contraction", **{"1/τ": 100})), 1.0
+                ),
+                "the proof's tail with ξ, as printed: P over it > 1 at |h|_RF = 1000": level(
+                    last("printed", where("tail", **{"|h|_RF": 1000})), 1.0
+                ),
+                "with ξ²: P over it ≤ 1": each(
+                    where("tail"), lambda run: level(last("with ξ²", run), high=1.0)
+                ),
+                "|h|_RF is one of the representer: two of one h, quotient > 1": every(
+                    identity(last("h", where("representers")), 1e-10),
+                    level(last("|h|_RF", where("representers")), 1.0),
+                ),
+                "C = C2 alone, b = 0.01: the bound is passed": level(
+                    last("C2 alone", where("one letter", b=0.01)), 1.0
+                ),
+                "C = max(C1, C2): it is not": each(
+                    where("one letter"), lambda run: level(last("both", run), high=1.0)
+                ),
                 "d = 5 and 20, on random points, told": setting(
                     "frequency",
                     *(last("quotient", where("spheres", d=d, M=512)) for d in (5, 20)),
@@ -89,6 +108,24 @@ checks: dict[str, Check] = {
                 "as printed, without a_r in the move, m = R⁴/ε²: L_* > 0.3 in every start": each(
                     where("networks", **{"mε²/R⁴": 1.0}),
                     lambda run: level(last("printed", run), 0.3),
+                ),
+                "the network misses its features by at most C2|g|²_RF/(2√m)": each(
+                    where("errors"), lambda run: at_most(last("linearisation/bound", run), 1.0)
+                ),
+                "ε̄ = 1/(3 Lip), as printed: L_* > ε at ε = 0.02": level(
+                    last("L_*/ε", where("coarse fit", **{"1/ε": 50})), 1.0
+                ),
+                "R = |g|_RF/2, as printed: a network of the proof is farther away": level(
+                    last("distance/(|g|_RF/2)", where("wide cap", d=32)), 1.0
+                ),
+                "m = R⁴/ε², R = |g|_RF, one cap of R^2048: the proof's network has L_* > ε": level(
+                    last("R⁴/ε²", where("wide cap", d=2048)), 1.0
+                ),
+                "the same at d = 6500: no W of B(R) has L_* ≤ ε": level(
+                    last("least L_*/ε", where("all weights")), 1.0
+                ),
+                "m = R²(R² + d)/ε²: L_*/ε does not grow with d, as far as an attack sees": bounded(
+                    "R²(R² + d)/ε²", "d", where("wide cap"), 0.1
                 ),
                 "smaller widths: starts that serve, told": setting(
                     "existence",

@@ -14,6 +14,7 @@ from adversarium.plans import (
     existence,
     identity,
     last,
+    level,
     parts,
     power,
     setting,
@@ -24,6 +25,10 @@ BIASLESS = ("ReLU", "smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh"
 CLOSED = ("ReLU", "smoothed ReLU", "quadratic ReLU", "erf", "shifted")
 FROM = 9.0  # degrees from which a power is fitted
 EPSILON = 0.2
+DATA = ("even", "odd", "even, lifted", "odd, lifted")
+MISSED = {"ReLU": "odd", "smoothed ReLU": "odd", "softplus": "odd", "quadratic ReLU": "even",
+          "erf": "even", "tanh": "even"}  # fmt: skip
+FLOOR = math.sqrt(2) - 1
 
 
 def _degree(k: int) -> Reading:
@@ -70,6 +75,10 @@ def _even(k: int) -> Check:
     return each(QUADRATIC, lambda run: existence(_degree(k).on(run)))
 
 
+def _below(name: str, data: str) -> Check:
+    return each(where("trained", s=name), lambda run: level(last(data, run), high=FLOOR - 1e-6))
+
+
 checks: dict[str, Check] = {
     "conv.def5.1": setting(
         "level",
@@ -95,6 +104,13 @@ checks: dict[str, Check] = {
                     )
                     for name in BIASLESS
                 },
+                **{
+                    f"{name}: descent gets below 0.41421 on {data} data": _below(name, data)
+                    for name, data in MISSED.items()
+                },
+                "shifted: descent gets below 0.41421 on even and on odd data": every(
+                    *(_below("shifted", data) for data in DATA[:2])
+                ),
                 "shifted: all coefficients up to degree 20 are positive": each(
                     where("harmonics, shifted"), lambda run: existence(positive.on(run))
                 ),

@@ -22,7 +22,14 @@ from adversarium.papers.conv.quadratic_checks import (
     checks,
 )
 from adversarium.plans import Powers, Read, Trial, end, where
-from adversarium.trials import reaching, ridge_features, scaled_target, transferred, uniform_errors
+from adversarium.trials import (
+    least_integral,
+    reaching,
+    ridge_features,
+    scaled_target,
+    transferred,
+    uniform_errors,
+)
 
 __all__ = ["checks", "figures", "paper", "plan", "quick"]
 
@@ -49,6 +56,10 @@ def plan(
     for t in (1.0, 10.0, 100.0, 1000.0):
         yield Trial(family="scaled", at={"t": Read("size")}, function=scaled_target,
                     parameters=dict(d=2, size=t))  # fmt: skip
+    for d, steep in itertools.product(SIZES, (1.0, 0.1, 0.01, 0.001)):
+        yield Trial(family="least integral", at={"d": Read("d"), "1/c_L": round(1 / steep)},
+                    function=least_integral, parameters=dict(d=d, steep=steep),
+                    exact=True)  # fmt: skip
     wanted = [(data, small, "exact") for data in ("circle", "odd points") for small in few]
     wanted += [("circle", small, "identity") for small in few]
     wanted += [("odd arcs", small, "exact") for small in arcs]

@@ -94,6 +94,17 @@ checks: dict[str, Check] = {
                 "constants free of h, as printed: the least MΣ|c_r|² for th, over t": bounded(
                     "least MΣ|c|²", "t", where("scaled"), 0.03
                 ),
+                **{
+                    f"(25) {name}, ε/c_L = 0.1: right side over the least integral, over 1/c_L": (
+                        every(
+                            *(bounded(number, "1/c_L", where("least integral", d=d), 0.03)
+                              for d in SIZES)
+                        )
+                    )
+                    for name, number in (
+                        ("as printed", "printed"), ("with c_L^(d − 1)", "power d − 1"),
+                    )
+                },
                 "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": setting(
                     "exponent", *(last("MΣ|c|²/|h|²", where("uniform", d=d, M=8192)) for d in SIZES)
                 ),

@@ -40,7 +40,9 @@ paper = dict(seeds=20, widths=(16, 64, 256, 1024, 4096), sizes=(256, 512, 1024, 
 
 def plan(widths, sizes, alpha, runs, climbs):
     def trial(family, function, at, **parameters):
-        return Trial(family=family, at=at, function=function, parameters=parameters)
+        version = 2 if function is regret_of_descent else 1
+        return Trial(family=family, at=at, function=function, parameters=parameters,
+                     version=version)  # fmt: skip
 
     for (name, s), m in itertools.product(SMOOTH.items(), widths):
         at = {"s": name, "m": Read("m")}

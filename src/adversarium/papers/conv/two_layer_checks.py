@@ -138,6 +138,14 @@ checks: dict[str, Check] = {
                 "as printed, against W_*, an attack that keeps f at a level": bounded(
                     "printed", "1/α", where("level kept"), 0.05
                 ),
+                "eq. (16) at every step of the same descents": every(
+                    *(_descents(f"(16), {name}") for name in ("best", "ascent", "random"))
+                ),
+                "the step with the least room, against the best W found, told": setting(
+                    "inequality",
+                    *(last(name, where("descents", A="exact", m=1024, α=0.1))
+                      for name in ("best", "t of best", "(16), best")),
+                ),
                 "as printed, on the side of ascent: what O(α) must make up over α, told": setting(
                     "inequality",
                     *(last("printed, ascent", where("descents", A="exact", m=1024, α=alpha))

@@ -8,7 +8,7 @@ import numpy as np
 
 from adversarium.plans.evidence import Evidence, Rows
 from adversarium.plans.figures import Course, Curves, Profile
-from adversarium.report.figures.numbers import Drawing, lines_of, symbols
+from adversarium.report.figures.numbers import Drawing, lines_of, located, symbols
 from adversarium.report.figures.style import (
     COLOURS,
     DASHES,
@@ -121,6 +121,8 @@ def course(figure: Course, run: Rows) -> Drawing:
 
 def profile(figure: Profile, runs: list[Rows]) -> Drawing:
     """Last values along their axis, one panel a run."""
+    if figure.by:
+        return _by_number(figure, runs)
     picture, axes, across = _panels(len(runs))
     lines, names = [], {}
     for axis, run in zip(axes, runs, strict=True):
@@ -132,8 +134,14 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
             values = np.where(values > 1e-12, values, np.nan) if figure.log_y else values
             low, high, means[probe] = values.min(0), values.max(0), values.mean(0)
             name = names[probe] = figure.names.get(probe) or told.get(probe, probe)
-            axis.plot(x, means[probe], marker="o", markersize=3, label=typeset(name), **_style(i))
-            axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.15, linewidth=0)
+            if figure.stack:
+                below = sum(list(means.values())[:-1], start=np.zeros(len(x)))
+                axis.fill_between(x, below, below + means[probe], color=COLOURS[i % 7], alpha=0.75,
+                                  linewidth=0, label=typeset(name))  # fmt: skip
+            else:
+                axis.plot(x, means[probe], marker="o", markersize=3, label=typeset(name),
+                          **_style(i))  # fmt: skip
+                axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.15, linewidth=0)
             lines += [(run.label, probe, *v) for v in zip(x, means[probe], low, high, strict=True)]
         if figure.between is not None:
             a, b = figure.between
@@ -156,6 +164,35 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
     legend_below(picture, axes[-1])
     headed(picture, figure.title)
     return Drawing(picture, ("run", "probe", "x", "mean", "lowest", "highest"), lines)
+
+
+def _by_number(figure: Profile, runs: list[Rows]) -> Drawing:
+    """Last values along their axis, one panel a number, one line a place of `by`."""
+    across = len(figure.y)
+    picture, axes = canvas((1.2 + 3.9 * across, 4.4), 1, across)
+    written = []
+    for axis, probe in zip(axes.flat, figure.y, strict=True):
+        for i, run in enumerate(runs):
+            series, text = run[probe], located(run, figure.by)
+            (x,) = series.axes.values()
+            values = series.last()
+            values = np.where(values > 1e-12, values, np.nan) if figure.log_y else values
+            low, high, mean = values.min(0), values.max(0), values.mean(0)
+            axis.plot(x, mean, label=typeset(text), **_style(i))
+            axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.12, linewidth=0)
+            written += [(probe, text, *v) for v in zip(x, mean, low, high, strict=True)]
+        if figure.log_x:
+            axis.set_xscale("log")
+            log_ticks(axis.xaxis)
+        if figure.log_y:
+            axis.set_yscale("log")
+        high_up = marks(axis, figure.lines, figure.levels)
+        axis.set_xlabel(typeset(figure.x_label))
+        titled(axis, typeset(figure.names.get(probe, probe)), high_up)
+    axes.flat[0].set_ylabel(typeset(figure.y_label or "value"))
+    legend_below(picture, axes.flat[0])
+    headed(picture, figure.title)
+    return Drawing(picture, ("probe", "run", "x", "mean", "lowest", "highest"), written)
 
 
 def _together(names: Iterable[str], most: int = 3) -> str:

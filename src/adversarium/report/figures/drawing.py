@@ -10,6 +10,7 @@ from adversarium.plans.figures import (
     Course,
     Curves,
     Figure,
+    Heat,
     Lines,
     Phase,
     Powers,
@@ -20,7 +21,7 @@ from adversarium.report.figures.curves import course, curves, profile
 from adversarium.report.figures.fits import contours, phase, powers
 from adversarium.report.figures.numbers import Drawing
 from adversarium.report.figures.style import file_name, styled
-from adversarium.report.figures.summaries import bars, lines, table
+from adversarium.report.figures.summaries import bars, heat, lines, table
 
 
 def shown(figure: Figure, rows: Evidence) -> list[Rows]:
@@ -61,6 +62,8 @@ def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Dr
             return powers(figure, rows)
         case Lines():
             return lines(figure, present)
+        case Heat():
+            return heat(figure, present)
 
 
 def _beside(present: list[Rows], rows: Evidence, under: Evidence | None) -> dict[str, Rows]:

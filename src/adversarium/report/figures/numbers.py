@@ -64,3 +64,9 @@ def mean_and_interval(values: np.ndarray, points: int = 0) -> tuple[float, float
     """The mean over seeds, and its 99 % interval (of a share of so many points a seed)."""
     low, high = interval(values, points)
     return float(values.mean()), low, high
+
+
+def located(run: Rows, by: tuple[str, ...]) -> str:
+    """A run's place: words alone, numbers with their letters."""
+    places = {name: run.task.coordinates[name] for name in by}
+    return ", ".join(v if isinstance(v, str) else f"{k} = {v:g}" for k, v in places.items())

@@ -3,8 +3,14 @@
 import numpy as np
 
 from adversarium.plans.evidence import Rows
-from adversarium.plans.figures import Bars, Lines, Table
-from adversarium.report.figures.numbers import Drawing, lines_of, mean_and_interval, symbols
+from adversarium.plans.figures import Bars, Heat, Lines, Table
+from adversarium.report.figures.numbers import (
+    Drawing,
+    lines_of,
+    located,
+    mean_and_interval,
+    symbols,
+)
 from adversarium.report.figures.style import (
     COLOURS,
     DASHES,
@@ -52,7 +58,7 @@ def lines(figure: Lines, runs: list[Rows]) -> Drawing:
     picture, axes = canvas((1.4 + 4.2 * across, 4.2), 1, across, sharey=True)
     kinds: dict[str, list[Rows]] = {}
     for run in sorted(runs, key=lambda run: float(run.task.coordinates[figure.x])):
-        kinds.setdefault(_kind(run, figure.by), []).append(run)
+        kinds.setdefault(located(run, figure.by), []).append(run)
     written = []
     for axis, number in zip(axes.flat, figure.numbers, strict=True):
         for i, (text, own) in enumerate(kinds.items()):
@@ -85,10 +91,46 @@ def lines(figure: Lines, runs: list[Rows]) -> Drawing:
     )
 
 
-def _kind(run: Rows, by: tuple[str, ...]) -> str:
-    """A run's place: words alone, numbers with their letters."""
-    places = {name: run.task.coordinates[name] for name in by}
-    return ", ".join(v if isinstance(v, str) else f"{k} = {v:g}" for k, v in places.items())
+def heat(figure: Heat, runs: list[Rows]) -> Drawing:
+    """A matrix of means with coloured cells, one panel a place of `by`."""
+    from matplotlib.colors import LogNorm
+
+    panels: dict[str, dict[str, Rows]] = {}
+    for run in runs:
+        panels.setdefault(located(run, figure.by), {})[located(run, figure.rows)] = run
+    tall = max(map(len, panels.values()))
+    wide = 1.6 + 0.75 * len(figure.numbers)
+    picture, axes = canvas((wide * len(panels) + 1.6, 0.42 * tall + 2.6), 1, len(panels),
+                           sharey=True)  # fmt: skip
+    told = {(panel, row, number.name): mean_and_interval(number.of(run), 0)
+            for panel, own in panels.items() for row, run in own.items()
+            for number in figure.numbers}  # fmt: skip
+    top = max(mean for mean, _, _ in told.values())
+    scale, names = (
+        LogNorm(figure.floor, max(top, 2 * figure.floor)),
+        [n.name for n in figure.numbers],
+    )
+    for axis, (panel, own) in zip(axes.flat, panels.items(), strict=True):
+        cells = np.array([[told[panel, row, name][0] for name in names] for row in own])
+        shown = axis.imshow(cells.clip(figure.floor), norm=scale, cmap="cividis", aspect="auto")
+        for (i, j), value in np.ndenumerate(cells):
+            dark = scale(max(value, figure.floor)) < 0.6
+            axis.text(j, i, _cell(value, figure.floor), ha="center", va="center", fontsize=7.5,
+                      color="white" if dark else "black")  # fmt: skip
+        axis.set_xticks(range(len(names)), [typeset(n) for n in names], rotation=40, ha="right")
+        axis.set_yticks(range(len(own)), [typeset(row) for row in own])
+        axis.grid(visible=False)
+        axis.set_xlabel(typeset(figure.x_label))
+        titled(axis, panel, 0)
+    axes.flat[0].set_ylabel(typeset(figure.y_label))
+    picture.colorbar(shown, ax=axes, label=typeset(figure.value_label), shrink=0.8)
+    headed(picture, figure.title)
+    written = [(*key, *numbers) for key, numbers in told.items()]
+    return Drawing(picture, ("panel", "row", "column", "mean", "low", "high"), written)
+
+
+def _cell(value: float, floor: float) -> str:
+    return f"<{plain_number(floor)}" if value < floor else f"{value:.2g}"
 
 
 def table(figure: Table, runs: list[Rows]) -> Drawing:

@@ -9,7 +9,7 @@ from typing import Any
 from adversarium.plans.catalogue import load
 from adversarium.plans.evidence import Evidence, Need, Rows
 from adversarium.plans.experiment import Experiment
-from adversarium.plans.figures import Course, Curves, Figure, Lines, Powers, Profile, Table
+from adversarium.plans.figures import Course, Curves, Figure, Heat, Lines, Powers, Profile, Table
 from adversarium.plans.shares import clipped, shares
 from adversarium.report.figures import draw, mean_and_interval, shown, table_columns, table_value
 from adversarium.report.figures.style import file_name
@@ -103,7 +103,7 @@ class Shown:
             title = f"<h3>{typeset(self.figure.title or self.figure.name)}</h3>"
             return f"<figure>{title}{self._table()}{caption}</figure>"
         alt = escape(plain(f"{self.figure.title}. {self.figure.caption}"))
-        several = isinstance(self.figure, (Course, Lines, Powers)) or (
+        several = isinstance(self.figure, (Course, Heat, Lines, Powers)) or (
             isinstance(self.figure, (Curves, Profile)) and len(self.runs) > 1
         )
         picture = f'<img src="{up}{self.stem}.svg" alt="{alt}"/>'
