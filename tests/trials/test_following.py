@@ -58,9 +58,10 @@ def test_a_step_that_goes_farther_than_it_says_is_noticed(course):
     assert told.one_step.value.item() > 0
 
 
-def test_a_value_that_is_no_number_is_the_largest():
+def test_a_value_that_is_no_number_is_the_largest_and_stays():
     regret = Regret(1.0, 0.1, torch.zeros(2, 1).double(), [torch.ones(2, 1).double()], [0.0])
     regret.see(math.nan, torch.ones(2, 1).double(), torch.zeros(2, 1).double())
+    regret.see(0.0, torch.ones(2, 1).double(), torch.zeros(2, 1).double())
     assert regret.one_step.value.isnan().all()
 
 

@@ -46,22 +46,20 @@ class CapPGD:
         return 2 * math.asin(self.radius / 2)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
-        x, best = batch.x, None
+        x, way = batch.x, torch.zeros_like(batch.x)
         off = float((x.norm(dim=-1) - 1).abs().max())
         if off > 1e-6:
             raise ValueError(f"CapPGD needs points of the unit sphere, got one {off:.2g} off it.")
-        way = torch.zeros_like(x)
-        step = 2.5 * self.angle / self.steps
+        best = Best(x, loss(x).detach())
         for start in range(self.starts):
             if start > 0:
                 way = -way if start % 2 == 0 else self._drawn(x, rng)
             z = self._within(x, x + way)
             for _ in range(self.steps):
                 values, g = climb(loss, z)
-                best = Best(z, values) if best is None else best.offer(z, values)
-                z = self._within(x, z + step * unit(g - _along(g, z)))
-            best = best.offer(z, loss(z).detach()) if best is not None else None
-        assert best is not None
+                best = best.offer(z, values)
+                z = self._within(x, z + 2.5 * self.angle / self.steps * unit(g - _along(g, z)))
+            best = best.offer(z, loss(z).detach())
         return best.x
 
     def _drawn(self, x: Tensor, rng: Streams) -> Tensor:

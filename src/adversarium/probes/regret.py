@@ -107,7 +107,7 @@ class WorstRegret:
         if memory is not None:
             bound, worst, step = memory
             excess = square - bound
-            worse = ~(excess <= worst)
+            worse = ~(excess <= worst) & ~worst.isnan()
             worst = torch.where(worse, excess, worst)
             step = torch.where(worse, float(state.t), step)
         eta, network = scene.setting.rule.eta, scene.network

@@ -23,8 +23,8 @@ class Largest:
         self.step = torch.full((places,), math.nan, dtype=torch.float64)
 
     def see(self, values: Tensor, t: int) -> None:
-        """One more step; what is not a number counts as the largest."""
-        larger = ~(values <= self.value)
+        """One more step; what is not a number is the largest, and stays."""
+        larger = ~(values <= self.value) & ~self.value.isnan()
         self.value = torch.where(larger, values, self.value)
         self.step = torch.where(larger, float(t), self.step)
 

@@ -1,4 +1,4 @@
-"""Where the print of CONV slips: small data on which a displayed line is false as it stands."""
+"""Where the print of CONV slips: small data on which a step of a proof is false as it stands."""
 
 import math
 from typing import Any

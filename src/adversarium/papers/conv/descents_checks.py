@@ -163,12 +163,12 @@ checks: dict[str, Check] = {
                 "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
                 "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),
                 **{
-                    f"eq. ({k}) at every step, against the certified optimum's weights": every(
+                    f"eq. ({k}) at every step, against the certified upper end's W": every(
                         *(_kept(k, family) for family in DESCENTS)
                     )
                     for k in (16, 17)
                 },
-                "the step with the least room in (16) and (17), exact attack, told": setting(
+                "the step with the least room in (16) and (17), from t = 0, told": setting(
                     "inequality",
                     *(reading.on(where("circle", A="exact", m=m, α=0.1))
                       for m in (1024, 16384) for k in (16, 17) for reading in (_most(k), _step(k))),
@@ -228,7 +228,7 @@ checks: dict[str, Check] = {
                 for k, v in _ratio(m, radius).items()
             }
             | {
-                f"nine attacks, m = 1024, radius 0.2: exact loss after {rule} above {other}": (
+                f"m = 1024, radius 0.2: exact loss after {rule} above {other}": (
                     ordering(
                         last("under exact", where("matrix", A=rule)),
                         than=last("under exact", where("matrix", A=other)),

@@ -96,7 +96,7 @@ checks = {
                         at_most(last("slack_mismatch", run), TOLERANCE),
                     ),
                 ),
-                "three slacks at every step, against the certified optimum's weights": each(
+                "three slacks at every step, against the certified upper end's W": each(
                     BEST,
                     lambda run: every(
                         *(at_most(_minus(last(f"least {name}", run)), TOLERANCE) for name in LEAST)
@@ -135,8 +135,8 @@ figures = (
         stack=True,
         x_label="step t",
         y_label="right less left side, over 2α",
-        caption="Four arcs of a circle, m = 1024, against the certified optimum's weights of B(3). "
-        "Means over seeds, stacked: the sum is the room in eq. (16).",
+        caption="Four arcs of a circle, m = 1024, against the weights of the certified upper end "
+        "in B(3). Means over seeds, stacked: the sum is the room in eq. (16).",
     ),
     Curves(
         name="losses",

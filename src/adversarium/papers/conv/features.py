@@ -6,7 +6,7 @@ Reading: density cannot be tested, the identities behind it can, by quadrature. 
 circle are certified by a grid and a slope, in more dimensions told. The shortest robust interpolant
 is a quadratic programme with its dual bound; the network that is built of it has the sign a_r,
 which the print lacks, and R = |g|.
-Cost: quick 3 s (one core); paper 6 min (2 cores).
+Cost: quick 6 s (one core); paper 12 min (2 cores).
 """
 
 import itertools

@@ -5,7 +5,7 @@ the quadratic ReLU contains all smooth even functions, and training it reaches a
 Reading: K = r·κ(r) in closed form against integrals; a half of K that is a polynomial leaves out
 what no width can bring back. Assumption C.1 is read three ways: word for word (one label only), for
 the same x (antipodes with equal labels allowed), and as its footnote (no x_i = ±x_j, i ≠ j).
-Cost: quick 14 s (one core).
+Cost: quick 14 s (one core); paper 3 min on 16 cores.
 """
 
 import itertools

@@ -95,7 +95,7 @@ checks: dict[str, Check] = {
                     "least MΣ|c|²", "t", where("scaled"), 0.03
                 ),
                 **{
-                    f"(25) {name}, ε/c_L = 0.1: right side over the least integral, over 1/c_L": (
+                    f"(25) {name}, at each d: right side over the least integral, in 1/c_L": (
                         every(
                             *(bounded(number, "1/c_L", where("least integral", d=d), 0.03)
                               for d in SIZES)
