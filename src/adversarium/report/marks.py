@@ -82,10 +82,9 @@ def page(text: str, tag: str, entries: Iterable[Entry]) -> str:
 
 
 def main(folder: Path) -> None:
-    """Renews the pages of all papers in a folder."""
+    """Renews the pages of all papers in a folder: those whose names begin with a paper's tag."""
     for tag in papers():
-        path = folder / f"{tag}.md"
-        if path.is_file():
+        for path in folder.glob(f"{tag}*.md"):
             text = path.read_text(encoding="utf-8")
             path.write_text(page(text, tag, committed()), encoding="utf-8")
 

@@ -126,7 +126,8 @@ figures = (
         log_x=True,
         caption="n + d parameters. Up to n = 8, in some seeds at n = 10, one p of the pool has "
         "every window: the class shatters the ⌊n/2⌋d points for every d; from n = 14 on large d "
-        "exclude it. Mean over seeds, band: smallest to largest.",
+        "exclude it; where found alone falls, the pool is too small. Mean over seeds, band: "
+        "smallest to largest.",
     ),
     Profile(
         name="limits",

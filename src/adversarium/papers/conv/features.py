@@ -49,8 +49,10 @@ paper = dict(seeds=20)
 def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), eps=EPS, rooms=ROOMS,
          wide=WIDE, fits=FITS, radii=REACH, sharp=(1.0, 2.0, 4.0, 8.0, 16.0),
     caps=(8, 32, 128, 512, 2048)):  # fmt: skip
+    if wrong := [kind for kind in kinds if kind not in KINDS]:
+        raise ValueError(f"kinds needs kinds of {', '.join(KINDS)}, got {wrong[0]!r}.")
     if wrong := [e for e in fits if e >= 1]:
-        raise ValueError(f"fits needs fits below 1, the size of a label, got {wrong[0]:g}.")
+        raise ValueError(f"fits needs numbers below 1, the size of a label, got {wrong[0]:g}.")
     if wrong := [radius for radius in radii if radius > LARGEST["shifted"]]:
         raise ValueError(
             f"radii needs radii of at most {LARGEST['shifted']}, since arcs of different labels "

@@ -47,10 +47,10 @@ figures = (
         title="Theorem 5.2: how far the network misses its features, over whole arcs",
         number=end("linearisation"),
         sweeps={"m": where("errors")},
-        claimed={"m": -0.5},
+        claimed={},
         y_label="sup |f − ĝ|",
-        caption="The bound falls like m^(−½); the error like 1/m, since the signs a_r cancel its "
-        "leading part.",
+        caption="The bound, 200 times larger or more, falls like m^(−½); the error like 1/m, "
+        "since the signs a_r cancel its leading part.",
     ),
     Lines(
         name="built",
