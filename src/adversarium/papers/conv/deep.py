@@ -11,9 +11,9 @@ Cost: quick 28 s (one core); paper 3 min on 16 cores.
 
 import itertools
 
-from adversarium.attacks import FiniteAttack
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.deep_checks import ATTACKS, DEPTHS, LOGISTIC, SETS, SIZES, checks
+from adversarium.papers.conv.rules import refuse_unknown
 from adversarium.plans import Lines, Powers, Read, Trial, end, where
 from adversarium.trials import converging, depth_times, hidden_converging, printed_sign, proof_steps
 
@@ -28,8 +28,7 @@ def plan(
     sizes=SIZES, attacks=ATTACKS, sets=tuple(SETS), depths=DEPTHS, layers=(1, 2, 4, 8, 16),
     widths=(64, 128, 256, 512, 1024), logistic=LOGISTIC,
 ):  # fmt: skip
-    for rule in set(attacks) - {"identity"}:
-        FiniteAttack(rule=rule)  # refuses what it does not know
+    refuse_unknown(attacks)
 
     def hidden(family, at, **parameters):
         return Trial(family=family, at=at, function=hidden_converging, parameters=parameters,

@@ -11,7 +11,6 @@ Cost: quick 25 s (one core); paper at most 12 min on 16 cores.
 
 import itertools
 
-from adversarium.attacks import FiniteAttack
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.papers.conv.descents_checks import (
     ATTACKS,
@@ -25,6 +24,7 @@ from adversarium.papers.conv.descents_checks import (
     checks,
 )
 from adversarium.papers.conv.descents_figures import figures
+from adversarium.papers.conv.rules import refuse_unknown
 from adversarium.plans import Read, Trial
 from adversarium.trials import (
     converging,
@@ -66,8 +66,7 @@ def plan(
         return Trial(family=family, at=at, function=function, parameters=parameters,
                      version=VERSIONS.get(function, 1))  # fmt: skip
 
-    for rule in {*attacks, *rules, *against, *met} - {"identity"}:
-        FiniteAttack(rule=rule)  # refuses what it does not know
+    refuse_unknown({*attacks, *rules, *against, *met})
     s = SMOOTHED
     sizes = [*itertools.product(widths, alphas), *((m, 0.1) for m in widest)]
     for rule, (m, alpha) in itertools.product(attacks, sizes):

@@ -11,6 +11,7 @@ import math
 from adversarium.attacks import FiniteAttack
 from adversarium.data import SpherePoints
 from adversarium.networks import SmoothedReLU, TwoLayer
+from adversarium.papers.conv.rules import refuse_unknown
 from adversarium.plans import (
     Bars,
     Curves,
@@ -45,8 +46,7 @@ paper = dict(m=(64, 256, 1024), rules=RULES, seeds=20)
 
 def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2, along=SLACKS, best=(1.0, 3.0)):
     activation = SmoothedReLU(b=b)
-    for rule in set(along) - {"identity"}:
-        FiniteAttack(rule=rule)  # refuses what it does not know
+    refuse_unknown(along)
     for width in m:
         for rule in (*rules, "identity"):
             yield Run(

@@ -10,9 +10,9 @@ Cost: quick 6 s (one core); paper 4 min on 16 cores.
 import itertools
 from typing import Any
 
-from adversarium.attacks import FiniteAttack
 from adversarium.networks import SmoothedReLU
 from adversarium.papers.conv.paths_checks import DEPTHS, RADII, SHARES, checks
+from adversarium.papers.conv.rules import refuse_unknown
 from adversarium.plans import Lines, Profile, Read, Trial, end, where
 from adversarium.trials import deep_paths, free_and_projected, held_deep_descent, held_descent
 
@@ -31,8 +31,7 @@ def plan(
     depths=DEPTHS, rules=("identity", "fgsm"), steps=400,
 ):  # fmt: skip
     at: dict[str, Any]
-    for rule in set(rules) - {"identity"}:
-        FiniteAttack(rule=rule)  # refuses what it does not know
+    refuse_unknown(rules)
 
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters)

@@ -151,14 +151,7 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
         for text, points in figure.steps.items():
             axis.step(*zip(*points, strict=True), where="post", color="black", linewidth=1,
                       label=text)  # fmt: skip
-        if figure.log_x:
-            axis.set_xscale("log")
-            log_ticks(axis.xaxis)
-        if figure.log_y:
-            axis.set_yscale("log")
-        high_up = marks(axis, figure.lines, figure.levels)
-        axis.set_xlabel(typeset(figure.x_label))
-        titled(axis, run.label, high_up)
+        titled(axis, run.label, _scaled(axis, figure))
     for axis in axes[::across]:
         axis.set_ylabel(typeset(figure.y_label or _together(names.values()) or "value"))
     legend_below(picture, axes[-1])
@@ -181,18 +174,22 @@ def _by_number(figure: Profile, runs: list[Rows]) -> Drawing:
             axis.plot(x, mean, label=typeset(text), **_style(i))
             axis.fill_between(x, low, high, color=COLOURS[i % 7], alpha=0.12, linewidth=0)
             written += [(probe, text, *v) for v in zip(x, mean, low, high, strict=True)]
-        if figure.log_x:
-            axis.set_xscale("log")
-            log_ticks(axis.xaxis)
-        if figure.log_y:
-            axis.set_yscale("log")
-        high_up = marks(axis, figure.lines, figure.levels)
-        axis.set_xlabel(typeset(figure.x_label))
-        titled(axis, typeset(figure.names.get(probe, probe)), high_up)
+        titled(axis, typeset(figure.names.get(probe, probe)), _scaled(axis, figure))
     axes.flat[0].set_ylabel(typeset(figure.y_label or "value"))
     legend_below(picture, axes.flat[0])
     headed(picture, figure.title)
     return Drawing(picture, ("probe", "run", "x", "mean", "lowest", "highest"), written)
+
+
+def _scaled(axis: Any, figure: Profile) -> int:
+    """The scales, marks and x label of a panel; how many lines the marks take above it."""
+    if figure.log_x:
+        axis.set_xscale("log")
+        log_ticks(axis.xaxis)
+    if figure.log_y:
+        axis.set_yscale("log")
+    axis.set_xlabel(typeset(figure.x_label))
+    return marks(axis, figure.lines, figure.levels)
 
 
 def _together(names: Iterable[str], most: int = 3) -> str:
