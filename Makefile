@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STORE := adversarium.sqlite
-SHAPED := $(addprefix tests/,attacks constructions data networks probes training trials) src
+SHAPED := $(addprefix tests/,attacks constructions data measure networks training) $(wildcard tests/papers/*/) src
 SHAPES := adversarium,beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))
 
 .PHONY: verify test ledger bench faults docs clean
@@ -24,9 +24,9 @@ test: .venv/installed
 	$(BIN)/python -m pytest "--jaxtyping-packages=$(SHAPES)" $(SHAPED)  # every shape checked
 
 ledger: .venv/installed
-	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/ledger.json
-	$(BIN)/python -m adversarium.report.readme README.md
-	$(BIN)/python -m adversarium.report.marks docs
+	$(BIN)/adversarium verify --preset quick --store $(STORE) --write src/adversarium/papers/ledger.json
+	$(BIN)/python -m adversarium.report.readme README.md $(STORE)
+	$(BIN)/python -m adversarium.report.marks docs $(STORE)
 
 faults: .venv/installed
 	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/report tests/test_docs.py tests/test_wheel.py

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.plans.run import Run
 from adversarium.runs.jobs import resolve
 from adversarium.training import ENGINES, train

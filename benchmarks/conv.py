@@ -13,8 +13,10 @@ from concurrent.futures import ProcessPoolExecutor
 import torch
 
 from adversarium.networks import SmoothedReLU
+from adversarium.papers.conv.theory.convergence import converging
+from adversarium.papers.conv.theory.features import built_networks
+from adversarium.papers.conv.theory.kinks import kink_suprema
 from adversarium.rng import normal, stream
-from adversarium.trials import built_networks, converging, kink_suprema
 
 RULES = ("pgd", "exact", "anti", "worst_of", "fgsm", "identity", "random", "cycle", "switch")
 SMOOTHED = SmoothedReLU(b=2.0)

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from adversarium.plans.catalogue import load
+from adversarium.measure.scene import Scene
+from adversarium.plans.loading import load
 from adversarium.plans.run import Run, filtered
-from adversarium.probes.scene import Scene
 from adversarium.runs.compute import compute, rows_of
 from adversarium.runs.jobs import Unit, resolve
 from adversarium.training import train

@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.runs.audit import Ask, run_missing
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, Recipe, resolve

@@ -10,7 +10,7 @@ import torch
 from adversarium.attacks import GTA
 from adversarium.data import PatchData
 from adversarium.networks import CubicCNN
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.plans.run import Run
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Unit, resolve

@@ -16,11 +16,11 @@ from typing import TypeVar
 import numpy as np
 
 from adversarium.data import Clusters
+from adversarium.measure.errors import Error
 from adversarium.networks import TwoLayer
 from adversarium.plans import Evidence, Rows, Run, last, level, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.intervals import interval
-from adversarium.probes import Error
 from adversarium.runs.audit import judged
 from adversarium.runs.blocks import Block, Kept
 from adversarium.runs.jobs import Job, probe_id, resolve

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.plans.run import Run
 from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute

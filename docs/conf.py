@@ -3,19 +3,22 @@
 import inspect
 import json
 import re
+import sys
 from dataclasses import is_dataclass
 from importlib.metadata import version as installed
+from pathlib import Path
 from typing import Any
 
-from adversarium.probes.measuring import Measured
 from adversarium.report.mathematics import plain
+
+sys.path.append(str(Path(__file__).parent))  # command_table.py
 
 project = "adversarium"
 author = "the adversarium authors"
 copyright = "the adversarium authors"
 version = release = installed("adversarium")
 
-extensions = ["sphinx.ext.autodoc", "myst_parser", "cyclopts.sphinx_ext"]
+extensions = ["sphinx.ext.autodoc", "myst_parser", "cyclopts.ext.sphinx"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".ipynb": "markdown"}
 exclude_patterns = ["findings"]
 default_role = "code"
@@ -36,7 +39,7 @@ _FIELD = re.compile(r"^    (\w+): [^#\n]*?  # (.+)$", re.MULTILINE)
 
 
 def notebook_as_page(app: Any, name: str, content: list[str]) -> None:
-    """A notebook becomes Markdown: its cells, and under each what it showed."""
+    """Turn a notebook into Markdown: its cells, each followed by its output."""
     if app.env.doc2path(name).suffix == ".ipynb":
         cells = json.loads(content[0])["cells"]
         content[0] = "\n\n".join(block for cell in cells for block in _blocks(cell))
@@ -46,10 +49,11 @@ def _blocks(cell: dict[str, Any]) -> list[str]:
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [source]
-    return [f"```python\n{source}\n```", *map(_shown, cell["outputs"])]
+    return [f"```python\n{source}\n```", *map(_output, cell["outputs"])]
 
 
-def _shown(output: dict[str, Any]) -> str:
+def _output(output: dict[str, Any]) -> str:
+    """One output of a cell as Markdown."""
     data = output.get("data", {})
     if "image/png" in data:
         return f"![](data:image/png;base64,{''.join(data['image/png'].split())})"
@@ -58,15 +62,18 @@ def _shown(output: dict[str, Any]) -> str:
     return "```text\n{}\n```".format("".join(output.get("text") or data["text/plain"]).rstrip())
 
 
-def told(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """A docstring is plain text; beside it stand the comments of a dataclass's fields and the
-    symbols of a probe's numbers."""
+def add_fields_and_symbols(
+    app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """Typeset a docstring; append the comments of a dataclass's fields and the symbols of a
+    probe's numbers."""
     lines[:] = _typeset("\n".join(lines)).splitlines()
     if inspect.isclass(thing) and is_dataclass(thing):
         fields = _FIELD.findall(inspect.getsource(thing))
         lines += ["", *(f":param {field}: {_escaped(comment)}" for field, comment in fields)]
-    if isinstance(thing, Measured):
-        symbols = [(m.name, plain(m.symbol)) for m in thing.measures if m.symbol]
+    if inspect.isfunction(thing):
+        measures = getattr(thing, "measures", ())
+        symbols = [(m.name, plain(m.symbol)) for m in measures if m.symbol]
         lines += ["", *(f"| ``{field}``: {_escaped(symbol)}" for field, symbol in symbols)]
 
 
@@ -75,8 +82,8 @@ def _typeset(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """An example and an indented block as they are, lines of the form `name: what it is` one by
-    one, everything else as running text."""
+    """Leave examples and indented blocks unchanged; put `name: description` lines on lines of
+    their own; escape everything else as running text."""
     if text.startswith(">>>"):
         return text
     if text.startswith(" "):
@@ -96,6 +103,6 @@ def _escaped(text: str) -> str:
 
 
 def setup(app: Any) -> None:
-    """The two hooks above."""
+    """Connect the two hooks above."""
     app.connect("source-read", notebook_as_page)
-    app.connect("autodoc-process-docstring", told)
+    app.connect("autodoc-process-docstring", add_fields_and_symbols)

@@ -2,13 +2,14 @@
 
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from adversarium.cli import main
 from tests.papers import toy
-from tests.program import Said
+from tests.program import SHORT, Said
 
 torch.set_num_threads(1)
 
@@ -33,3 +34,11 @@ def call(tmp_path, monkeypatch, capsys):
         yield called
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def own(tmp_path) -> Path:
+    """A user's file with a short run, in the directory of the call."""
+    path = tmp_path / "own.py"
+    path.write_text(SHORT)
+    return path

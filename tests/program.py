@@ -59,7 +59,7 @@ OWN = '''"""A small theorem: training error vanishes."""
 from adversarium.data import PatchData
 from adversarium.networks import CubicCNN
 from adversarium.plans import Curves, Run, last, level
-from adversarium.probes import risk, train_error
+from adversarium.measure import risk, train_error
 
 quick = dict(steps=200, seeds=5)
 claims = {"own.thm": dict(statement="Training error vanishes.", kind="level", source="me")}
@@ -74,6 +74,7 @@ def plan(steps, d=20):
 checks = {"own.thm": level(last("train_error"), 0, 0.0)}
 figures = (Curves(name="risk", y=("risk",), title="risk"),)
 '''
+SHORT = OWN.replace("steps=200", "steps=5")
 
 
 def called(main: Callable[[list[str]], None], words: list[str]) -> tuple[int, str, str]:
@@ -91,7 +92,7 @@ if __name__ == "__main__":
     import pytest
 
     from adversarium.cli import main
-    from adversarium.plans.catalogue import experiments
+    from adversarium.plans.papers import experiments
     from tests.report.few import few
 
     few(pytest.MonkeyPatch(), [id for id in experiments() if id.startswith(sys.argv[2])])

@@ -1,15 +1,19 @@
 """Runs from Python, with the user's own data, network and attack as plain objects."""
 
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import adversarium as av
+from adversarium.papers.rnrf.theory.features import robust_feature, robust_features
 from adversarium.plans.evidence import Rows, Series
 from adversarium.rng import normal
 from adversarium.sockets import Along
+from tests.runs.small import small
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,14 @@ def shove(loss, batch, t, rng):
 def test_own_data_network_and_attack_need_no_base_class():
     run = av.Run(
         data=TwoBlobs(3.0), network=Linear(), attack=shove, n=20, steps=50, eta=0.1,
-        probes=[av.probes.risk, av.probes.train_error, av.probes.robust_train_error],
+        probes=[av.measure.risk, av.measure.train_error, av.measure.robust_train_error],
     )  # fmt: skip
     result = av.run(run, seeds=range(3))
     assert result["risk"].shape == (3, len(run.times))
     assert (result["risk"][:, -1] < result["risk"][:, 0]).all()
     assert (result["robust_train_error"][:, -1] >= result["train_error"][:, -1]).all()
     assert set(result.refused) == {"gram", "signal_noise", "linear"}
-    other = av.run(av.Run(**{**vars(run), "data": TwoBlobs(1.0)}), seeds=range(3))
+    other = av.run(replace(run, data=TwoBlobs(1.0)), seeds=range(3))
     assert not np.array_equal(other["risk"], result["risk"])
 
 
@@ -65,7 +69,7 @@ def test_a_state_is_trained_again_and_equals_the_recorded_one(tmp_path):
     run = av.Run(
         data=av.data.TwoFeaturePatches(k=2, d=10, P=4), network=av.networks.SmoothedCNN(m=4),
         attack=av.attacks.MarginStep(radius=1.2, step=10.0), n=10, steps=20, eta=0.1,
-        probes=[av.probes.robust_feature, av.probes.robust_features],
+        probes=[robust_feature, robust_features],
     )  # fmt: skip
     result = av.run(run, seeds=(2, 5), store=tmp_path / "s.sqlite")
     W = result.state(seed=5, t=20).W
@@ -144,8 +148,8 @@ def test_a_store_keeps_what_was_run_and_another_probe_is_added_to_it(tmp_path):
         return av.Run(data=data, network=network, n=5, steps=9, eta=0.1, probes=probes)
 
     path = tmp_path / "s.sqlite"
-    first = av.run(task(av.probes.risk), seeds=range(2), store=path)
-    both = av.run(task(av.probes.risk, av.probes.train_error), seeds=range(3), store=path)
+    first = av.run(task(av.measure.risk), seeds=range(2), store=path)
+    both = av.run(task(av.measure.risk, av.measure.train_error), seeds=range(3), store=path)
     assert np.array_equal(both["risk"][:2], first["risk"]) and both["train_error"].shape[0] == 3
     assert np.isfinite(both["risk"]).all()
 
@@ -159,3 +163,50 @@ def test_what_cannot_be_run_gets_a_sentence():
         av.experiment("rnrf")
     with pytest.raises(ValueError, match="a preset is one of quick, paper"):
         av.experiment("rnrf.fig3", preset="slow")
+
+
+def test_the_public_names_and_the_version_are_visible():
+    about = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    assert set(av.__all__) <= set(dir(av))
+    assert av.__version__ == about["project"]["version"]
+    assert {"cluster", "frames", "xarray", "notebook"} <= set(
+        about["project"]["optional-dependencies"]
+    )
+
+
+@pytest.mark.parametrize("seeds", [[True], [-1], [], [3, 2**63]], ids=str)
+def test_seeds_are_whole_numbers_that_a_store_can_keep(seeds):
+    with pytest.raises(ValueError, match=r"different whole numbers >= 0 and < 2\^63"):
+        av.run(av.Trial(function=growing, parameters={"x": 2.0}), seeds=seeds)
+
+
+def test_an_unknown_device_is_refused():
+    with pytest.raises(ValueError, match="a device is cpu, cuda or cuda:N, got 'gpu'"):
+        av.run(small(), device="gpu")
+
+
+def test_a_slope_over_sizes_needs_two_results_with_the_same_seeds():
+    with pytest.raises(ValueError, match="two results or more, got 0"):
+        av.slope({}, "x", "level")
+    trials = [av.Trial(function=growing, parameters={"x": x}) for x in (1.0, 2.0)]
+    runs = {x: av.run(trial, seeds=(x, x + 1)) for x, trial in enumerate(trials, start=1)}
+    with pytest.raises(ValueError, match="seed by seed"):
+        av.slope(runs, "x", "level")
+
+
+def test_a_result_is_a_mapping_with_states_at_whole_times():
+    result = av.run(small(), seeds=range(2))
+    assert "risk" in result and len(result) == len(result.probes) == 2
+    assert list(result) == ["risk", "train_error"] == list(dict(result))
+    with pytest.raises(ValueError, match="t is a step"):
+        result.state(0, True)
+
+
+def test_rows_become_frames_and_data_sets():
+    result = av.run(small(), seeds=range(2))
+    frame = pytest.importorskip("pandas") and result.to_frame()
+    assert list(frame.columns) == ["probe", "seed", "t", "value"]
+    last = frame[(frame.probe == "risk") & (frame.seed == 1)].sort_values("t").value.to_numpy()
+    assert np.array_equal(last, result["risk"][1])
+    whole = pytest.importorskip("xarray") and result.to_xarray()
+    assert np.array_equal(whole["risk"].sel(seed=1).to_numpy(), result["risk"][1])

@@ -288,7 +288,7 @@ BAD = [
     (["run", "cgro.thm4.1", "--set", "sets=Z"], "sets are some of E, C"),
     (["run", "cgro.flatness", "--set", "dimensions=4"], "dimensions of 1, 2, 3"),
     (["run", "cgrm.modified", "--set", "mu=0.0"], "0 < mu < 1"),
-    (["verify", "cgro.variations"], "judges no claim"),
+    (["verify", "cgro.variations"], "has no claims"),
     (["sweep", "cgro.phases", "--over", "gap=log:0.05:0.2"], "log:a:b:n"),
     (["export", "rnrf.fig3", "--to", "xls"], "xls"),
     (["sweep", "rnrf.fig3"], "over"),
@@ -306,8 +306,8 @@ BAD = [
     (["run", "./badplan.py"], "line 6 raised"),
     (["verify", "./stolen.py"], "is a claim of the catalogue"),
     (["run", "./exits.py"], "raised SystemExit"),
-    (["verify", "./page"], "holds no paper"),
-    (["new", "paper", "page"], "exists already"),
+    (["verify", "./page"], "contains no paper"),
+    (["new", "paper", "page"], "already exists"),
     (["new", "paper", "My-Paper"], "small word"),
     (["nosuchcommand"], "nosuchcommand"),
 ]
@@ -406,13 +406,24 @@ def test_the_template_of_a_paper_is_a_whole_paper(call, tmp_path, monkeypatch, d
     call("new", "paper", "mine", status=2)
 
 
+THEOREM = "experiments/thm1.py"
 KIND, HOME = 'kind = "exponent"', 'experiment = "toy.thm1"'
 UNFIT = {  # what is changed in which file, and what is said
-    "no key": ("paper.toml", 'key = "TOY"', "", "paper.toml is no paper: it lacks key"),
+    "no key": (
+        "paper.toml",
+        'key = "TOY"',
+        "",
+        "paper.toml does not describe a paper: it lacks key",
+    ),
     "a number as key": ("paper.toml", 'key = "TOY"', "key = 3", "key needs str, got 3"),
     "unknown field": ("paper.toml", "[letters]", "colour = 1\n[letters]", "no field colour"),
-    "half a paper": ("paper.toml", "[letters]", "[letters", "paper.toml is no paper: "),
-    "half a catalogue": ("claims.toml", 'later"]', "later", "claims.toml is no catalogue"),
+    "half a paper": (
+        "paper.toml",
+        "[letters]",
+        "[letters",
+        "paper.toml does not describe a paper: ",
+    ),
+    "half a catalogue": ("claims.toml", 'later"]', "later", "claims.toml cannot be read"),
     "another's claim": ("claims.toml", "toy.later", "boat.later", "begins with 'toy'"),
     "unknown word": (
         "claims.toml",
@@ -422,13 +433,18 @@ UNFIT = {  # what is changed in which file, and what is said
     ),
     "lost kind": ("claims.toml", KIND, "", "claims.toml: toy.later: it lacks kind"),
     "lost title": ("claims.toml", "title", "name", "claims.toml: toy.thm1: it lacks title"),
-    "lost module": ("claims.toml", '"thm1"', '"thm9"', "thm9.py is not a file"),
+    "lost file": ("claims.toml", "toy.thm1", "toy.thm9", "thm9.py is not a file"),
     "lost experiment": ("claims.toml", HOME, HOME.replace("1", "7"), "no experiment toy.thm7"),
-    "lost check": ("thm1.py", '"toy.loss":', '"toy.lost":', "thm1.py has no check of toy.loss"),
-    "no rule": ("thm1.py", "return level(", "return str(", "raised TypeError"),
-    "raises": ("thm1.py", "from .promised import LOSS", "1 / 0", "thm1.py, line 13 raised Zero"),
+    "lost check": (THEOREM, '"toy.loss":', '"toy.lost":', "thm1.py has no check of toy.loss"),
+    "no rule": (THEOREM, "return level(", "return str(", "raised TypeError"),
+    "raises": (
+        THEOREM,
+        "from ..theory.promised import LOSS",
+        "1 / 0",
+        "thm1.py, line 13 raised Zero",
+    ),
     "plan raises": (
-        "thm1.py",
+        THEOREM,
         "    for family",
         "    1 / 0\n    for family",
         "line 19 raised Zero",

@@ -5,15 +5,16 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from adversarium.plans.catalogue import papers
+from adversarium.plans.papers import papers
 from adversarium.report.findings import findings
-from adversarium.report.readme import FIRST, MARKS, PICTURES, page, table
-from adversarium.report.readme import told as told_findings
-from adversarium.runs.ledger import committed
+from adversarium.report.readme import FIRST, MARKS, PICTURES, finding_list, page, table
+from adversarium.runs.ledger_file import committed
+from tests.full_entries import full_entries
 from tests.program import told
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -41,9 +42,7 @@ def test_the_commands_of_the_readme_run_as_printed(tmp_path):
 @pytest.mark.slow
 def test_the_python_of_the_readme_runs_as_printed(tmp_path):
     code = "\n".join(block for block in blocks("python") if not block.startswith("# mine.py"))
-    shapes = (
-        "\nassert result['robust_feature'].shape[0] == 5 and result['robust_feature'].ndim == 2"
-    )
+    shapes = "\nassert result['risk'].shape[0] == 5 and result['risk'].ndim == 2"
     done = subprocess.run(
         [sys.executable, "-c", code + shapes],
         cwd=tmp_path,
@@ -54,20 +53,33 @@ def test_the_python_of_the_readme_runs_as_printed(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("name", "made"), [("ledger", table), ("findings", told_findings)])
-def test_findings_and_table_of_the_readme_are_the_ledgers(name, made):
+def generated(name: str) -> str:
     begin, end = MARKS[name]
-    assert README.partition(begin)[2].partition(end)[0].strip() == made()
+    return README.partition(begin)[2].partition(end)[0].strip()
 
 
+def test_the_table_of_the_readme_is_the_ledgers():
+    assert generated("ledger") == table(committed())
+
+
+@pytest.mark.slow
 def test_findings_have_pictures_and_commands_and_the_readme_has_one_of_each_paper():
-    known = findings(committed())
+    tables = [tomllib.loads((p.folder / "findings.toml").read_text()) for p in papers().values()]
+    several = [finding for one in tables for finding in one["findings"]]
+    ids = {
+        id for one in several for id in (one["claim"], *(also[0] for also in one.get("also", ())))
+    }
+    entries = tuple(full_entries(ids).values())
+    assert generated("findings") == finding_list(entries)
+    known = findings(entries)
     assert len(known) == 13 and len({finding.claim for finding in known}) == 13
     assert {finding.claim.split(".")[0] for finding in known[:FIRST]} == set(papers())
     for finding in known:
         assert finding.command.startswith("adversarium verify ") and "{" not in finding.sentence
         assert (Path(__file__).parents[1] / PICTURES / finding.file).is_file()
-    assert (Path(__file__).parents[1] / "docs/found.md").read_text(encoding="utf-8") == page()
+    assert (Path(__file__).parents[1] / "docs/found.md").read_text(encoding="utf-8") == page(
+        entries
+    )
 
 
 def test_the_make_targets_of_the_readme_exist():

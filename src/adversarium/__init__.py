@@ -1,7 +1,7 @@
 """A laboratory for the theory of adversarial training.
 
 `import adversarium as av` gives the rooms (av.data, av.networks, av.attacks, av.training,
-av.probes, av.plans, …), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing
+av.measure, av.plans, …), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing
 heavy is imported before it is used.
 """
 
@@ -10,15 +10,13 @@ from typing import Any
 
 _ROOMS = (
     "attacks",
-    "bounds",
     "constructions",
     "data",
+    "measure",
     "networks",
     "plans",
-    "probes",
     "solvers",
     "training",
-    "trials",
 )
 _NAMES = {
     "Outcome": "adversarium.api",

@@ -1,11 +1,10 @@
 """Runs from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
 
-import itertools
 import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from numbers import Integral
 from pathlib import Path
@@ -13,25 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.digest import digest
-from adversarium.plans.catalogue import experiment_ids, load
+from adversarium.plans.catalogue import experiment_ids
 from adversarium.plans.evidence import Evidence, Rows, Series
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.frames import dataset, frame
 from adversarium.plans.intervals import interval
+from adversarium.plans.loading import load
 from adversarium.plans.places import places
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
 from adversarium.runs.audit import Ask, judged, run_missing
 from adversarium.runs.changes import LARGEST, planned
 from adversarium.runs.compute import compute
-from adversarium.runs.jobs import Recipe, resolve, units
-from adversarium.runs.knobs import reaching
+from adversarium.runs.jobs import resolve, units
 from adversarium.runs.machine import at_hand
-from adversarium.runs.outdated import renew
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
-from adversarium.training import train
+from adversarium.runs.training_stream import state_at
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,10 +47,7 @@ class Result:
     run: Task
     rows: Rows
     device: str = "cpu"
-    _made_of: str = field(init=False, compare=False)  # the digest of what the run was
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_made_of", digest(self.run.dynamics))
+    checkpoints: str = ""  # the folder of its checkpoints
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -98,7 +92,8 @@ class Result:
         return self.probes
 
     def state(self, seed: int, t: int) -> Any:
-        """The state of one seed at one time: trained again up to there (runs are deterministic)."""
+        """The state of one seed after step t: from a checkpoint of the run if it wrote any, else
+        trained again up to there (runs are deterministic)."""
         if isinstance(self.run, Trial):
             raise TypeError("a Trial trains nothing and has no states.")
         if isinstance(t, bool) or not isinstance(t, Integral) or not 0 <= t <= self.run.steps:
@@ -106,14 +101,7 @@ class Result:
         if seed not in self.seeds:
             raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
         job = resolve(self.run)
-        if digest(self.run.dynamics) != self._made_of:
-            raise ValueError(
-                "what this run is made of has changed since (a global or an array that its parts "
-                "hold?); run it again."
-            )
-        assert job.engine is not None
-        made = train(job.engine, (job.setting((seed,), self.device),))
-        return _Single(job.engine.apart(next(itertools.islice(made, t, None)))[0])
+        return _Single(state_at(job, seed, t, self.device, self.checkpoints))
 
     def to_frame(self) -> Any:
         """The rows as a pandas frame, one line a number (extra `frames`)."""
@@ -176,8 +164,8 @@ class Outcome:
     verdicts, and av.plot(outcome, "name") one of its figures.
 
     >>> import adversarium as av
-    >>> outcome = av.experiment("cgro.setting", d=12, n=6, m=3, seeds=range(2))
-    >>> outcome.rows.seeds
+    >>> id = min(av.plans.papers.experiments())  # or "./FILE.py"
+    >>> av.experiment(id, seeds=range(2)).rows.seeds  # doctest: +SKIP
     (0, 1)
     """
 
@@ -223,8 +211,8 @@ def experiment(
     name, or with `partly` some. With a store, only what it lacks is run.
 
     >>> import adversarium as av
-    >>> outcome = av.experiment("cgro.setting", d=12, n=6, m=3)
-    >>> outcome.verdicts["cgro.eq.decomp"].verdict
+    >>> outcome = av.experiment("./theorem.py", d=12)  # doctest: +SKIP
+    >>> outcome.verdicts["theorem.thm1"].verdict  # doctest: +SKIP
     'holds'
     """
     if not id:
@@ -237,10 +225,7 @@ def experiment(
     if preset not in home.presets:
         raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
-    recipe = Recipe(home.id, preset, tuple(changes.items()))
-    tasks = planned(home, preset, changes)
-    reaching(home, preset, changes, tasks, partly)
-    jobs = [resolve(task, recipe) for task in tasks]
+    jobs = [resolve(task) for task in planned(home, preset, changes)]
     with _place(store) as place:
         reader = Reader(place, home.id)
         failures = run_missing(home, jobs, chosen, reader, Ask(preset, chosen, device))
@@ -365,7 +350,7 @@ def run(
     >>> import adversarium as av
     >>> clusters = av.data.Clusters(d=20, mu=4.0, beta=0.0)
     >>> training = av.Run(data=clusters, network=av.networks.TwoLayer(m=4), n=10, steps=20,
-    ...                   eta=0.1, probes=[av.probes.risk])
+    ...                   eta=0.1, probes=[av.measure.risk])
     >>> result = av.run(training, seeds=range(3))
     >>> result["risk"].shape == (3, len(training.times))
     True
@@ -380,8 +365,8 @@ def run(
     name = task.label or "run"
     with _place(store) as place:
         reader = Reader(place, name)
-        renew([job], chosen, place, device)
-        for unit in units(reader.lacking(job, chosen), device):
+        kept = place.checkpoints if store is not None else ""
+        for unit in units(reader.lacking(job, chosen), device, kept):
             outcome = compute(unit, name)
             if outcome.failures:
                 raise RuntimeError(f"the run failed: {outcome.failures[job.key]}")
@@ -389,4 +374,4 @@ def run(
                 place.write(block)
         rows = reader.rows(job, chosen)
     assert rows is not None
-    return Result(task, rows, device)
+    return Result(task, rows, device, kept)

@@ -82,6 +82,25 @@ class Centred(Protocol):
 
 
 @runtime_checkable
+class RealLabelled(Protocol):
+    """Data for regression: labels are real numbers, and `best(x)` is the function that predicts
+    them best, E[y | x], from which an excess risk is measured."""
+
+    def best(self, x: Tensor) -> Tensor: ...
+
+
+@runtime_checkable
+class Pooled(Protocol[B_co]):
+    """A data set that is held once for all seeds: `pool` has every point, as it is stored, and
+    `indices` draws which of them a seed sees."""
+
+    @property
+    def pool(self) -> B_co: ...
+
+    def indices(self, n: int, rng: Generator) -> Tensor: ...
+
+
+@runtime_checkable
 class DataSet(Protocol[B_co]):
     """A distribution with a part of its own for testing."""
 
@@ -155,6 +174,22 @@ class Directed(Protocol[W_contra]):
     (*S, r, d)."""
 
     def directions(self, W: W_contra) -> Tensor: ...
+
+
+@runtime_checkable
+class Silent(Protocol):
+    """A network that is 0 everywhere at its start. There the gradient of an attack would be
+    rounding, so a training attack that can wait (`Waiting`) starts at t = 1."""
+
+    silent: ClassVar[bool]
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A network that knows how many weights it has, and how many numbers its largest layer makes
+    of one point."""
+
+    def sizes(self, shape: tuple[int, ...], k: int) -> tuple[int, int]: ...
 
 
 @runtime_checkable
@@ -276,6 +311,7 @@ class FullState(State[W_co], Protocol[W_co]):
     def gradient_norm(self) -> Tensor: ...
 
     def replica(self, i: int) -> "FullState[W_co]": ...
+    def losses(self, batch: Batch, attack: Attack | None = None) -> Tensor: ...
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from adversarium.attacks import GTA, MarginStep, strong_attacks
 from adversarium.attacks.balls import norm as length
 from adversarium.data import Clusters, PatchData, TwoFeaturePatches
 from adversarium.data.batches import stack
+from adversarium.measure.errors import worst_margin
 from adversarium.networks import CubicCNN, SmoothedCNN, TwoLayer
-from adversarium.probes.errors import worst_margin
 from adversarium.rng import normal, stream, streams, torch_seeded, uniform
 from adversarium.training import Rule, Setting, train
 from adversarium.training.engines import choose

@@ -11,8 +11,10 @@ from adversarium.attacks import APGD, FGSM, GTA, PGD, Ball, Corners, GenericGTA,
 from adversarium.attacks.balls import norm, unit
 from adversarium.attacks.gradient import climb, flat
 from adversarium.data import PatchData
+from adversarium.measure.bracket import CertifiedError
+from adversarium.measure.errors import ErrorByRadius, robust_train_error
+from adversarium.measure.scene import Scene
 from adversarium.networks import CubicCNN
-from adversarium.probes import CertifiedError, ErrorByRadius, Scene, robust_train_error
 from adversarium.rng import normal, stream, uniform
 from adversarium.training import Rule, Setting, WeightState
 

@@ -15,16 +15,16 @@ from adversarium.constructions import (
     Balls,
     absolute,
     affine,
-    apart,
-    beside,
-    carried,
     clip,
+    deepened,
     depth,
     distance,
+    in_parallel,
     largest,
     least,
     linear_clean,
     load,
+    on_same_input,
     parameters,
     product,
     save,
@@ -57,10 +57,10 @@ def test_composition_is_composition_and_stays_layered():
     assert torch.allclose(whole(x), g(f(x)), atol=1e-15)
     kinds = [type(m) for m in whole]
     assert kinds == [nn.Linear, nn.ReLU] * depth(whole) + [nn.Linear]
-    assert torch.allclose(carried(f, 3)(x), f(x), atol=1e-15) and depth(carried(f, 3)) == 4
-    both = beside(f, then(f, g))
+    assert torch.allclose(deepened(f, 3)(x), f(x), atol=1e-15) and depth(deepened(f, 3)) == 4
+    both = on_same_input(f, then(f, g))
     assert torch.allclose(both(x), torch.cat([f(x), whole(x)], dim=1), atol=1e-15)
-    pair = apart(f, f)
+    pair = in_parallel(f, f)
     assert torch.allclose(pair(torch.cat([x, -x], 1)), torch.cat([f(x), f(-x)], 1), atol=1e-15)
 
 
@@ -112,7 +112,7 @@ def cells():
 
 
 @pytest.mark.parametrize("gate", ("product", "exact"))
-@pytest.mark.parametrize("kind", ("cgro", "cgrm"))
+@pytest.mark.parametrize("kind", ("memorising_network", "compact_network"))
 def test_a_memorising_network_is_right_in_every_corner_of_its_balls(cells, kind, gate):
     data, all_, clean = cells
     seen = slice(0, 4)
@@ -123,14 +123,18 @@ def test_a_memorising_network_is_right_in_every_corner_of_its_balls(cells, kind,
     assert (all_.y * net(all_.x)[:, 0] > 0).all()
     assert margin[seen].min() > 0.99
     assert (margin[4:].amin(1) < 0).all()
-    reference = balls.f_S(clean, all_.x) if kind == "cgro" else balls.f_adv(clean, all_.x)
+    reference = (
+        balls.f_S(clean, all_.x) if kind == "memorising_network" else balls.f_adv(clean, all_.x)
+    )
     assert torch.allclose(net(all_.x)[:, 0], reference, atol=1e-4)
 
 
 def test_the_l2_network_memorises_l2_balls(cells):
     data, all_, clean = cells
     seen = all_.x[:4], all_.y[:4]
-    net = Balls(x=seen[0], y=seen[1], delta=0.2, R=data.R, p=2, s=8).cgro(clean, "exact")
+    net = Balls(x=seen[0], y=seen[1], delta=0.2, R=data.R, p=2, s=8).memorising_network(
+        clean, "exact"
+    )
     attack = APGD(p=2, radius=0.2, steps=30, restarts=2)
     batch = HyperplaneCells(D=4, each=True, labelling=3).sample(4, stream(0, "cells"))
     moved = attack(lambda z: -seen[1] * net(z)[..., 0], batch, 0, stream(0, "attack"))
@@ -143,7 +147,9 @@ def test_overlapping_balls_of_one_class_need_the_clip():
     x = torch.tensor([[0.5, 0.5], [0.55, 0.5]]).double()
     balls = Balls(x=x, y=torch.tensor([1.0, 1.0]).double(), delta=0.1, R=0.6)
     loud = affine([[0.0, 0.0]], [-3.0])
-    assert (balls.cgro(loud)(x) > 0).all() and (balls.cgrm(loud)(x) > 0).all()
+    assert (balls.memorising_network(loud)(x) > 0).all() and (
+        balls.compact_network(loud)(x) > 0
+    ).all()
 
 
 def test_balls_refuse_classes_that_are_too_close():
@@ -153,7 +159,7 @@ def test_balls_refuse_classes_that_are_too_close():
 
 def test_networks_are_saved_and_loaded_without_executing_code(tmp_path, cells):
     data, all_, clean = cells
-    net = Balls(x=all_.x[:2], y=all_.y[:2], delta=0.2, R=data.R).cgrm(clean)
+    net = Balls(x=all_.x[:2], y=all_.y[:2], delta=0.2, R=data.R).compact_network(clean)
     save(net, tmp_path / "net.npz")
     assert torch.equal(load(tmp_path / "net.npz")(all_.x), net(all_.x))
     np.savez(tmp_path / "bad.npz", A0=np.zeros((2, 3)), b0=np.zeros(5))

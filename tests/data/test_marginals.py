@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from adversarium.bounds import least_robust_error, robust_floor
 from adversarium.data import (
     Clusters,
     Gauss,
@@ -16,6 +15,7 @@ from adversarium.data import (
     TruncatedGauss,
     overlap,
 )
+from adversarium.data.clusters import least_robust_error, robust_floor
 from adversarium.rng import stream
 
 LAWS = (Gauss(), Gauss(0.5), Quartic(), GaussLaplace(), Skew(), TruncatedGauss(), Mixed())

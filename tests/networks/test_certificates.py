@@ -8,6 +8,7 @@ import torch
 
 from adversarium.attacks import Ball, strong_attacks
 from adversarium.data import Clusters
+from adversarium.measure.errors import certified_margin, worst_margin
 from adversarium.networks import (
     CubicCNN,
     MixedLearner,
@@ -23,7 +24,6 @@ from adversarium.networks import (
 from adversarium.networks.certificates import gamma, largest_singular
 from adversarium.networks.duals import dual
 from adversarium.networks.two_layer import signs
-from adversarium.probes.errors import certified_margin, worst_margin
 from adversarium.rng import normal, stream
 from adversarium.sockets import Certified
 from adversarium.training import Rule, Setting, WeightState

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.plans.run import narrowed
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Unit, resolve

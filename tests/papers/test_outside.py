@@ -78,13 +78,14 @@ def test_an_installed_package_announces_its_paper_by_an_entry_point(tmp_path):
 
 
 def test_an_installed_package_may_hold_several_papers(tmp_path, monkeypatch):
-    from adversarium.plans.catalogue import load, papers
+    from adversarium.plans.loading import load
+    from adversarium.plans.papers import papers
 
     name = installed(tmp_path, nested=True)
     monkeypatch.syspath_prepend(tmp_path)
     with toy.forgotten():
         assert papers()["toy"].package == f"{name}.first"
-        assert load("toy.thm1").plan.__module__ == f"{name}.first.thm1"
+        assert load("toy.thm1").plan.__module__ == f"{name}.first.experiments.thm1"
 
 
 def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(tmp_path):
@@ -107,7 +108,7 @@ def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(t
 
 
 def test_two_papers_with_one_key_are_refused(tmp_path, monkeypatch):
-    from adversarium.plans.catalogue import papers
+    from adversarium.plans.papers import papers
 
     toy.write(tmp_path / "one"), toy.write(tmp_path / "two")
     monkeypatch.setenv("ADVERSARIUM_PAPERS", f"{tmp_path}")

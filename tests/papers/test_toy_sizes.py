@@ -5,8 +5,9 @@ from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
-from adversarium.plans.catalogue import claims, experiments, load
 from adversarium.plans.figures import Phase, Powers
+from adversarium.plans.loading import load
+from adversarium.plans.papers import claims, experiments
 from adversarium.plans.run import Run
 from adversarium.report.figures import draw
 from adversarium.runs.audit import judged, run_missing

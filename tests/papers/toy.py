@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adversarium.plans import shelf
+from adversarium.plans import papers as catalogue
 
 PAPER = """
 key = "TOY"
@@ -19,7 +19,6 @@ d = "data.d"
 CLAIMS = """
 [experiments."toy.thm1"]
 title = "Theorem 1: the training error vanishes"
-module = "thm1"
 cost = "quick 1 s"
 
 [claims."toy.error"]
@@ -52,15 +51,15 @@ from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
 from adversarium.plans import Curves, Read, Run, last, level
-from adversarium.probes import Error, risk, train_error
+from adversarium.measure import Error, risk, train_error
 
-from .promised import LOSS
+from ..theory.promised import LOSS
 
 quick = dict(steps=30, seeds=5)
 
 
 def plan(steps, d=6, n=10):
-    for family, attack in (("clean", None), ("attacked", PGD(p=2, radius=0.1, steps=3))):
+    for family, attack in (("clean", None), ("attacked", PGD(p=2, radius=0.1, steps=3, after=1))):
         yield Run(
             family=family,
             at={"d": Read("data.d")},
@@ -91,12 +90,13 @@ PROMISED = '"""What the theorem promises."""\n\nLOSS = 1.0\n'
 
 def write(folder: Path) -> Path:
     """The paper in a new folder."""
-    folder.mkdir(parents=True)
+    for package in ("theory", "experiments"):
+        (folder / package).mkdir(parents=True)
     files = {
         "paper.toml": PAPER,
         "claims.toml": CLAIMS,
-        "thm1.py": THEOREM,
-        "promised.py": PROMISED,
+        "experiments/thm1.py": THEOREM,
+        "theory/promised.py": PROMISED,
     }
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -106,15 +106,15 @@ def write(folder: Path) -> Path:
 @contextmanager
 def forgotten() -> Iterator[None]:
     """A catalogue that reads its homes anew, and afterwards knows nothing of what was named."""
-    before = list(shelf._named)
+    before = list(catalogue._named)
     _clear()
     try:
         yield
     finally:
-        shelf._named[:] = before
+        catalogue._named[:] = before
         _clear()
 
 
 def _clear() -> None:
-    for cached in (shelf.papers, shelf._toml, shelf.claims, shelf.experiments):
+    for cached in (catalogue.papers, catalogue._toml, catalogue.claims, catalogue.experiments):
         cached.cache_clear()

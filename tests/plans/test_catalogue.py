@@ -8,17 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.plans.catalogue import (
-    claims,
-    experiment_ids,
-    experiments,
-    load,
-    paper_of,
-    papers,
-    selected_claims,
-)
+from adversarium.plans.catalogue import experiment_ids, nearest, selected_claims
 from adversarium.plans.evidence import NO_ROWS
+from adversarium.plans.loading import load
 from adversarium.plans.names import public_names
+from adversarium.plans.papers import claims, experiments, paper_of, papers
 from adversarium.plans.rules import NotTestable, Setting
 from adversarium.plans.run import Run, Trial
 
@@ -165,4 +159,8 @@ def test_public_names_are_read_from_the_source():
 
     assert set(public_names("attacks")) == set(room.__all__)
     assert all(known.sentence for known in public_names("data").values())
-    assert public_names("probes")["risk"].symbol == "training loss"
+    assert public_names("measure")["risk"].symbol == "training loss"
+
+
+def test_a_close_name_is_offered_once():
+    assert nearest("radiu", ["radius", "radius", "n"]) == " Nearest: radius."

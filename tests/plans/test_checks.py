@@ -478,3 +478,48 @@ def test_checks_of_equal_data_are_equal():
         assert make() == make()
     assert level(x, 0, 1) != level(x, 0, 2) and level(x, 0, 1) != power(x, 0, 1)
     assert hash(cited("level", "elsewhere")) == hash(cited("level", "elsewhere"))
+
+
+def test_a_range_that_is_empty_is_refused():
+    with pytest.raises(ValueError, match="low <= high, got 1 and 0"):
+        level(last("risk"), 1, 0)
+
+
+@pytest.mark.parametrize("rule", [identity, at_most, level])
+def test_a_bound_that_is_not_a_number_is_refused(rule):
+    number = Quantity("error", lambda rows: np.zeros(5))
+    with pytest.raises(ValueError, match="needs a number, got nan"):
+        rule(number, math.nan)
+
+
+@pytest.mark.parametrize("given", [end("risk"), 0.5, "risk"])
+def test_a_check_needs_a_number_of_a_run(given):
+    with pytest.raises(ValueError, match=r"\.on\(where|a number a seed"):
+        level(given, high=1.0)
+
+
+def test_the_interval_that_is_judged_is_the_one_that_is_shown():
+    error = Quantity("train_error", lambda rows: np.array([0.0, 0.5, 0.0, 0.3, 0.2]))
+    verdict = level(error, 0, 0.9).judge(Evidence())
+    assert verdict.verdict == "undecided" and verdict.measured[0].low < 0
+    assert level(error, high=0.9).judge(Evidence()).verdict == "holds"
+
+
+def test_a_run_that_the_plan_does_not_have_leaves_its_part_undecided():
+    verdict = judged(every(level(last("risk", where("there")), 0, 1)), Evidence())
+    assert (verdict.verdict, verdict.why) == ("undecided", "out of regime")
+    assert "(another preset may have it): no runs are there" in verdict.reason
+
+
+class Talking:
+    """A check that returns a word."""
+
+    kind, needs = "level", ()
+
+    def judge(self, rows):
+        return "holds"
+
+
+def test_a_check_that_does_not_return_a_verdict_is_refused():
+    with pytest.raises(ValueError, match="returns a Verdict, got 'holds'"):
+        judged(Talking(), Evidence())

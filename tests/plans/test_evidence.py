@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adversarium.measure import risk
 from adversarium.plans import Evidence, Need, Reading, Where, exactly, last, where
 from adversarium.plans.evidence import NoSuchRun, Quantity, Series, reduced, summary
 from adversarium.plans.intervals import clopper_pearson, interval, slope
@@ -151,3 +152,8 @@ def test_evidence_and_what_is_asked_of_it_are_frozen():
     ):
         with pytest.raises(FrozenInstanceError):
             setattr(value, name, None)
+
+
+def test_a_function_in_the_place_of_a_name_is_refused():
+    with pytest.raises(ValueError, match="needs a name, such as last"):
+        last(risk)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from adversarium.measure.errors import risk
 from adversarium.plans.experiment import Experiment, distinct, merged
-from adversarium.probes import risk
 from tests.plans.tables import patches
 
 

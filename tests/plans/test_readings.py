@@ -5,12 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from adversarium.plans.readings import (
-    crossing,
-    first,
-    log_growth,
-    when,
-)
+from adversarium.plans.readings import crossing, first, log_growth, when
 
 T = np.arange(0, 200, 2.0)
 FALLING = 1 / (1 + np.exp(-(T - 60) / 8))

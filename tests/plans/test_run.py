@@ -1,12 +1,19 @@
 """Runs and trials: where they stand, when what is recorded, and what decides their numbers."""
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 import pytest
+from torch import nn
 
+from adversarium.attacks import Ball
+from adversarium.data import Clusters
+from adversarium.measure.errors import Error, risk, train_error
+from adversarium.measure.folds import At, Worst
+from adversarium.networks import CubicCNN
+from adversarium.papers.cgro.theory.open_constants import fresh_shares
 from adversarium.plans import Read, Trial
 from adversarium.plans.run import changed, log_times, narrowed
-from adversarium.probes import At, Error, Worst, fresh_shares, risk, train_error
 from tests.plans.tables import patches
 
 
@@ -70,3 +77,70 @@ def test_a_narrowed_run_records_what_is_asked_and_nothing_else():
 def test_a_run_has_one_of_two_precisions():
     with pytest.raises(ValueError, match="float64 or float32"):
         patches(dtype="float16")
+
+
+def lonely(state):
+    return state.risk()
+
+
+@dataclass(frozen=True)
+class Unheld:
+    """An attack with a radius that nothing enforces."""
+
+    radius: float = 0.1
+
+    def __call__(self, loss, batch, t, rng):
+        return batch.x + 50.0
+
+
+@dataclass(frozen=True)
+class Held(Unheld):
+    """An attack with a ball."""
+
+    @property
+    def ball(self):
+        return Ball(2, self.radius)
+
+
+def named_risk(state, scene):
+    return state.risk() * 0
+
+
+named_risk.__name__ = "risk"
+
+UNFIT = {
+    "no data": (dict(data=Clusters), "data needs a part"),
+    "no network": (dict(network=None), "network needs a part"),
+    "a bare module": (dict(network=nn.Linear(3, 1)), "wrap it"),
+    "a word for an attack": (dict(attack="pgd"), "attack needs a part"),
+    "an attack without a ball": (dict(attack=Unheld()), "has a radius and no ball"),
+    "a word for a probe": (dict(probes=["risk"]), "a probe is called with a state and a scene"),
+    "a class for a probe": (dict(probes=[Error]), r"such as Error\(…\), got the class"),
+    "a probe of one argument": (dict(probes=[lonely]), "got lonely"),
+    "two probes of one name": (dict(probes=[risk, named_risk]), "two probes record risk"),
+    "a width of 2.5": (
+        dict(network=CubicCNN(m=2.5, sigma0=0.3)),
+        r"CubicCNN needs a whole number m, got 2\.5",
+    ),
+    "no points": (dict(n=0), "^n needs"),
+    "less than no steps": (dict(steps=-1), "^steps needs"),
+    "no learning rate": (dict(eta=math.nan), "^eta needs"),
+    "an infinite learning rate": (dict(eta=math.inf), "^eta needs"),
+}
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_a_run_whose_parts_do_not_fit_is_refused_when_it_is_made(fault):
+    changes, said = UNFIT[fault]
+    with pytest.raises(ValueError, match=said):
+        patches(**changes)
+
+
+def test_an_attack_with_a_ball_fits():
+    assert patches(attack=Held()).attack.ball == Ball(2, 0.1)
+
+
+@pytest.mark.parametrize("record", [-5, 0, (1.5,), (-1,), "all", True])
+def test_record_times_are_a_stride_or_whole_numbers(record):
+    with pytest.raises(ValueError, match="record is a stride"):
+        patches(record=record)

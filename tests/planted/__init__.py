@@ -1,5 +1,8 @@
-"""Planted bugs: each breaks one part of the laboratory, and names the claims that must turn."""
+"""Planted bugs: each breaks one part of the program and names the claims whose verdict must change.
+Those of a paper are in tests/papers/TAG/planted.py."""
 
-from tests.planted import boat, cgrm, cgro, conv, rnrf
+from importlib import import_module
 
-BUGS = (*cgro.BUGS, *cgrm.BUGS, *rnrf.BUGS, *boat.BUGS, *conv.BUGS)
+from adversarium.plans.papers import papers
+
+BUGS = tuple(bug for tag in papers() for bug in import_module(f"tests.papers.{tag}.planted").BUGS)

@@ -6,8 +6,8 @@ import sys
 
 import torch
 
-from tests.planted import BUGS
 from tests.planted.bugs import planted
+from tests.planted.every import BUGS
 from tests.planted.page import PAGE, page
 
 

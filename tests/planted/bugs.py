@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from adversarium.plans.catalogue import claims, load
+from adversarium.plans.loading import load
+from adversarium.plans.papers import claims
 from adversarium.plans.run import Run, Task
 from adversarium.runs.audit import Ask, judged, needed, run_missing
 from adversarium.runs.jobs import resolve

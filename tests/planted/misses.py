@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adversarium.plans.catalogue import claims, load
 from adversarium.plans.evidence import Evidence, Rows, Series
+from adversarium.plans.loading import load
+from adversarium.plans.papers import claims
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Task
 from adversarium.plans.verdict import Word

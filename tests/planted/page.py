@@ -4,9 +4,9 @@ that none turns."""
 import re
 from pathlib import Path
 
-from adversarium.plans.catalogue import experiments, papers
-from adversarium.runs.ledger import committed
-from tests.planted import BUGS
+from adversarium.plans.papers import experiments, papers
+from adversarium.runs.ledger_file import committed
+from tests.planted.every import BUGS
 from tests.planted.misses import JUDGED, Miss, all_found
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"

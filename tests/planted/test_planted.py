@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.runs.ledger import committed
-from tests.planted import BUGS
+from adversarium.runs.ledger_file import committed
+from tests.planted.every import BUGS
 from tests.planted.misses import distorted, stored
 from tests.planted.page import PAGE, judged_claims, listed_bugs, listed_misses, listed_unturned
 

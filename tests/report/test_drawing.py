@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from adversarium.data import TwoFeaturePatches
+from adversarium.measure.errors import risk
 from adversarium.networks import SmoothedCNN
+from adversarium.papers.rnrf.theory.features import robust_features
 from adversarium.plans import (
     Bars,
     Course,
@@ -21,7 +23,6 @@ from adversarium.plans import (
     where,
 )
 from adversarium.plans.evidence import Series
-from adversarium.probes import risk, robust_features
 from adversarium.report.figures import draw, drawing, table_columns, table_value
 from adversarium.report.figures.numbers import lines_of
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from adversarium.plans import Bars, Course, Curves, Evidence, Profile, where
-from adversarium.plans.catalogue import experiments, load
+from adversarium.plans.loading import load
+from adversarium.plans.papers import experiments
 from adversarium.report.figures import drawing, planes
-from adversarium.report.figures.style import typeset
+from adversarium.report.figures.style import mathtext
 from adversarium.runs.audit import stored_evidence
 from adversarium.runs.store import Store
 from tests.report.layout import faults
@@ -75,11 +76,11 @@ def test_a_small_grid_has_a_whole_title_a_labelled_bar_and_cells_without_a_value
 ):
     made = kept(monkeypatch)
     grid = np.array([[0.0, np.nan], [0.1, 0.2], [0.3, 0.1]])
-    words = np.array([["holds", "failed"], ["fails", "holds"], ["undecided", "mixed"]])
+    marks = np.array([["✓", "!"], ["✗", "✓"], ["?", "±"]])
     what = "robust training error at the last step (adversarial, n = 100)"
     title = f"boat.published: {what}"
     names = ("m", "data.beta")
-    planes.heatmap(tmp_path, (16, 64), (0, 0.15, 0.3), grid, words, names, title, what)
+    planes.heatmap(tmp_path, (16, 64), (0, 0.15, 0.3), grid, marks, names, title, what)
     (picture,) = made
     assert faults(picture) == []
     shown, bar = picture.axes
@@ -116,10 +117,10 @@ def test_a_picture_with_faults_is_found_out():
 
 
 def test_powers_and_indices_of_a_letter_are_typeset_and_names_are_left_alone():
-    assert typeset("N^(−1/(D+2))·C") == "$N^{−1/(D+2)}$·C"
-    assert typeset("L_adv − α_{i,r}") == "$L_{\\mathrm{adv}}$ − $α_{i,r}$"
+    assert mathtext("N^(−1/(D+2))·C") == "$N^{−1/(D+2)}$·C"
+    assert mathtext("L_adv − α_{i,r}") == "$L_{\\mathrm{adv}}$ − $α_{i,r}$"
     for text in ("robust_test_error", r"$\alpha^3 U$ of d^2", "plain"):
-        assert typeset(text) == text
+        assert mathtext(text) == text
 
 
 def test_a_plot_shows_itself_and_leaves_the_backend_alone():
@@ -128,7 +129,7 @@ def test_a_plot_shows_itself_and_leaves_the_backend_alone():
         "matplotlib.use('svg')\n"
         "matplotlib.rcParams['font.size'] = 17\n"
         "run = av.Run(data=av.data.Clusters(d=9, mu=3.0), network=av.networks.TwoLayer(m=2), n=6,\n"
-        "             steps=9, eta=0.1, probes=[av.probes.risk])\n"
+        "             steps=9, eta=0.1, probes=[av.measure.risk])\n"
         "picture = av.plot(av.run(run, seeds=range(2)), 'risk')\n"
         "assert picture._repr_png_().startswith(b'\\x89PNG')\n"
         "import sys\n"

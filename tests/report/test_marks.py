@@ -6,21 +6,36 @@ from pathlib import Path
 import pytest
 
 from adversarium.plans.evidence import Summary
-from adversarium.report.marks import HEAD, MARK, head, page, renewed
-from adversarium.runs.ledger import Entry, committed
+from adversarium.report.marks import HEAD, MARK, head, renewed
+from adversarium.runs.ledger import Entry
+from adversarium.runs.ledger_file import committed
+from tests.full_entries import full_entries
 
 DOCS = Path(__file__).parents[2] / "docs"
 ENTRY = Entry("toy.slope", "toy", "s", "s", "level", "holds")
 TOLD = replace(ENTRY, measured=(Summary("power of N", -0.876, -0.9, -0.85, (-0.9, -0.85)),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", ("cgro", "cgrm", "rnrf", "boat", "conv"))
-def test_a_papers_page_has_the_ledgers_numbers_and_opens_with_readings(tag):
+def test_a_papers_page_has_the_numbers_of_the_shipped_rows(tag):
+    checked = 0
     for path in DOCS.glob(f"{tag}*.md"):
-        there = path.read_text(encoding="utf-8")
-        assert there == page(there, tag, committed()), f"make ledger renews {path.name}"
+        text = path.read_text(encoding="utf-8")
+        known = full_entries({found["claim"] for found in MARK.finditer(text)})
+        for found in MARK.finditer(text):
+            if found["claim"] in known:  # others are judged at the quick preset, from other rows
+                assert renewed(found[0], known.values()) == found[0], f"{path.name}: {found[0]}"
+                checked += 1
+    assert checked >= 3
+
+
+@pytest.mark.parametrize("tag", ("cgro", "cgrm", "rnrf", "boat", "conv"))
+def test_a_papers_page_opens_with_its_readings_and_what_is_not_decided(tag):
     text = (DOCS / f"{tag}.md").read_text(encoding="utf-8")
-    assert len(MARK.findall(text)) >= 3 and HEAD[0] in text
+    assert HEAD[0] in text
+    begin, end = HEAD
+    assert text.partition(begin)[2].partition(end)[0].strip() == head(tag, committed())
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,10 @@ def test_mathematics_between_dollars_becomes_plain_text(tex, text):
 
 
 def test_every_symbol_of_a_probe_has_a_plain_text():
-    from adversarium.plans.names import public_names
+    from adversarium.plans.names import paper_probes, public_names
 
-    symbols = [name.symbol for name in public_names("probes").values() if name.symbol]
+    probes = {**public_names("measure"), **paper_probes()}
+    symbols = [name.symbol for name in probes.values() if name.symbol]
     assert len(symbols) > 10
     for symbol in symbols:
         text = plain(symbol)

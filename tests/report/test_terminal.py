@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from adversarium.data import Clusters
+from adversarium.measure.errors import train_error
 from adversarium.networks import TwoLayer
 from adversarium.plans import Curves, Evidence, Rows, Run, last, level, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import changed
-from adversarium.probes import train_error
 from adversarium.report.terminal import print_run
 from adversarium.runs.jobs import resolve
 from adversarium.runs.planning import Plan
@@ -52,7 +52,7 @@ def printed(capsys, tmp_path, under=None, whole=True, claims=("mine.small",)):
     tasks = (task,) if whole else (task, replace(task, family="lost"))
     changes = {"data.mu": 3.0} if under is not None else {}
     jobs = tuple(resolve(one) for one in tasks)
-    asked = Plan(SMALL, jobs, (TASK, None)[: len(jobs)], claims, changes)
+    asked = Plan(SMALL, "quick", jobs, (TASK, None)[: len(jobs)], claims, changes)
     print_run(asked, made, tmp_path / "mine.thm1" / asked.folder, under)
     return capsys.readouterr().out
 

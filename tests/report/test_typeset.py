@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from adversarium.plans.catalogue import claims
+from adversarium.plans.papers import claims
 from adversarium.report.typeset import greek, typeset
 
 

@@ -34,8 +34,8 @@ def plan(kind):
         n=4,
         steps=6,
         eta=0.1,
-        probes=(av.probes.risk, twice_the_risk, every_margin),
-        final=(av.probes.Error(n=10),),
-        folds=(av.probes.Worst(twice_the_risk), av.probes.Total(av.probes.risk)),
+        probes=(av.measure.risk, twice_the_risk, every_margin),
+        final=(av.measure.Error(n=10),),
+        folds=(av.measure.Worst(twice_the_risk), av.measure.Total(av.measure.risk)),
         record=3,
     )

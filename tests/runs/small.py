@@ -4,9 +4,10 @@ import numpy as np
 
 from adversarium.attacks import GTA, PGD
 from adversarium.data import Clusters, PatchData
+from adversarium.measure.errors import risk, train_error
 from adversarium.networks import CubicCNN, TwoLayer
 from adversarium.plans import Run
-from adversarium.probes import risk, train_error
+from adversarium.plans.run import Recording
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import resolve, units
 from adversarium.runs.reader import Reader
@@ -62,3 +63,8 @@ def same(a, b):
     """Whether two runs have the same numbers under the same names."""
     assert set(a.series) == set(b.series)
     return all(np.array_equal(a[name].values, b[name].values) for name in a.series)
+
+
+def probe_id(probe):
+    """The digest under which a probe's rows are stored."""
+    return Recording(probe, None).id

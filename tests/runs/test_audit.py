@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import adversarium.runs.audit as module
-from adversarium.bounds import Gate
+from adversarium.measure.errors import risk, train_error
 from adversarium.plans import (
     Need,
     Quantity,
@@ -22,11 +22,13 @@ from adversarium.plans import (
     parts,
     where,
 )
-from adversarium.plans.catalogue import claims, load, selected_claims
+from adversarium.plans.catalogue import selected_claims
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.gates import Gate
+from adversarium.plans.loading import load
+from adversarium.plans.papers import claims
 from adversarium.plans.run import narrowed
 from adversarium.plans.verdict import Part, Verdict, Why, Word, together
-from adversarium.probes import risk, train_error
 from adversarium.runs.audit import (
     FRESH,
     Ask,
@@ -42,8 +44,9 @@ from adversarium.runs.audit import (
     stored_verdicts,
 )
 from adversarium.runs.compute import compute
-from adversarium.runs.jobs import Unit, probe_id, resolve
-from adversarium.runs.ledger import NOT_YET, committed
+from adversarium.runs.jobs import Unit, resolve
+from adversarium.runs.ledger import NOT_YET
+from adversarium.runs.ledger_file import committed
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.results import shipped
 from adversarium.runs.scope import regime, spanning, spans
@@ -147,16 +150,17 @@ def test_a_citation_rests_on_no_rows(store, toy):
     assert list(store._db.execute("SELECT * FROM runs")) == []
 
 
-def test_a_run_that_fails_leaves_its_claims_undecided_and_is_told(store, monkeypatch):
+def unlucky(state, scene):
+    """Always fails."""
+    raise ZeroDivisionError("by hand")
+
+
+def test_a_run_that_fails_leaves_its_claims_undecided_and_is_reported(store, monkeypatch):
     quick = dict(sizes=(20,), broken=True, seeds=5)
     broken = replace(TOY, presets={"quick": quick, "paper": quick})
     monkeypatch.setattr(module, "load", lambda id: broken)
     with pytest.raises(ValueError, match="eta > 0"):
         audit([claim("toy.control")], store)
-
-    def unlucky(state, scene):
-        """Always fails."""
-        raise ZeroDivisionError("by hand")
 
     def failing(**knobs):
         yield clusters(family="control", probes=(unlucky,))
@@ -295,7 +299,7 @@ def test_shipped_rows_are_those_of_todays_plans():
             asked = jobs[block.key].asked
             assert block.kept and set(block.kept) <= set(asked), id
             if isinstance(jobs[block.key].task, Run):
-                names = {probe_id(r.probe) for r in jobs[block.key].task.recordings}
+                names = {r.id for r in jobs[block.key].task.recordings}
                 assert names == set(asked)
 
 

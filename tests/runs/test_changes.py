@@ -6,8 +6,9 @@ import pytest
 
 from adversarium.attacks import APGD, PGD
 from adversarium.networks import ReLU
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.runs.changes import parse_changes, parse_seeds, parse_value, planned
+from tests.program import one_sentence
 
 
 def test_seeds():
@@ -15,7 +16,7 @@ def test_seeds():
     assert parse_seeds("3,17") == (3, 17)
     assert parse_seeds("5:8") == (5, 6, 7)
     assert parse_seeds(None) == ()
-    for bad in ("0", "x", "3:3", "1,1", "-2", "3:", "1.5"):
+    for bad in ("", "0", "x", "3:3", "5:3", "1,1", "-2", "3:", "1.5"):
         with pytest.raises(ValueError, match="--seeds needs"):
             parse_seeds(bad)
 
@@ -121,3 +122,83 @@ def test_one_number_for_a_knob_of_several_is_one_of_them():
     assert [task.data.d for task in tasks if task.family == "scaling"] == [300]
     with pytest.raises(ValueError, match="the knob scaling needs int"):
         planned(theorem, "quick", parse_changes(["scaling=(100, 0.5)"]))
+
+
+SYMBOLS = [
+    ("cgro.thm4.1", "λ", "lam", 0.9),
+    ("rnrf.fig3", "ε", "eps", 1.0),
+    ("rnrf.fig3", "radius", "eps", 1.0),
+    ("rnrf.fig3", "N", "n", 50),
+    ("rnrf.fig3", "η", "eta", 0.2),
+    ("cgrm.linear", "δ", "delta", 1.0),
+    ("boat.published", "eps", "attack.radius", 1.0),
+    ("boat.published", "δ", "attack.radius", 1.0),
+    ("boat.published", "N", "n", 10),
+]
+
+
+@pytest.mark.parametrize(("id", "symbol", "ours", "value"), SYMBOLS)
+def test_the_papers_symbols_are_understood(id, symbol, ours, value):
+    by_symbol, by_name = (planned(load(id), "quick", {n: value}) for n in (symbol, ours))
+    assert [t.dynamics for t in by_symbol] == [t.dynamics for t in by_name]
+    assert [t.dynamics for t in by_name] != [t.dynamics for t in load(id).tasks("quick")]
+
+
+def test_a_knob_changes_runs_and_trials_alike():
+    tasks = planned(load("conv.eq16"), "quick", {"m": 16})
+    assert {task.coordinates["m"] for task in tasks if "m" in task.coordinates} == {16}
+
+
+def test_yes_and_no_are_the_values_of_a_switch():
+    on, off = (planned(load("rnrf.fig3"), "quick", {"literal": v}) for v in ("yes", "no"))
+    assert on == planned(load("rnrf.fig3"), "quick", {"literal": True})
+    assert off == planned(load("rnrf.fig3"), "quick", {"literal": False}) != on
+
+
+REFUSED = {
+    "boat.published --set m=-3": "m (number of hidden units) needs a finite number even and",
+    "boat.published --set m=0": "even and >= 2, got 0",
+    "boat.published --set m=3": "even and >= 2, got 3",
+    "rnrf.fig3 --set eta=1e400": "eta (learning rate η) needs a finite number > 0, got inf.",
+    "rnrf.fig3 --set attack.radius=1e400": "radius needs a finite number, got inf.",
+    "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
+    "rnrf.fig3 --set literal=maybe": "needs yes or no",
+    "rnrf.fig3 --set m=[10,20]": "needs one int",
+    "conv.eq16 --set rules=(nope,)": "needs a rule of exact, anti",
+    "boat.published --set m=100000000000000000000": "at most 9223372036854775807",
+    "rnrf.fig3 --seeds 3,99999999999999999999999": "--seeds takes seeds up to 9223372036854775807",
+    "boat.published --set seeds=5": "seeds is no knob; --seeds says which seeds are run.",
+    "boat.published --set α=0.5": "nothing is called 'α' here; α is alpha (",
+    "rnrf.fig3 --set m=3 --set m=4": "--set names m twice",
+    "rnrf.fig3 --set eps=1 --set ε=2": "eps and ε are one thing here",
+    "boat.published --set T=5 --set steps=10": "T and steps are one thing here; give it one value.",
+    "boat.published --set m=32 --set network.m=64": "are one thing here; give it one value",
+    "boat.published --set m=32 --set network=TwoLayer(m=8)": "are one thing here; give it one",
+    "boat.published --set data.mu=0.5 --set data=clusters(d=8,mu=3.0)": (
+        "data and data.mu are one thing here; say it inside of data=…"
+    ),
+    "boat.published --set data=clusters(d=8,mu=3.0) --set data.mu=0.5": (
+        "data and data.mu are one thing here; say it inside of data=…"
+    ),
+    "cgro.phases --set attack=pgd(radius=0.1)": (
+        "placed by data.d, attack.gap, n, but 'PGD' object has no attribute 'gap'"
+    ),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_value_that_does_not_fit_is_refused_in_one_sentence(words, call):
+    one_sentence(call("run", *words.split(), "--dry-run", status=2), REFUSED[words])
+
+
+def test_a_field_of_a_part_that_no_run_has_is_refused_with_the_way_to_it(call, own):
+    said = call("run", f"./{own.name}", "--set", "optimiser.batch=5", status=2)
+    one_sentence(said, "has a part optimiser, so optimiser.batch changes nothing")
+    assert "--set 'optimiser=NAME(batch=…)'" in said.stderr
+
+
+def test_the_risk_of_a_run_that_names_none_is_the_cross_entropy(call, own):
+    out = call("run", f"./{own.name}", "--set", "risk.lam=0.5", "--dry-run").stdout
+    assert "risk: Risk(loss=cross_entropy, lam=0.5, log=False)" in out
+    said = call("run", f"./{own.name}", "--set", "risk.nosuch=1", status=2)
+    one_sentence(said, "Risk has no field 'nosuch'; it has loss, lam, log")

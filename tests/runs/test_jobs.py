@@ -9,25 +9,21 @@ import torch
 
 from adversarium.attacks import GTA, PGD
 from adversarium.data import PatchData
+from adversarium.measure.errors import Error, risk, robust_train_error, train_error
+from adversarium.measure.folds import At, FirstTime, Worst
 from adversarium.networks import CubicCNN
+from adversarium.papers.cgro.theory.features import true_feature
 from adversarium.plans import Read, Trial
-from adversarium.probes import (
-    At,
-    Error,
-    FirstTime,
-    Worst,
-    risk,
-    robust_train_error,
-    train_error,
-    true_feature,
-)
+from adversarium.plans.loading import load
+from adversarium.runs import jobs as jobs_module
+from adversarium.runs.changes import planned
 from adversarium.runs.compute import compute
-from adversarium.runs.jobs import Unit, padded, probe_id, resolve, run_key, units
+from adversarium.runs.jobs import Unit, padded, resolve, run_key, units
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
 from adversarium.sockets import Along
 from adversarium.training import SGD, Risk
-from tests.runs.small import clusters, execute, rows, same, small
+from tests.runs.small import clusters, execute, probe_id, rows, same, small
 
 
 @pytest.fixture
@@ -343,7 +339,7 @@ def test_an_exact_trial_is_computed_once_for_all_seeds():
     trial = Trial(function=_counted, parameters={"x": 2.0}, exact=True)
     (unit,) = units([(resolve(trial), (0, 1, 2))], "cpu")
     (block,) = compute(unit).blocks
-    assert _CALLS == [2.0, 2.0]  # once for all seeds, and again: own code must repeat itself
+    assert _CALLS == [2.0]
     assert block.seeds == (0, 1, 2)
     assert resolve(trial).key == resolve(replace(trial, exact=False)).key
 
@@ -353,3 +349,19 @@ def test_an_exact_trial_that_draws_is_refused():
     (unit,) = units([(resolve(trial), (0, 1))], "cpu")
     (why,) = compute(unit).failures.values()
     assert "drew a random number" in why
+
+
+def test_small_tensors_get_one_thread_and_large_ones_as_many_as_torch_has(monkeypatch):
+    monkeypatch.setattr(jobs_module.torch, "get_num_threads", lambda: 3)
+    few = resolve(small())
+    large = resolve(planned(load("rnrf.fig3"), "quick", {})[1])
+    assert [u.threads for u in units([(few, (0, 1))], "cpu")] == [1]
+    assert [u.threads for u in units([(large, (0, 1))], "cpu")] == [3]
+
+
+def test_rows_do_not_depend_on_the_number_of_threads():
+    job = resolve(small())
+    one, two = (compute(Unit((job,), ((0, 1),), threads=n)).blocks[0] for n in (1, 2))
+    for probe, kept in one.kept.items():
+        for name, series in kept.series.items():
+            assert np.array_equal(series.values, two.kept[probe].series[name].values)

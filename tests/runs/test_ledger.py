@@ -7,27 +7,21 @@ from importlib.resources import files
 
 import pytest
 
-from adversarium.bounds import Gate
-from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Summary
+from adversarium.plans.gates import Gate
+from adversarium.plans.papers import claims
 from adversarium.plans.verdict import Part, Sharp, Verdict, Word
 from adversarium.report.tables import summary
 from adversarium.runs.audit import audit
-from adversarium.runs.ledger import (
-    NOT_YET,
-    Facts,
-    Ledger,
-    committed,
-    entry,
-    read,
-    write_ledger,
-)
+from adversarium.runs.ledger import NOT_YET, Facts, Ledger, entry, read
+from adversarium.runs.ledger_file import committed, line_of, read_line, write_ledger
 from adversarium.runs.store import Store
 
 KEYS = {
     *("id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason"),
     *("seeds", "preset", "engine", "seconds", "corrected", "command", "note"),
     *("parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance"),
+    "evidence",
 }
 
 
@@ -98,18 +92,18 @@ def test_a_claim_without_a_verdict_says_so_and_names_its_correction():
 def whole(tmp_path):
     """A copy of the committed ledger."""
     path = tmp_path / "ledger.json"
-    path.write_text((files("adversarium") / "ledger.json").read_text(encoding="utf-8"))
+    path.write_text((files("adversarium.papers") / "ledger.json").read_text(encoding="utf-8"))
     return path
 
 
 def test_writing_a_partial_ledger_replaces_only_its_own_entries(whole, tmp_path):
     before = json.loads(whole.read_text())["claims"]
     ledger, _ = audit([claims()["cgro.eq.decomp"]], Store(tmp_path / "s.sqlite"))
-    write_ledger(whole, replace(ledger, claims=(replace(ledger.claims[0], note="new"),)))
+    write_ledger(whole, replace(ledger, claims=(replace(ledger.claims[0], reason="new"),)))
     kept = json.loads(whole.read_text())["claims"]
     assert len(kept) == len(before)
     for old, new in zip(before, kept, strict=True):
-        assert new == old or (new["id"], new["note"]) == ("cgro.eq.decomp", "new")
+        assert new == old or (new["id"], new["reason"]) == ("cgro.eq.decomp", "new")
     assert [path.name for path in tmp_path.glob("*partial")] == []
 
 
@@ -122,3 +116,29 @@ def test_a_file_that_is_no_ledger_is_left_untouched(tmp_path):
         assert path.read_text() == text
     with pytest.raises(ValueError, match="cannot be written"):
         write_ledger(tmp_path / "no" / "where.json", Ledger((made(),)))
+
+
+def test_the_committed_ledger_is_small_and_has_one_line_per_part():
+    text = (files("adversarium.papers") / "ledger.json").read_text(encoding="utf-8")
+    assert len(text.encode()) < 500_000
+    parts = [part for line in json.loads(text)["claims"] for part in line.get("parts", ())]
+    assert len(parts) > 1000 and text.count('{"part"') == len(parts)
+    assert max(map(len, text.splitlines())) < 8000
+
+
+def test_a_line_of_the_ledger_has_what_an_entry_decides():
+    one = made()
+    again = read_line(json.loads(json.dumps(line_of(one), allow_nan=False)))
+    assert (again.verdict, again.seeds, again.preset) == (one.verdict, one.seeds, one.preset)
+    assert [(p.name, p.word, p.reason) for p in again.parts] == [
+        (p.name, p.word, p.reason) for p in one.parts
+    ]
+    assert [(g.text, g.holds) for g in again.regime] == [(g.text, g.holds) for g in one.regime]
+    assert again.statement == one.statement and again.spans == one.spans
+
+
+def test_the_numbers_nearest_to_the_edge_are_written_down():
+    numbers = tuple(Summary(f"n{i}", i, i, i, (float(i),), (None, 9)) for i in range(10))
+    part = Part("p", Word.HOLDS, numbers, low=None, high=9)
+    line = line_of(replace(made(), parts=(part,)))["parts"][0]
+    assert set(line["numbers"]) == {"n8", "n9"} and line["of"] == 10

@@ -33,7 +33,7 @@ def test_rows_that_lack_a_time_or_belong_to_no_run_are_left_out():
 
 
 def test_a_row_file_is_read_as_it_was_written(tmp_path):
-    write_rows(tmp_path / "rows.jsonl.gz", [block((0, 4))])
-    (again,) = read_rows(tmp_path / "rows.jsonl.gz")
+    write_rows(tmp_path / "rows.npz", [block((0, 4))])
+    (again,) = read_rows(tmp_path / "rows.npz")
     assert again.seeds == (0, 4)
     assert (again.kept["risk"].series["risk"].values == [[0, 1, 2], [40, 41, 42]]).all()

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import adversarium as av
-from adversarium.plans.catalogue import load
+from adversarium.plans.loading import load
 from adversarium.runs.audit import needed, planned_jobs
 from adversarium.runs.changes import planned
-from adversarium.runs.jobs import Recipe, resolve, units
+from adversarium.runs.jobs import Job, Unit, resolve, units
 from adversarium.runs.where import HERE, Processes, place
 from adversarium.runs.where.cluster import Cluster
-from adversarium.runs.where.orders import carried_out, order
+from adversarium.runs.where.packing import compute_packed, packed
 
 # without the certified optima, whose solver's last digit is its library's (threads, processor)
 CHANGES = {"m": (16,), "rules": ("exact", "random", "fgsm"), "steps": 6, "along": ()}
@@ -28,8 +28,7 @@ CHANGES = {"m": (16,), "rules": ("exact", "random", "fgsm"), "steps": 6, "along"
 def waiting():
     """A small plan of runs and trials as units."""
     experiment = load("conv.eq16")
-    recipe = Recipe("conv.eq16", "quick", tuple(CHANGES.items()))
-    jobs = [resolve(task, recipe) for task in planned(experiment, "quick", CHANGES)]
+    jobs = [resolve(task) for task in planned(experiment, "quick", CHANGES)]
     return units([(job, tuple(range(4))) for job in jobs], "cpu")
 
 
@@ -126,10 +125,10 @@ def test_a_scheduler_without_workers_or_none_at_all_is_told_in_a_sentence(monkey
     assert time.monotonic() - began < 20
 
 
-def test_an_order_is_planned_again_and_differs_in_nothing(here):
+def test_a_packed_unit_gives_the_same_rows(here):
     made = {}
     for unit in waiting():
-        made |= digests(carried_out(order(unit, "conv.eq16")))
+        made |= digests(compute_packed(packed(unit, "conv.eq16")))
     assert made == here
 
 
@@ -137,7 +136,7 @@ TWICE = '''"""One run in two places, which record different things."""
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
 from adversarium.plans import Run, last, level
-from adversarium.probes import risk, train_error
+from adversarium.measure import risk, train_error
 
 quick = dict(seeds=2)
 
@@ -160,24 +159,26 @@ def test_one_run_in_two_places_is_recorded_for_both(tmp_path):
     assert len({job.key for job in jobs}) == 1
     for job in jobs:
         (unit,) = units([(job, (0, 1))], "cpu")
-        (block,) = carried_out(order(unit, str(file))).blocks
+        (block,) = compute_packed(packed(unit, str(file))).blocks
         assert set(block.kept) == set(job.asked)
 
 
-def test_a_worker_with_other_code_says_so():
-    unit = waiting()[-1]
-    given = order(unit, "conv.eq16")
-    (line, *_), other = given.lines, "0" * 24
-    changed = type(given)((type(line)(line.recipe, other, line.probes, line.seeds),), "x", "cpu", 1)
-    with pytest.raises(ValueError, match="one version"):
-        carried_out(changed)
+def doubled(rng, size):
+    return {"drawn": 2 * size}
 
 
-def test_a_run_made_in_python_stays_here():
-    run = av.Trial(function=len)
-    (unit,) = units([(resolve(run), (0,))], "cpu")
-    with pytest.raises(ValueError, match="runs here"):
-        order(unit, "x")
+def test_a_run_made_in_python_travels_too():
+    trial = av.Trial(function=doubled, parameters={"size": 2.0})
+    (unit,) = units([(resolve(trial), (0,))], "cpu")
+    (block,) = compute_packed(packed(unit, "x")).blocks
+    assert block.kept[""].series["drawn"].values.item() == 4.0
+
+
+def test_what_cannot_be_pickled_is_reported_in_one_sentence():
+    trial = av.Trial(function=doubled, parameters={"size": sys.stdout})
+    unit = Unit((Job(trial, None, "key", {}),), ((0,),))
+    with pytest.raises(ValueError, match="cannot be sent to another process"):
+        packed(unit, "x")
 
 
 def test_the_words_of_a_place():
@@ -219,8 +220,7 @@ def plan():
 
 
 def own_units(path):
-    recipe = Recipe(path, "quick")
-    jobs = [resolve(task, recipe) for task in planned(load(path), "quick", {})]
+    jobs = [resolve(task) for task in planned(load(path), "quick", {})]
     return units([(job, (0, 1)) for job in jobs], "cpu")
 
 
@@ -235,16 +235,26 @@ def test_a_unit_that_kills_its_process_fails_alone(tmp_path):
     assert [len(o.failures) for o in by_family["deadly"]] == [1, 1]
 
 
-def test_an_own_file_is_found_from_another_folder_and_read_again_when_edited(tmp_path, monkeypatch):
+def test_the_code_of_a_user_file_travels_with_its_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(OWN)
-    first = order(own_units("./own.py")[0], "own")
-    monkeypatch.chdir("/")
-    assert carried_out(first).blocks[0].kept[""].series["drawn"].values.item() == 2.0
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(OWN.replace('"drawn": size', '"drawn": size + 1'))
-    second = order(own_units("./own.py")[0], "own")
-    assert carried_out(second).blocks[0].kept[""].series["drawn"].values.item() == 3.0
+    (tmp_path / "helper.py").write_text("MORE = 1\n")
+    (tmp_path / "own.py").write_text(
+        f"from helper import MORE\n{OWN}".replace('"drawn": size', '"drawn": size + MORE')
+    )
+    data = packed(own_units("./own.py")[0], "own")
+    alone = "import pickle, sys\nfrom adversarium.runs.where.packing import compute_packed\n"
+    alone += "made = compute_packed(open(sys.argv[1], 'rb').read())\n"
+    alone += "print(made.blocks[0].kept[''].series['drawn'].values.item())\n"
+    (tmp_path / "unit").write_bytes(data)
+    (tmp_path / "own.py").unlink(), (tmp_path / "helper.py").unlink()
+    said = subprocess.run(
+        [sys.executable, "-c", alone, tmp_path / "unit"],
+        cwd="/",
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert float(said.stdout) == 3.0
 
 
 ORPHANS = """

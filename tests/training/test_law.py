@@ -7,6 +7,7 @@ import torch
 from scipy import stats
 
 import adversarium as av
+from adversarium.papers.boat.theory.cluster_constants import loss_ratio, margin_share, weight_norm
 from adversarium.training import ENGINES, choose
 from adversarium.training.rules import Rule
 
@@ -20,8 +21,7 @@ def run(d: int, engine: str, **data):
         network=av.networks.TwoLayer(m=m, omega=0.1 / math.sqrt(d)),
         attack=av.attacks.PGD(p=2, radius=1.0, steps=5, after=1),
         n=n, steps=4, eta=eta, engine=engine,
-        probes=(av.probes.risk, av.probes.loss_ratio, av.probes.margin_share,
-                av.probes.weight_norm),
+        probes=(av.measure.risk, loss_ratio, margin_share, weight_norm),
         record=(4,),
     )  # fmt: skip
 

@@ -76,7 +76,7 @@ class FiniteAttack:
             raise ValueError(f"FiniteAttack needs a rule of {', '.join(known)}, got {self.rule!r}.")
 
     @property
-    def revision(self) -> int:
+    def version(self) -> int:
         """2 for fgsm, which now chooses nothing by the rounding of a gradient that vanishes."""
         return 2 if self.rule == "fgsm" else 1
 

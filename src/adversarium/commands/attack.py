@@ -56,18 +56,16 @@ def attack(
     chosen = _radii(radii)
     if not 0 <= seed < 2**63 or points < 1:
         raise ValueError(f"attack needs 0 <= seed < 2^63 and points >= 1, got {seed}, {points}.")
-    from adversarium.plans.catalogue import load
+    from adversarium.plans.loading import load
     from adversarium.plans.run import Run
     from adversarium.report.tables import json_text
     from adversarium.runs.changes import parse_changes, planned
-    from adversarium.runs.knobs import reaching
     from adversarium.runs.strengths import strengths
 
     told, changes = [], parse_changes(set_)
     for home in experiments_named([id]):
         experiment = load(home)
         tasks = planned(experiment, preset, changes)
-        reaching(experiment, preset, changes, tasks, partly)
         for task in tasks:
             if isinstance(task, Run):
                 home = f"{experiment.id} {task.label}".strip()

@@ -11,10 +11,10 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from torch.utils._pytree import tree_leaves, tree_map
 
 from adversarium.commands.options import Answer
-from adversarium.plans.catalogue import experiments
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.papers import experiments
 from adversarium.plans.run import Run, Task
-from adversarium.plans.words import counted
+from adversarium.plans.wording import counted
 from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream

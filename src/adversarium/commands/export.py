@@ -49,7 +49,6 @@ def export(
     from adversarium.report.terminal import drawn
     from adversarium.runs.audit import Ask, stored_evidence
     from adversarium.runs.changes import parse_changes, parse_seeds
-    from adversarium.runs.outdated import outdated
     from adversarium.runs.planning import plan
     from adversarium.runs.reader import Reader, evidence
     from adversarium.runs.store import Store
@@ -68,11 +67,9 @@ def export(
     ask = Ask(preset, parse_seeds(seeds))
     homes = experiments_named([id])
     for home in homes:
-        asked = plan(home, "", ask, changes, partly)
+        asked = plan(home, "", ask, changes)
         experiment, chosen = asked.experiment, ask.chosen(asked.experiment)
         rows = evidence(Reader(opened, home), asked.jobs, chosen)
-        if any(outdated(job, chosen, opened, "cpu") for job in asked.jobs):
-            rows = None
         if rows is None:
             there = stored_evidence(experiment, opened) if not changes else None
             found = there[0] if there and there[0] != preset else ""
@@ -117,7 +114,8 @@ def _written(target: Path, *kept: Path | None) -> Iterator[None]:
 
 
 def _tex(id: str, store: Path, out: Path | None) -> int:
-    from adversarium.plans.catalogue import own_file, selected_claims, verdict_key
+    from adversarium.plans.catalogue import selected_claims, verdict_key
+    from adversarium.plans.loading import user_file
     from adversarium.report import tables
     from adversarium.runs.ledger import read
     from adversarium.runs.store import Store
@@ -131,7 +129,7 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
         raise ValueError(
             f"no verdict of {id} in {store}; run `adversarium verify {id} --store {store}` first."
         )
-    file = own_file(id)
+    file = user_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")
     with _written(target, store, file):
         tables.write_tex(target, entries)

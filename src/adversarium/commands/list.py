@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from adversarium.commands.options import DEFAULT, Answer, File, Json
-from adversarium.plans.catalogue import claims, experiments, nearest, papers
-from adversarium.plans.names import PublicName, public_names
+from adversarium.plans.catalogue import nearest
+from adversarium.plans.names import PublicName, paper_probes, public_names
+from adversarium.plans.papers import claims, experiments, papers
 from adversarium.plans.verdict import Word
-from adversarium.plans.words import counted
+from adversarium.plans.wording import counted
 from adversarium.report.mathematics import plain
 from adversarium.report.shown import last_verdicts
 
@@ -96,7 +97,7 @@ def _lines(what: What) -> dict[str, str]:
             named = public_names("data")
             return {n: p.sentence for n, p in named.items() if not n.endswith("Batch")}
         case "probes":
-            named = public_names("probes")
+            named = {**public_names("measure"), **paper_probes()}
             return {n: _told(p) for n, p in named.items() if n not in ("Scene", "measures")}
         case "networks":
             return {n: p.sentence for n, p in public_names("networks").items() if n[0].isupper()}

@@ -3,16 +3,27 @@
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
-from adversarium.plans.catalogue import papers
+from adversarium.commands.options import Flag
+from adversarium.plans.papers import papers
 
-_THEOREM = "theorem.txt"
-_PAPER = {"paper.toml": "paper.txt", "claims.toml": "claims.txt", "thm1.py": "thm1.txt"}
+Regression = Annotated[bool, Flag(help="a theorem on regression: real labels, square loss")]
+
+_THEOREM, _REGRESSION = "theorem.txt", "regression.txt"
+_PAPER = {
+    "paper.toml": "paper.txt",
+    "claims.toml": "claims.txt",
+    "knobs.toml": "knobs.txt",
+    "findings.toml": "findings.txt",
+    "theory/averaging.py": "averaging.txt",
+    "experiments/thm1.py": "thm1.txt",
+}
 
 
-def new(what: str, folder: Path | None = None) -> int:
-    """A template: `new FILE.py` for an own theorem (`run`, `verify`, `sweep` and `report` take
-    ./FILE.py then), `new paper DIR` for a paper of one's own.
+def new(what: str, folder: Path | None = None, *, regression: Regression = False) -> int:
+    """Write a template: `new FILE.py` for your theorem (`run`, `verify`, `sweep` and `report` then
+    take ./FILE.py), `new paper DIR` for your paper.
 
     Parameters
     ----------
@@ -31,7 +42,7 @@ def new(what: str, folder: Path | None = None) -> int:
         raise ValueError("new paper needs a folder such as mine: adversarium new paper mine.")
     if folder is not None:
         raise ValueError(f"new takes FILE.py, or paper DIR, got {what} {folder}.")
-    path = new_file(Path(what))
+    path = new_file(Path(what), _REGRESSION if regression else _THEOREM)
     named = path if path.is_absolute() else f"./{path}"
     print(f"{path}; try: adversarium run {named}")
     return 0
@@ -44,8 +55,8 @@ def _template(name: str, **words: str) -> str:
     return text
 
 
-def new_file(path: Path) -> Path:
-    """Writes the template of an own experiment; never over a file that is there."""
+def new_file(path: Path, template: str = _THEOREM) -> Path:
+    """Write the template of an experiment; never overwrite a file."""
     if path.suffix != ".py" or not path.stem.isidentifier():
         plain = re.sub(r"\W", "_", path.stem).lstrip("0123456789") or "mine"
         raise ValueError(
@@ -53,9 +64,9 @@ def new_file(path: Path) -> Path:
             f"{path.with_name(plain + '.py')}, got {path}."
         )
     if path.exists():
-        raise ValueError(f"{path} exists already; name another file.")
+        raise ValueError(f"{path} already exists. Choose another file name.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_template(_THEOREM, NAME=path.stem), "utf-8")
+    path.write_text(_template(template, NAME=path.stem), "utf-8")
     return path
 
 
@@ -67,8 +78,10 @@ def new_paper(folder: Path) -> str:
     if name in papers():
         raise ValueError(f"{name} is the tag of a paper that is here; name yours otherwise.")
     if folder.exists():
-        raise ValueError(f"{folder} exists already; name another folder.")
+        raise ValueError(f"{folder} already exists. Choose another folder name.")
     folder.mkdir(parents=True)
+    for package in ("theory", "experiments"):
+        (folder / package).mkdir()
     for file, template in _PAPER.items():
         text = _template(template, TAG=name, KEY=name.upper())
         (folder / file).write_text(text, encoding="utf-8")

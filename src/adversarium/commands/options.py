@@ -17,7 +17,9 @@ Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where tensors live")]
 Fresh = Annotated[bool, Flag(help="compute again what is already there")]
 Json = Annotated[bool, Flag(help="one JSON object on standard output")]
 DryRun = Annotated[bool, Flag(help="say what would run, how and how long; run nothing")]
-Partly = Annotated[bool, Flag(help="allow a knob (--set) that does not reach every run")]
+Partly = Annotated[
+    bool, Flag(help="no effect: a change that reaches only some runs is allowed and reported")
+]
 Seeds = Annotated[
     str | None, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")
 ]

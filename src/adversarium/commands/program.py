@@ -76,9 +76,9 @@ def called(words: list[str]) -> int:
             return _complain(sentence, getattr(fault, "status", 2))
         if os.environ.get("ADVERSARIUM_TRACEBACK"):
             raise
-        from adversarium.runs.faults import told
+        from adversarium.runs.faults import describe
 
-        whole = " ".join(told(fault).split())
+        whole = " ".join(describe(fault).split())
         return _complain(f"{whole} (ADVERSARIUM_TRACEBACK=1 shows where).")
 
 
@@ -91,7 +91,7 @@ def _lacking(fault: MissingArgumentError) -> str:
 
 
 _PLACES = {  # what stands without its name
-    "--id": "an id, such as cgro.thm4.1 or ./FILE.py",
+    "--id": "an id, such as paper.thm4.1 or ./FILE.py",
     "--what": "FILE.py, or the words paper DIR",
     "--over": "an axis, such as --over d=10,20,40",
 }

@@ -23,11 +23,12 @@ def report(
     ids
         own files (./FILE.py) and folders of papers that are added
     """
-    from adversarium.plans.catalogue import own_file, resolved
+    from adversarium.plans.catalogue import resolved
+    from adversarium.plans.loading import user_file
     from adversarium.report.site import write_site
     from adversarium.runs.store import Store
 
-    files = [word for word in ids if own_file(word) is not None]
+    files = [word for word in ids if user_file(word) is not None]
     for word in ids:
         if word not in files and resolved(word) == word:
             raise ValueError(

@@ -75,7 +75,7 @@ def run(
 
     changes = parse_changes(set_)
     ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
-    plans = [plan(home, claim, ask, changes, partly) for home, claim in homes(some(ids))]
+    plans = [plan(home, claim, ask, changes) for home, claim in homes(some(ids))]
     if dry_run:
         return dry(plans, ask, Store(store, readonly=True), json)
     writable(out)

@@ -62,7 +62,7 @@ def sweep(
     ready(device, data)
     from adversarium.commands.dry import dry_sweep
     from adversarium.commands.progress import Progress
-    from adversarium.plans.catalogue import load
+    from adversarium.plans.loading import load
     from adversarium.report.swept import boundary_numbers, write_sweep
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_sweep
@@ -87,7 +87,7 @@ def sweep(
     if both:
         raise ValueError(f"{', '.join(sorted(both))} is swept (--over) and set (--set); take one.")
     ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
-    asked_cells = Grid(tuple(axes), watched, fixed, zip, refine, partly)
+    asked_cells = Grid(tuple(axes), watched, fixed, zip, refine)
     if dry_run:
         return dry_sweep(experiment, asked_cells, ask, Store(store, readonly=True), json)
     writable(out)

@@ -43,17 +43,14 @@ def verify(
     """
     ready(device, data)
     from adversarium.commands.progress import Progress
-    from adversarium.plans.catalogue import (
-        claims,
-        experiments,
-        selected_claims,
-        verdict_key,
-    )
+    from adversarium.plans.catalogue import selected_claims, verdict_key
+    from adversarium.plans.papers import claims, experiments
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_ledger
     from adversarium.runs.audit import Ask, audit
     from adversarium.runs.changes import parse_seeds
-    from adversarium.runs.ledger import NOT_YET, write_ledger
+    from adversarium.runs.ledger import NOT_YET
+    from adversarium.runs.ledger_file import write_ledger
     from adversarium.runs.store import Store
     from adversarium.runs.where import place
 

@@ -1,4 +1,4 @@
-"""Explicit ReLU networks: parts that compose, and the papers' memorising classifiers."""
+"""Explicit ReLU networks: parts that compose, and the memorising classifiers of the papers."""
 
 from adversarium.constructions.classifiers import Balls, linear_clean
 from adversarium.constructions.parts import (
@@ -14,11 +14,11 @@ from adversarium.constructions.parts import (
 )
 from adversarium.constructions.relu import (
     affine,
-    apart,
-    beside,
-    carried,
+    deepened,
     depth,
+    in_parallel,
     load,
+    on_same_input,
     parameters,
     save,
     then,
@@ -28,16 +28,16 @@ __all__ = [
     "Balls",
     "absolute",
     "affine",
-    "apart",
-    "beside",
-    "carried",
     "clip",
+    "deepened",
     "depth",
     "distance",
+    "in_parallel",
     "largest",
     "least",
     "linear_clean",
     "load",
+    "on_same_input",
     "parameters",
     "product",
     "save",

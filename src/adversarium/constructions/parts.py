@@ -1,15 +1,15 @@
-"""Parts of explicit ReLU networks: each exact, or with its error stated."""
+"""Parts of explicit ReLU networks: each is exact, or its error is stated."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-from adversarium.constructions.relu import affine, apart, network, numbers, then
+from adversarium.constructions.relu import affine, in_parallel, network, numbers, then
 
 
 def absolute(at: Tensor) -> nn.Sequential:
-    """x ↦ |x − at|, every coordinate, = relu(x − at) + relu(at − x). Exact.
+    """x ↦ |x − at|, by coordinate, = relu(x − at) + relu(at − x). Exact.
 
     >>> absolute(torch.tensor([1.0, 2.0]))(torch.tensor([[0.0, 5.0]]).double()).tolist()
     [[1.0, 3.0]]
@@ -38,21 +38,21 @@ def least(k: int) -> nn.Sequential:
 
 
 def _tournament(k: int, into: list[list[float]], out: list[float]) -> nn.Sequential:
-    """Pairs meet, layer by layer, until one value is left; an odd one out is carried."""
+    """Reduce pairs, layer by layer, until one value is left; an unpaired value passes unchanged."""
     match_ = network([(numbers(into), torch.zeros(2)), (numbers([out]), torch.zeros(1))])
     bye = network([(torch.ones(1, 1), torch.zeros(1))] * 2)
     rounds = []
     while k > 1:
-        rounds.append(apart(*[match_] * (k // 2), *[bye] * (k % 2)))
+        rounds.append(in_parallel(*[match_] * (k // 2), *[bye] * (k % 2)))
         k = (k + 1) // 2
     return then(*rounds) if rounds else affine([[1.0]])
 
 
-_TOOTH = numbers([2.0, -4.0, 2.0])  # on relu(x), relu(x − ½), relu(x − 1)
+_TOOTH = numbers([2.0, -4.0, 2.0])  # coefficients of relu(x), relu(x − ½), relu(x − 1)
 
 
 def tooth() -> nn.Sequential:
-    """g(x) = 2 relu(x) − 4 relu(x − ½) + 2 relu(x − 1): up to 1 at ½ and back. Exact.
+    """g(x) = 2 relu(x) − 4 relu(x − ½) + 2 relu(x − 1), a tooth of height 1 at ½. Exact.
 
     >>> tooth()(torch.tensor([[0.0], [0.25], [0.5], [1.0]]).double())[:, 0].tolist()
     [0.0, 0.5, 1.0, 0.0]
@@ -62,8 +62,9 @@ def tooth() -> nn.Sequential:
 
 
 def square(s: int) -> nn.Sequential:
-    """q_s(x) = x − Σ_{k ≤ s} g_k(x)/4^k on [0, 1], g_k the k-fold tooth: x² with sup error exactly
-    4^{−(s+1)}, never below it; s hidden layers, Lemma D.2 of CGRO (Yarotsky).
+    """q_s(x) = x − Σ_{k ≤ s} g_k(x)/4^k on [0, 1], g_k the k-fold tooth, Lemma D.2 of CGRO.
+
+    It approximates x² from above with sup error exactly 4^{−(s+1)} (Yarotsky); s hidden layers.
 
     >>> [float(square(s)(torch.tensor([[0.25]]).double())) for s in (1, 2)]  # ¼² + 4^−2, then ¼²
     [0.125, 0.0625]
@@ -82,8 +83,10 @@ def square(s: int) -> nn.Sequential:
 
 
 def product(B: float, s: int) -> nn.Sequential:
-    """(x, y) ↦ 2B²[q(|x + y|/2B) − q(|x|/2B) − q(|y|/2B)] on [−B, B]²: x y with an error of at most
-    4B²4^{−(s+1)}, attained; 0 on both axes, Lemma D.3 of CGRO (its signed form is ours).
+    """(x, y) ↦ 2B²[q(|x + y|/2B) − q(|x|/2B) − q(|y|/2B)] on [−B, B]², Lemma D.3 of CGRO.
+
+    It approximates x y with an error of at most 4B²4^{−(s+1)}, which is attained, and is 0 on both
+    axes. The signed form is ours.
 
     >>> gate = product(B=1.0, s=8)
     >>> gate(torch.tensor([[0.5, -0.25], [0.0, 0.75]]).double())[:, 0].tolist()
@@ -91,12 +94,14 @@ def product(B: float, s: int) -> nn.Sequential:
     """
     sides = numbers([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]) / (2 * B)
     ends = affine(2 * B**2 * numbers([[1.0, -1.0, -1.0]]))
-    return then(affine(sides), absolute(torch.zeros(3)), apart(*[square(s)] * 3), ends)
+    return then(affine(sides), absolute(torch.zeros(3)), in_parallel(*[square(s)] * 3), ends)
 
 
 def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
-    """x ↦ ‖x − at‖_∞, exact, with 10D − 4 parameters for D a power of two; or, for p = 2,
-    ‖x − at‖₂² on [0, 1]^D with s stages a square and an error of at most D·4^{−(s+1)}.
+    """x ↦ ‖x − at‖_∞, exact; or, for p = 2, ‖x − at‖₂² on [0, 1]^D.
+
+    The first has 10D − 4 parameters if D is a power of two. The second has s stages per square and
+    an error of at most D·4^{−(s+1)}.
 
     >>> far = distance(torch.tensor([1.0, 1.0]), math.inf)
     >>> far(torch.tensor([[4.0, -1.0], [1.0, 1.0]]).double())[:, 0].tolist()
@@ -105,24 +110,26 @@ def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
     if p == math.inf:
         return then(absolute(at), largest(len(at)))
     if p == 2:
-        return then(absolute(at), apart(*[square(s)] * len(at)), affine(torch.ones(1, len(at))))
+        return then(
+            absolute(at), in_parallel(*[square(s)] * len(at)), affine(torch.ones(1, len(at)))
+        )
     raise ValueError(f"distance needs p = 2 or inf, got {p}.")
 
 
 def soft_indicator(a: float, b: float) -> nn.Sequential:
-    """t ↦ 1 − [relu(t − a) − relu(t − b)]/(b − a): 1 up to a, 0 from b on. Exact.
+    """t ↦ 1 − [relu(t − a) − relu(t − b)]/(b − a): 1 for t ≤ a, 0 for t ≥ b. Exact.
 
     >>> soft_indicator(1.0, 2.0)(torch.tensor([[0.5], [1.5], [3.0]]).double())[:, 0].tolist()
     [1.0, 0.5, 0.0]
     """
     if not a < b:
-        raise ValueError(f"soft_indicator needs a < b (room for the ramp), got a={a}, b={b}.")
+        raise ValueError(f"soft_indicator needs a < b (the ends of the ramp), got a={a}, b={b}.")
     ends = numbers([[-1.0, 1.0]]) / (b - a)
     return network([(torch.ones(2, 1), numbers([-a, -b])), (ends, torch.ones(1))])
 
 
 def clip() -> nn.Sequential:
-    """z ↦ −1 + relu(z + 1) − relu(z − 1), the nearest number of [−1, 1]. Exact.
+    """z ↦ −1 + relu(z + 1) − relu(z − 1), the nearest number in [−1, 1]. Exact.
 
     >>> clip()(torch.tensor([[-3.0], [0.5], [2.0]]).double())[:, 0].tolist()
     [-1.0, 0.5, 1.0]

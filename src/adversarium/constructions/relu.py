@@ -1,8 +1,8 @@
-"""ReLU networks as values: an affine map, then ReLU and an affine map as often as needed.
+"""ReLU networks as values: affine maps with a ReLU between any two.
 
-Every network here is an nn.Sequential of Linear and ReLU layers that ends in a Linear. Two are
-composed by multiplying the affine maps that meet, so a composition is again a layered network and
-its parameters can be counted.
+Every network here is an nn.Sequential of Linear and ReLU layers that ends in a Linear. Two networks
+are composed by multiplying the affine maps that meet, so a composition is again a layered network
+and its parameters can be counted.
 """
 
 import itertools
@@ -15,16 +15,16 @@ from torch import Tensor, nn
 
 Affine = tuple[Tensor, Tensor]  # weight (out, in) and bias (out,)
 
-_block_diag: Callable[..., Tensor] = torch.block_diag  # torch leaves it without types
+_block_diag: Callable[..., Tensor] = torch.block_diag  # torch does not annotate it
 
 
 def numbers(values: object) -> Tensor:
-    """Float64 numbers."""
+    """Return a float64 tensor."""
     return torch.as_tensor(values, dtype=torch.float64)
 
 
 def network(maps: Sequence[Affine]) -> nn.Sequential:
-    """The network with these affine maps and a ReLU between any two."""
+    """Return the network with these affine maps and a ReLU between any two."""
     layers: list[nn.Module] = []
     for A, b in maps:
         layer = nn.Linear(A.shape[1], A.shape[0], device="meta", dtype=torch.float64)
@@ -35,7 +35,7 @@ def network(maps: Sequence[Affine]) -> nn.Sequential:
 
 
 def affine_maps(net: nn.Sequential) -> list[Affine]:
-    """The affine maps of a network, first to last."""
+    """Return the affine maps of a network, first to last."""
     return [(m.weight.detach(), m.bias.detach()) for m in net if isinstance(m, nn.Linear)]
 
 
@@ -58,7 +58,7 @@ def identity(k: int) -> nn.Sequential:
 
 
 def then(*nets: nn.Sequential) -> nn.Sequential:
-    """The composition, first network first.
+    """Return the composition, first network first.
 
     >>> twice, plus = affine([[2.0]]), affine([[1.0]], [3.0])
     >>> then(twice, plus)(torch.tensor([[5.0]]).double()).item()
@@ -72,7 +72,7 @@ def then(*nets: nn.Sequential) -> nn.Sequential:
 
 
 def depth(net: nn.Sequential) -> int:
-    """The number of hidden layers.
+    """Return the number of hidden layers.
 
     >>> from adversarium.constructions import product
     >>> depth(affine([[1.0]])), depth(product(B=1.0, s=4))
@@ -81,10 +81,10 @@ def depth(net: nn.Sequential) -> int:
     return len(affine_maps(net)) - 1
 
 
-def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
-    """The network with so many more hidden layers, through which z = relu(z) − relu(−z) is carried.
+def deepened(net: nn.Sequential, layers: int) -> nn.Sequential:
+    """Return the network with more hidden layers, which pass on z = relu(z) − relu(−z).
 
-    >>> deep = carried(affine([[-1.0]]), layers=2)
+    >>> deep = deepened(affine([[-1.0]]), layers=2)
     >>> depth(deep), deep(torch.tensor([[5.0]]).double()).item()
     (2, -5.0)
     """
@@ -92,37 +92,37 @@ def carried(net: nn.Sequential, layers: int) -> nn.Sequential:
         return net
     k = len(affine_maps(net)[-1][1])
     eye, zero = torch.eye(k), torch.zeros(k)
-    carry = network([(torch.cat([eye, -eye]), torch.cat([zero, zero])),
+    identity_layer = network([(torch.cat([eye, -eye]), torch.cat([zero, zero])),
                      (torch.cat([eye, -eye], dim=1), zero)])  # fmt: skip
-    return then(net, *[carry] * layers)
+    return then(net, *[identity_layer] * layers)
 
 
-def apart(*nets: nn.Sequential) -> nn.Sequential:
-    """The networks side by side, each on its own part of the input.
+def in_parallel(*nets: nn.Sequential) -> nn.Sequential:
+    """Return the networks side by side, each on its own part of the input.
 
-    >>> apart(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[1.0, 10.0]]).double()).tolist()
+    >>> in_parallel(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[1.0, 10.0]]).double()).tolist()
     [[2.0, 30.0]]
     """
-    most = max(depth(net) for net in nets)
-    level = [affine_maps(carried(net, most - depth(net))) for net in nets]
+    deepest = max(depth(net) for net in nets)
+    equally_deep = [affine_maps(deepened(net, deepest - depth(net))) for net in nets]
     return network([
         (_block_diag(*(A for A, _ in maps)), torch.cat([b for _, b in maps]))
-        for maps in zip(*level, strict=True)
+        for maps in zip(*equally_deep, strict=True)
     ])  # fmt: skip
 
 
-def beside(*nets: nn.Sequential) -> nn.Sequential:
-    """The networks side by side on the same input.
+def on_same_input(*nets: nn.Sequential) -> nn.Sequential:
+    """Return the networks side by side on the same input.
 
-    >>> beside(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[10.0]]).double()).tolist()
+    >>> on_same_input(affine([[2.0]]), affine([[3.0]]))(torch.tensor([[10.0]]).double()).tolist()
     [[20.0, 30.0]]
     """
     k = affine_maps(nets[0])[0][0].shape[1]
-    return then(affine(torch.eye(k).repeat(len(nets), 1)), apart(*nets))
+    return then(affine(torch.eye(k).repeat(len(nets), 1)), in_parallel(*nets))
 
 
 def parameters(net: nn.Module) -> tuple[int, int]:
-    """The weights and biases that are not zero, and all of them.
+    """Return the number of nonzero weights and biases, and the number of all.
 
     >>> parameters(affine([[2.0, 0.0]], [1.0]))
     (2, 3)
@@ -132,7 +132,7 @@ def parameters(net: nn.Module) -> tuple[int, int]:
 
 
 def save(net: nn.Sequential, path: str | Path) -> None:
-    """Writes the affine maps as plain arrays (npz): A0, b0, A1, b1, …
+    """Write the affine maps as plain arrays (npz): A0, b0, A1, b1, …
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +148,7 @@ def save(net: nn.Sequential, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> nn.Sequential:
-    """Reads what `save` wrote; no code of the file is executed.
+    """Read a network that `save` wrote, without executing code from the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -159,13 +159,15 @@ def load(path: str | Path) -> nn.Sequential:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: torch.from_numpy(file[name]).double() for name in file.files}
-    except (OSError, ValueError) as fault:
-        raise ValueError(f"{path} is not a saved network ({fault}).") from fault
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a saved network ({error}).") from error
     maps: list[Affine] = []
     while f"A{len(maps)}" in arrays and f"b{len(maps)}" in arrays:
         maps.append((arrays[f"A{len(maps)}"], arrays[f"b{len(maps)}"]))
     fits = all(A.ndim == 2 and b.shape == A.shape[:1] for A, b in maps)
     meets = all(B.shape[1] == len(b) for (_, b), (B, _) in itertools.pairwise(maps))
     if not maps or 2 * len(maps) != len(arrays) or not fits or not meets:
-        raise ValueError(f"{path} needs arrays A0, b0, A1, … that fit, got {', '.join(arrays)}.")
+        raise ValueError(
+            f"{path} needs arrays A0, b0, A1, b1, … of matching shapes, got {', '.join(arrays)}."
+        )
     return network(maps)

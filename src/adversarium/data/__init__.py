@@ -14,11 +14,14 @@ from adversarium.data.marginals import (
 )
 from adversarium.data.margins import MarginBatch, MarginMixture
 from adversarium.data.patches import PatchBatch, PatchData
+from adversarium.data.regression import LinearResponse, RegressionBatch
 from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.data.two_features import TwoFeatureBatch, TwoFeaturePatches
 from adversarium.data.zero_one import VectorBatch, ZeroOne
 
 __all__ = [
+    "LinearResponse",
+    "RegressionBatch",
     "TruncatedGauss",
     "Skew",
     "Quartic",

@@ -6,6 +6,7 @@ seeds, every tensor gains one leading axis: the replicas.
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TypeVar
 
 import torch
@@ -31,8 +32,8 @@ def stack(batches: Sequence[B]) -> B:
     return replace(batches[0], **columns)
 
 
-def moved(batch: B, device: str, dtype: torch.dtype) -> B:
-    """The batch on a device; floating point tensors change their precision, integers do not."""
+def moved(batch: B, device: str, dtype: torch.dtype | None) -> B:
+    """The batch on a device; floating-point tensors get the precision, integers keep theirs."""
     return _each(batch, lambda v: v.to(device, dtype if v.is_floating_point() else None))
 
 
@@ -40,6 +41,32 @@ def gathered(batch: B, index: Tensor) -> B:
     """Points of a stacked batch, chosen separately in every replica; `index` is (replicas, n)."""
     rows = torch.arange(len(index), device=index.device)[:, None]
     return _each(batch, lambda v: v[rows, index])
+
+
+def taken(batch: B, index: Tensor, dtype: torch.dtype) -> B:
+    """Points of one batch for every replica, `index` being (replicas, n): inputs in a precision,
+    bytes divided by 255."""
+
+    def one(v: Tensor) -> Tensor:
+        chosen = v[index]
+        if chosen.dtype == torch.uint8:
+            return chosen.to(dtype) / 255
+        return chosen.to(dtype) if chosen.is_floating_point() else chosen
+
+    return _each(batch, one)
+
+
+def split_points(batch: B, size: int) -> list[B]:
+    """A stacked batch in pieces of at most `size` points of every replica."""
+    n = batch.y.shape[1]
+    if n <= size:
+        return [batch]
+    ranges = [slice(i, i + size) for i in range(0, n, size)]
+    return [_each(batch, partial(_points, piece)) for piece in ranges]
+
+
+def _points(piece: slice, v: Tensor) -> Tensor:
+    return v[:, piece]
 
 
 def picked(batch: B, replica: int, points: Tensor) -> B:

@@ -83,14 +83,22 @@ class Digits:
         """The test part of the same split."""
         return replace(self, part="test")
 
+    @property
+    def pool(self) -> ImageBatch:
+        """All images, of both parts."""
+        return _digits()
+
     def sample(self, n: int, rng: Generator) -> ImageBatch:
         """n different images of this part, in random order."""
-        whole = _digits()
-        order = torch.randperm(len(whole.y), generator=stream(self.split, "digits split"))
+        chosen = self.indices(n, rng)
+        return ImageBatch(x=self.pool.x[chosen], y=self.pool.y[chosen])
+
+    def indices(self, n: int, rng: Generator) -> Tensor:
+        """Where n different images of this part are in the pool."""
+        order = torch.randperm(len(self.pool.y), generator=stream(self.split, "digits split"))
         part = order[: self.n_test] if self.part == "test" else order[self.n_test :]
         if n > len(part):
             raise ValueError(
                 f"Digits has {len(part)} {self.part} images at n_test={self.n_test}, got n={n}."
             )
-        chosen = part[torch.randperm(len(part), generator=rng)[:n]]
-        return ImageBatch(x=whole.x[chosen], y=whole.y[chosen])
+        return part[torch.randperm(len(part), generator=rng)[:n]]

@@ -4,13 +4,7 @@ W and x may both carry a leading replica axis. f returns one number per point (a
 classifier, labels ±1) or k logits.
 """
 
-from adversarium.networks.activations import (
-    LeakyReLU,
-    Power,
-    ReLU,
-    SmoothedLeakyReLU,
-    SmoothedReLU,
-)
+from adversarium.networks.activations import LeakyReLU, Power, ReLU, SmoothedLeakyReLU, SmoothedReLU
 from adversarium.networks.cubic_cnn import CubicCNN, cubic_cnn
 from adversarium.networks.mixed import MixedLearner
 from adversarium.networks.modules import Module

@@ -4,6 +4,7 @@ The weights are the module's parameters and buffers, and two empty tensors whose
 what the network was built for. So a Module holds nothing: whoever has the weights has it all.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -100,6 +101,24 @@ class Module:
         call = vmap(outputs) if origin.stacked else outputs
         result: tuple[Tensor, Weights] = call(_held(W), x)
         return result
+
+    def sizes(self, shape: tuple[int, ...], k: int) -> tuple[int, int]:
+        """How many weights the module has, and the numbers that its largest layer makes of a
+        point."""
+        module = self._skeleton(_Origin(shape, k, False), training=False)
+        largest = [math.prod(shape)]
+
+        def seen(layer: nn.Module, given: object, made: object) -> None:
+            if isinstance(made, Tensor):
+                largest.append(made.numel())
+
+        hooks = [layer.register_forward_hook(seen) for layer in module.modules()]
+        try:
+            module(torch.empty(1, *shape, device="meta"))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return sum(w.numel() for w in module.parameters()), max(largest)
 
     def buffers(self, W: Weights) -> frozenset[str]:
         """The names that gradient descent must not touch."""

@@ -5,15 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from adversarium.plans.compound import (
-    Each,
-    Every,
-    Given,
-    Kind,
-    Parts,
-    Present,
-    UnlessRefuted,
-)
+from adversarium.plans.compound import Each, Every, Given, Kind, Parts, Present, UnlessRefuted
 from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity, Reading, Where
 from adversarium.plans.rules import (
     AtMost,

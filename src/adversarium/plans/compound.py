@@ -7,15 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adversarium.plans.evidence import (
-    Evidence,
-    Need,
-    NoSuchRun,
-    Quantity,
-    Where,
-    exactly,
-    summary,
-)
+from adversarium.plans.evidence import Evidence, Need, NoSuchRun, Quantity, Where, exactly, summary
 from adversarium.plans.rules import (
     AtMost,
     Check,

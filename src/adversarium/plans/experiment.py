@@ -1,12 +1,13 @@
 """An experiment as data: a plan with presets, its checks, figures, gates. No torch at import."""
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adversarium.digest import digest
-from adversarium.plans.run import Run, Task, Trial, noting_tasks
+from adversarium.digest import digest, unnamed
+from adversarium.plans.run import Run, Task, Trial
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Experiment:
         """The preset's knobs of the plan."""
         return {k: v for k, v in self._preset(preset).items() if k != "seeds"}
 
+    def knob_value(self, preset: str, name: str) -> Any:
+        """The value of a knob at a preset, or the plan's default."""
+        default = inspect.signature(self.plan).parameters[name].default
+        return self.knobs(preset).get(name, default)
+
     def _preset(self, preset: str) -> Mapping[str, Any]:
         if preset not in self.presets:
             raise ValueError(
@@ -53,27 +59,19 @@ class Experiment:
 
     def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
         """The plan at a preset, with knobs changed."""
-        tasks = self._planned({**self.knobs(preset), **changes})
+        tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
         if not tasks:
             raise ValueError(f"the plan of {self.id} yields nothing; it needs a Run or a Trial.")
+        for task in tasks:
+            if name := unnamed(task.identity):
+                raise ValueError(
+                    f"{self.file or self.id}: {name} is a lambda or is defined inside a function, "
+                    "so nothing identifies its rows; define it at the top level of the file, with "
+                    "functools.partial or a dataclass for its parameters."
+                )
         return distinct(tasks, self.id)
-
-    def _planned(self, knobs: Mapping[str, Any]) -> tuple[Task, ...]:
-        """What the plan yields. One of a user's must not change what it has yielded: runs that hold
-        one object would all have its last value."""
-        if self.file is None:
-            return tuple(self.plan(**knobs))
-        with noting_tasks() as made:
-            tasks = tuple(self.plan(**knobs))
-        kept = {id(task) for task in tasks}
-        if any(digest(task.told) != told for task, told in made if id(task) in kept):
-            raise ValueError(
-                f"{self.file}: the plan changes what the runs before hold (a global or an object "
-                "that they share?); give every run its own."
-            )
-        return tasks
 
 
 def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:

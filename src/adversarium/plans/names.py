@@ -1,8 +1,10 @@
 """The public names of a room and what each is, read from the source without importing it."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
+
+from adversarium.plans.papers import papers
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,8 @@ class PublicName:
     name: str
     sentence: str
     symbol: str = ""
-    file: str = ""  # of the room, where it is defined
+    file: str = ""  # in which it is defined
+    paper: str = ""  # the key of the paper that defines it
 
 
 def public_names(room: str) -> dict[str, PublicName]:
@@ -32,6 +35,28 @@ def public_names(room: str) -> dict[str, PublicName]:
             for alias in node.names:
                 known[alias.name] = _public(alias.name, told.get(alias.name), file)
     return dict(sorted(known.items()))
+
+
+def paper_probes() -> dict[str, PublicName]:
+    """The probes and folds that papers define in their folders `theory`, by name."""
+    known: dict[str, PublicName] = {}
+    for paper in papers().values():
+        for file in sorted((paper.folder / "theory").glob("*.py")):
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:
+                if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and _is_probe(node):
+                    found = _public(node.name, node, file.name)
+                    known[node.name] = replace(found, paper=paper.key)
+    return dict(sorted(known.items()))
+
+
+def _is_probe(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    """Whether a definition is a public probe: decorated by `measures`, or with a property of that
+    name."""
+    if isinstance(node, ast.FunctionDef):
+        decorators = [d for d in node.decorator_list if isinstance(d, ast.Call)]
+        return node.name[0] != "_" and any(ast.unparse(d.func) == "measures" for d in decorators)
+    methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+    return node.name[0] != "_" and "measures" in methods
 
 
 def _public(name: str, node: ast.ClassDef | ast.FunctionDef | None, file: str) -> PublicName:

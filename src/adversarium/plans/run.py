@@ -3,15 +3,14 @@ import."""
 
 import inspect
 import math
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from adversarium.digest import configuration, digest, with_files
+from adversarium.digest import configuration, digest
 
 if TYPE_CHECKING:
     from adversarium.sockets import AnyFold, AnyProbe, Measure
@@ -59,7 +58,7 @@ class Recording:
     @property
     def measures(self) -> "tuple[Measure, ...]":
         """What it records."""
-        from adversarium.probes.measuring import measured
+        from adversarium.measure.measuring import measured
 
         return measured(self.probe)
 
@@ -68,25 +67,10 @@ class Recording:
         """The names of the numbers that it records."""
         return frozenset(measure.name for measure in self.measures)
 
-
-_noted = threading.local()
-
-
-@contextmanager
-def noting_tasks() -> Iterator[list[tuple["Task", str]]]:
-    """The tasks that are made while it lasts, each with the digest of what it was then.
-
-    >>> with noting_tasks() as made:
-    ...     trial = Trial(function=max)
-    >>> made[0][0] is trial
-    True
-    """
-    before = getattr(_noted, "made", None)
-    _noted.made = made = list[tuple[Task, str]]()
-    try:
-        yield made
-    finally:
-        _noted.made = before
+    @cached_property
+    def id(self) -> str:
+        """The digest under which its rows are stored; the record times are not part of it."""
+        return digest(configuration(self.probe), 16)
 
 
 class _Placed:
@@ -94,11 +78,6 @@ class _Placed:
 
     family: str
     at: Mapping[str, Any]
-
-    def _note(self: Any) -> None:
-        """Notes what the task is when it is made, where somebody asks for it."""
-        if (made := getattr(_noted, "made", None)) is not None:
-            made.append((self, digest(self.told)))
 
     @property
     def coordinates(self) -> dict[str, Any]:
@@ -153,6 +132,7 @@ class Run(_Placed):
     record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced
     dtype: str = "float64"
     engine: str | None = None
+    checkpoint: int | None = field(default=None, compare=False)  # steps between checkpoints
     family: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,10 +140,12 @@ class Run(_Placed):
         for name in ("probes", "final", "folds"):
             given = getattr(self, name)
             if not isinstance(given, Iterable):
-                raise ValueError(f"{name} is a list such as [av.probes.risk], got {given!r}.")
+                raise ValueError(f"{name} is a list such as [av.measure.risk], got {given!r}.")
             object.__setattr__(self, name, tuple(given))
-        for name, least in (("n", 1), ("steps", 0)):
+        for name, least in (("n", 1), ("steps", 0), ("checkpoint", 1)):
             size = getattr(self, name)
+            if name == "checkpoint" and size is None:
+                continue
             if isinstance(size, bool) or not isinstance(size, Integral) or size < least:
                 raise ValueError(f"{name} needs a whole number >= {least}, got {size!r}.")
         for name, asked in PARTS.items():
@@ -201,10 +183,6 @@ class Run(_Placed):
                         f"two probes record {name}, and one would hide the other; give one another "
                         "name, or leave it out."
                     )
-        if getattr(self.network, "silent", False) and getattr(self.attack, "after", None) == 0:
-            # where f = 0 at first, the attack's gradient is rounding: Algorithm 1 of BOAT waits
-            object.__setattr__(self, "attack", replace(self.attack, after=1))
-        self._note()
 
     @property
     def times(self) -> tuple[int, ...]:
@@ -216,7 +194,7 @@ class Run(_Placed):
         )
         return tuple(sorted({*(t for t in chosen if 0 <= t <= self.steps), self.steps}))
 
-    @property
+    @cached_property
     def recordings(self) -> tuple[Recording, ...]:
         """Everything that is recorded, with its times."""
         return (
@@ -225,14 +203,14 @@ class Run(_Placed):
             *(Recording(fold, None) for fold in self.folds),
         )
 
-    @property
+    @cached_property
     def dynamics(self) -> dict[str, Any]:
-        """What decides every number of the run but its engine, as plain JSON."""
-        return with_files({name: configuration(getattr(self, name)) for name in _DYNAMICS})
+        """All that determines the numbers of the run, except the engine, as plain JSON."""
+        return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
 
     @property
-    def told(self) -> list[Any]:
-        """All that the run is, as plain JSON: with its place and what it records."""
+    def identity(self) -> list[Any]:
+        """All that the run is, as plain JSON: its dynamics, its place and what it records."""
         recorded = [[configuration(r.probe), configuration(r.times)] for r in self.recordings]
         return [self.dynamics, self.family, configuration(self.coordinates), recorded]
 
@@ -297,18 +275,15 @@ class Trial(_Placed):
     family: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._note()
-
-    @property
+    @cached_property
     def dynamics(self) -> dict[str, Any]:
-        """What decides every number of the trial, as plain JSON."""
+        """All that determines the numbers of the trial, as plain JSON."""
         names = ("function", "parameters", "version")
-        return with_files({name: configuration(getattr(self, name)) for name in names})
+        return {name: configuration(getattr(self, name)) for name in names}
 
     @property
-    def told(self) -> list[Any]:
-        """All that the trial is, as plain JSON: with its place."""
+    def identity(self) -> list[Any]:
+        """All that the trial is, as plain JSON: its dynamics and its place."""
         return [self.dynamics, self.family, configuration(self.coordinates)]
 
 

@@ -1,1 +1,1 @@
-"""Pictures, tables, verdicts and the web site, from stored rows."""
+"""Pictures, tables, texts and the web site, from stored rows."""

@@ -1,22 +1,22 @@
-"""What is worth telling first: sentences with the ledger's own numbers, a small picture and the
-command that repeats each."""
+"""Findings: sentences with numbers of the ledger, each with a small picture and the command that
+repeats it."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from adversarium.plans.evidence import Summary
-from adversarium.report.figures.style import COLOURS, canvas, save, styled, typeset, write_csv
+from adversarium.plans.papers import papers
+from adversarium.report.figures.style import COLOURS, canvas, mathtext, save, with_style, write_csv
 from adversarium.runs.ledger import Entry
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence, the numbers it rests on with short names, what the paper says of them, and the
-    command that measures them again."""
+    """A sentence, its numbers by short names, the value that the paper claims, and the command that
+    measures the numbers again."""
 
     claim: str
     sentence: str
@@ -32,36 +32,38 @@ class Finding:
 
 
 def findings(entries: Sequence[Entry]) -> list[Finding]:
-    """The findings whose claims were judged with the numbers that they show."""
-    text = (files("adversarium.report") / "findings.toml").read_text(encoding="utf-8")
+    """The findings whose numbers are all measured."""
+    paths = [paper.folder / "findings.toml" for paper in papers().values()]
+    texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+    tables = [table for text in texts for table in tomllib.loads(text).get("findings", ())]
     known = {entry.id: entry for entry in entries}
-    made = (_finding(told, known) for told in tomllib.loads(text)["findings"])
-    return [finding for finding in made if finding is not None]
+    found = (_finding(t, known) for t in sorted(tables, key=lambda table: table["order"]))
+    return [finding for finding in found if finding is not None]
 
 
-def _finding(told: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | None:
-    pairs = zip(told["show"], told["names"], strict=True)
-    wanted = [(told["claim"], name, short) for name, short in pairs]
+def _finding(table: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | None:
+    pairs = zip(table["show"], table["names"], strict=True)
+    required = [(table["claim"], name, short) for name, short in pairs]
     numbers: dict[str, Summary] = {}
-    for id, name, short in (*wanted, *told.get("also", ())):
+    for id, name, short in (*required, *table.get("also", ())):
         measured = {m.name: m for m in known[id].measured} if id in known else {}
         if name not in measured or measured[name].mean is None:
             return None
         numbers[short] = measured[name]
     means = [f"{m.mean:.2g}".replace("-", "−") for m in numbers.values()]
     return Finding(
-        told["claim"],
-        told["sentence"].format(*means),
+        table["claim"],
+        table["sentence"].format(*means),
         numbers,
-        told["label"],
-        told.get("claimed"),
-        known[told["claim"]].command or "",
+        table["label"],
+        table.get("claimed"),
+        known[table["claim"]].command or "",
     )
 
 
-@styled
-def drawn(finding: Finding, folder: Path) -> Path:
-    """A small picture: every number with its 99 % interval, and what the paper says, dashed."""
+@with_style
+def draw_finding(finding: Finding, folder: Path) -> Path:
+    """Draw a small picture: every number with its 99 % interval, and the paper's value dashed."""
     blue, grey = COLOURS[0], "#666666"
     count = len(finding.numbers)
     picture, ((axis,),) = canvas((4.2, 0.75 + 0.22 * count))
@@ -74,9 +76,9 @@ def drawn(finding: Finding, folder: Path) -> Path:
                       textcoords="offset points", ha="right", va="center", fontsize=8)  # fmt: skip
     if finding.claimed is not None:
         _mark(axis, finding.claimed, grey)
-    axis.set(xlabel=typeset(finding.label), yticks=(), ylim=(-count + 0.5, 0.5))
+    axis.set(xlabel=mathtext(finding.label), yticks=(), ylim=(-count + 0.5, 0.5))
     low, high = axis.get_xlim()
-    if high - low < 0.05 * max(abs(low), abs(high)):  # one number: seen from 0
+    if high - low < 0.05 * max(abs(low), abs(high)):  # a single number is shown together with 0
         axis.plot([0], [0], alpha=0)
     axis.margins(x=0.12)
     axis.locator_params(axis="x", nbins=5)
@@ -88,7 +90,7 @@ def drawn(finding: Finding, folder: Path) -> Path:
 
 
 def _mark(axis: Any, claimed: float, grey: str) -> None:
-    """What the paper says, as a dashed line."""
+    """Draw the value of the paper as a dashed line."""
     axis.axvline(claimed, color=grey, linestyle="--", linewidth=1)
     axis.annotate("paper", (claimed, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
                   textcoords="offset points", ha="center", fontsize=7, color=grey)  # fmt: skip

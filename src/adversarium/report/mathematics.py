@@ -16,7 +16,7 @@ _DOWN = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 
 
 def plain(text: str) -> str:
-    """TeX mathematics between dollars as plain text; other text as it is.
+    """A text with its TeX mathematics between dollars as plain text.
 
     >>> plain(r"$\\alpha^3 U$ (signal)")
     'α³ U (signal)'

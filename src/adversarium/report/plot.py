@@ -1,4 +1,4 @@
-"""A picture of a result or of an experiment in one call, for notebooks."""
+"""The picture of a result or of an experiment in one call, for notebooks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,13 +10,14 @@ from adversarium.report.figures import drawing
 
 
 def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> Any:
-    """A matplotlib figure that shows itself in a notebook and leaves the backend alone. Of a
-    result: the named probes (all, when none is named) against t, mean and band over seeds. Of an
-    experiment: its figure of that name (the first, when none is named).
+    """A matplotlib figure that a notebook displays; the backend is not changed.
+
+    For a result, the figure shows the named probes (all if none is named) against t, with mean and
+    band over seeds. For an experiment, it is the figure of that name (the first if none is named).
 
     >>> import adversarium as av
     >>> run = av.Run(data=av.data.Clusters(d=9, mu=3.0), network=av.networks.TwoLayer(m=2), n=6,
-    ...              steps=9, eta=0.1, probes=[av.probes.risk])
+    ...              steps=9, eta=0.1, probes=[av.measure.risk])
     >>> len(av.plot(av.run(run, seeds=range(2)), "risk").axes)
     1
     """
@@ -26,19 +27,19 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
         )
     names = (probes,) if isinstance(probes, str) else tuple(probes)
     if isinstance(result, Outcome):
-        return _named(result, names[0] if names else result.experiment.figures[0].name)
+        return _named_figure(result, names[0] if names else result.experiment.figures[0].name)
     curves = [p for p in result.probes if result.t(p).size > 1]
     figure = Curves(name="plot", y=names or tuple(curves), log_x=log_x)
-    made = drawing(figure, Evidence((result.rows,)))
-    if made is None or not figure.y:
+    drawn = drawing(figure, Evidence((result.rows,)))
+    if drawn is None or not figure.y:
         raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
-    return made.picture
+    return drawn.picture
 
 
-def _named(outcome: Outcome, name: str) -> Any:
+def _named_figure(outcome: Outcome, name: str) -> Any:
     known = {f.name: f for f in outcome.experiment.figures}
-    made = drawing(known[name], outcome.rows) if name in known else None
-    if made is None or made.picture is None:
-        drawn = [n for n, f in known.items() if not isinstance(f, Table)]
-        raise ValueError(f"no picture {name!r} of {outcome.experiment.id}; it has {drawn}.")
-    return made.picture
+    drawn = drawing(known[name], outcome.rows) if name in known else None
+    if drawn is None or drawn.picture is None:
+        pictures = [n for n, f in known.items() if not isinstance(f, Table)]
+        raise ValueError(f"no picture {name!r} of {outcome.experiment.id}; it has {pictures}.")
+    return drawn.picture

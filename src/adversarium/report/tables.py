@@ -1,4 +1,4 @@
-"""Numbers as text: the ledger on a terminal, rows as CSV and npz, claims as LaTeX."""
+"""Numbers as text: entries of the ledger, rows as CSV and npz, claims as LaTeX."""
 
 import json
 import math
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Evidence, Summary
+from adversarium.plans.papers import papers
 from adversarium.report.figures import style
 from adversarium.runs.ledger import Entry
 
@@ -22,7 +22,7 @@ def number(value: float | None) -> str:
 
 
 def with_interval(measured: Summary) -> str:
-    """mean [low, high]; the interval of a share stays within [0, 1]."""
+    """A mean with its interval as text: mean [low, high]."""
     mean, low, high = measured.mean, measured.low, measured.high
     if mean is None or low is None or high is None or low == high:
         return number(mean)
@@ -30,25 +30,30 @@ def with_interval(measured: Summary) -> str:
 
 
 def between(low: float | None, high: float | None) -> str:
-    """A range in words; nothing where it is open at both ends."""
-    if low is None and high is None:
-        return ""
-    if low is None:
-        return f"≤ {number(high)}"
-    return f"≥ {number(low)}" if high is None else f"[{number(low)}, {number(high)}]"
+    """A range as text; an end that is None or infinite is open.
+
+    >>> between(0, 1), between(0.5, None), between(None, None)
+    ('[0, 1]', '≥ 0.5', '')
+    """
+    low, high = (None if end is None or math.isinf(end) else end for end in (low, high))
+    if low is not None and high is not None:
+        return f"[{number(low)}, {number(high)}]"
+    if low is not None:
+        return f"≥ {number(low)}"
+    return "" if high is None else f"≤ {number(high)}"
 
 
 def expected_range(entry: Entry) -> str:
-    """The range that the rule asks for, where it asks all its numbers for the same."""
+    """The range that a check accepts, if it is the same for all its numbers."""
     if entry.expected is None:
         return ""
-    asked = {(part.low, part.high) for part in entry.parts}
-    asked = asked or {(entry.expected.low, entry.expected.high)}
-    return between(*asked.pop()) if len(asked) == 1 else ""
+    ranges = {(part.low, part.high) for part in entry.parts}
+    ranges = ranges or {(entry.expected.low, entry.expected.high)}
+    return between(*ranges.pop()) if len(ranges) == 1 else ""
 
 
 def spanned(entry: Entry) -> str:
-    """What the evidence spans: the letters that take more than one value, with their ends."""
+    """The letters that take more than one value in the evidence, with their ends."""
     return ", ".join(
         f"{letter} {number(low)} … {number(high)}"
         for letter, (low, high) in entry.spans.items()
@@ -56,17 +61,17 @@ def spanned(entry: Entry) -> str:
     )
 
 
-def chances(entries: Sequence[Entry]) -> tuple[int, float]:
-    """How many verdicts rest on chance, and how many wrong ones are to be expected at most: one in
-    a hundred of those that hold, one in ten thousand of those that fail (seen twice)."""
-    chancy = [e for e in entries if e.chance and not e.alias_of]
-    held = sum(e.verdict == "holds" for e in chancy)
-    failed = sum(e.verdict in ("fails", "mixed") for e in chancy)
+def expected_errors(entries: Sequence[Entry]) -> tuple[int, float]:
+    """The number of verdicts that depend on random seeds, and how many of them are wrong at most,
+    on average: one in a hundred that hold, one in ten thousand that fail (on two sets of seeds)."""
+    seed_dependent = [e for e in entries if e.chance and not e.alias_of]
+    held = sum(e.verdict == "holds" for e in seed_dependent)
+    failed = sum(e.verdict in ("fails", "mixed") for e in seed_dependent)
     return held + failed, 0.01 * held + 0.0001 * failed
 
 
 def json_text(value: Any) -> str:
-    """Strict JSON: numbers that are not finite become null."""
+    """A value as strict JSON; numbers that are not finite become null."""
 
     def plain(v: Any) -> Any:
         if isinstance(v, Mapping):
@@ -81,8 +86,8 @@ def json_text(value: Any) -> str:
 
 
 def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """One line a paper (and one an own file): key, title, how many entries have each word. An alias
-    of another claim is not counted again."""
+    """One line per paper and user file: key, title, and the number of entries with each verdict.
+    Aliases of other claims are not counted."""
     named = [(p.tag, p.key, p.title) for p in papers().values()]
     tags = {tag for tag, _, _ in named}
     others = dict.fromkeys(e.paper for e in entries if e.paper not in tags)
@@ -94,7 +99,7 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def write_csv(path: Path, rows: Evidence) -> None:
-    """All rows of an experiment: run, seed, t, probe, the place on its axes, value."""
+    """Write all rows of an experiment: run, seed, t, probe, place on its axes, value."""
     lines = (
         (run.label, seed, int(t), name, at, value)
         for run in rows
@@ -109,14 +114,14 @@ def write_csv(path: Path, rows: Evidence) -> None:
 def _places(
     axes: Mapping[str, tuple[float, ...]], values: np.ndarray
 ) -> Iterator[tuple[str, float]]:
-    """Every place of some axes in words, with its value; the one value where there are none."""
+    """Every place of some axes as text, with its value; one empty place if there are no axes."""
     for index in np.ndindex(values.shape):
-        told = (f"{n}={at[i]:g}" for (n, at), i in zip(axes.items(), index, strict=True))
-        yield "; ".join(told), float(values[index])
+        place = (f"{n}={at[i]:g}" for (n, at), i in zip(axes.items(), index, strict=True))
+        yield "; ".join(place), float(values[index])
 
 
 def write_npz(path: Path, rows: Evidence) -> None:
-    """Arrays `run/probe` (seed, t, *axes), `run/probe/t`, `run/probe/AXIS`, and `run/seeds`."""
+    """Write arrays: `run/probe` (seed, t, *axes), `run/probe/t`, `run/probe/AXIS`, `run/seeds`."""
     arrays: dict[str, Any] = {}
     for run in rows:
         label = run.label or "run"
@@ -142,27 +147,13 @@ _TEX = {
 
 
 def tex(text: str) -> str:
-    """Plain text for LaTeX."""
+    """A plain text as LaTeX."""
     return "".join(_TEX.get(c, c) for c in text)
 
 
 def write_tex(path: Path, entries: Sequence[Entry]) -> None:
-    """A booktabs table: claim, quantity, the paper's value, ours ± half the interval, verdict."""
-    lines = [
-        "% needs \\usepackage{booktabs}",
-        r"\begin{tabular}{llllr}",
-        r"\toprule",
-        r"claim & quantity & paper & measured & verdict \\",
-        r"\midrule",
-    ]
-    for entry in entries:
-        paper = tex(entry.expected.text if entry.expected else "")
-        for i, m in enumerate(entry.measured):
-            head = (tex(entry.id), paper, entry.verdict) if i == 0 else ("", "", "")
-            half = ""
-            if m.low is not None and m.high is not None:
-                half = rf" $\pm$ {number((m.high - m.low) / 2)}"
-            ours = f"{number(m.mean)}{half}"
-            lines.append(rf"{head[0]} & {tex(m.name)} & {head[1]} & {ours} & {head[2]} \\")
-    lines += [r"\bottomrule", r"\end{tabular}", ""]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    """Write a booktabs table: claim, quantity, the paper's value, ours ± half the interval,
+    verdict."""
+    from adversarium.report.documents import render
+
+    path.write_text(render("claims.tex", entries=entries), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the commands print: a run, the ledger, a sweep."""
+"""The output of the commands: a run, the ledger, a sweep."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.evidence import Evidence, Rows
+from adversarium.plans.evidence import Evidence, Rows, Summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
 from adversarium.plans.places import places
@@ -20,8 +20,10 @@ from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
 from adversarium.report.written import begin, end, refuse_others
 from adversarium.runs.audit import claim_of, judged
-from adversarium.runs.knobs import configured, shown
-from adversarium.runs.ledger import NOT_YET, Entry, Ledger, committed
+from adversarium.runs.differences import configured
+from adversarium.runs.differences import shown as value_text
+from adversarium.runs.ledger import NOT_YET, Entry, Ledger
+from adversarium.runs.ledger_file import committed
 from adversarium.runs.planning import Plan
 from adversarium.runs.scope import Spans, assumptions, spanning, spans
 from adversarium.runs.sweep import Sweep
@@ -37,29 +39,29 @@ _STYLES = {
 
 
 def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
-    """Every run with its configuration and its last values, the verdicts, and the figures, which
-    are written into the folder."""
-    experiment, whole = asked.experiment, len(rows) == len(asked.jobs)
+    """Print every run with its configuration and last values, and the verdicts; draw the figures
+    into the folder. `under` are the rows of the published runs, if they are compared."""
+    experiment, complete = asked.experiment, len(rows) == len(asked.jobs)
     mark = f" (changed: not for the ledger; {asked.mark})" if asked.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
     for note in asked.notes:
         print(f"  {note}")
-    alike = under is not None and whole and len(under) == len(rows)
-    pairs = zip(rows, under, strict=True) if under is not None and alike else ()
+    comparable = under is not None and complete and len(under) == len(rows)
+    pairs = zip(rows, under, strict=True) if under is not None and comparable else ()
     published = {run.label: below for run, below in pairs}
-    made = {run.label: run for run in rows}
+    by_label = {run.label: run for run in rows}
     for i, job in enumerate(asked.jobs):
-        if run := made.get(job.task.label):
+        if run := by_label.get(job.task.label):
             lines = [
                 *configuration_lines(job.task, asked.changed(i)),
-                *_assumed(assumptions(asked.experiment, job.task)),
+                *_assumption_lines(assumptions(asked.experiment, job.task)),
             ]
             _print_rows(run, lines, published.get(run.label))
     known = {} if asked.changes else {entry.id: entry.verdict for entry in committed()}
     for id in asked.claims:
-        word = _judged(asked, id, rows, known.get(id)) if whole else "undecided, a run failed"
-        print(f"  {id}: {word}")
-    for file in drawn(asked, rows, folder, under if whole else None):
+        text = "undecided, a run failed"
+        print(f"  {id}: {_verdict_text(asked, id, rows, known.get(id)) if complete else text}")
+    for file in drawn(asked, rows, folder, under if complete else None):
         print(f"  {file}")
 
 
@@ -74,28 +76,40 @@ def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
 
 
 def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:
-    """The verdicts of a plan's claims as JSON has them; none where a run failed."""
-    told = []
-    for id in asked.claims if len(rows) == len(asked.jobs) else ():
-        verdict = _verdict(asked, id, rows)
-        numbers = [{"name": m.name, "mean": m.mean, "low": m.low, "high": m.high}
-                   for m in verdict.measured]  # fmt: skip
-        word = {"id": id, "verdict": verdict.verdict, "reason": verdict.reason}
-        told.append({**word, "changed": bool(asked.changes), "measured": numbers})
-    return told
+    """The verdicts of a plan's claims as JSON; empty if a run failed."""
+    if len(rows) != len(asked.jobs):
+        return []
+    verdicts = {id: _verdict(asked, id, rows) for id in asked.claims}
+    return [
+        {
+            "id": id,
+            "verdict": verdict.verdict,
+            "reason": verdict.reason,
+            "changed": bool(asked.changes),
+            "measured": [
+                {"name": m.name, "mean": m.mean, "low": m.low, "high": m.high}
+                for m in verdict.measured
+            ],
+        }
+        for id, verdict in verdicts.items()
+    ]
 
 
-def _judged(asked: Plan, id: str, rows: Evidence, known: str | None) -> str:
-    """The verdict of a claim with its first numbers and its reason, and what the ledger knows where
-    these sizes and seeds say something else."""
+def _verdict_text(asked: Plan, id: str, rows: Evidence, known: str | None) -> str:
+    """The verdict of a claim with its first numbers and its reason, and the verdict of the ledger
+    if that is another one."""
     verdict = _verdict(asked, id, rows)
-    numbers = [f"{m.name}: {tables.with_interval(m)}" for m in verdict.measured[:3]]
-    if len(verdict.measured) > 3:
-        numbers.append(f"and {len(verdict.measured) - 3} more")
     other = ""
     if known not in (None, NOT_YET, verdict.verdict):
         other = f"the ledger, with its own sizes and seeds, says {known}"
-    return "; ".join(part for part in (verdict.verdict, other, *numbers, verdict.reason) if part)
+    parts = (verdict.verdict, other, *_first_numbers(verdict.measured, 3), verdict.reason)
+    return "; ".join(part for part in parts if part)
+
+
+def _first_numbers(measured: Sequence[Summary], most: int) -> list[str]:
+    """The first numbers with their intervals, and how many more there are."""
+    lines = [f"{m.name}: {tables.with_interval(m)}" for m in measured[:most]]
+    return [*lines, f"and {len(measured) - most} more"] if len(measured) > most else lines
 
 
 def drawn(
@@ -105,7 +119,8 @@ def drawn(
     under: Evidence | None = None,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """The experiment's figures, written into a folder; those of a changed run say so."""
+    """Draw the figures of an experiment into a folder and return the files. The title of a figure
+    of changed runs names the changes."""
     names = figure_files(asked.experiment, formats)
     refuse_others(folder, names)
     begin(folder, names)
@@ -120,27 +135,26 @@ def drawn(
 
 
 def figure_files(experiment: Experiment, formats: Sequence[str] = ("svg",)) -> list[str]:
-    """The names of the files that an experiment's figures may be drawn into."""
+    """The names of the files that the figures of an experiment may be drawn into."""
     stems = (file_name(figure.name) for figure in experiment.figures)
     return [f"{stem}.{form}" for stem in stems for form in ("csv", *formats)]
 
 
 def configuration_lines(task: Task, changed: Mapping[str, tuple[Any, Any]]) -> list[str]:
-    """A task's configuration, every part with every field, and what was changed from what."""
-    turned = [f"{path} {shown(was)} → {shown(now)}" for path, (was, now) in changed.items()]
-    told = [f"changed: {', '.join(turned)}"] if turned else []
-    return [*configured(task), *told]
+    """The configuration of a task, every part with every field, and the changes of fields."""
+    texts = [f"{path} {value_text(a)} → {value_text(b)}" for path, (a, b) in changed.items()]
+    return [*configured(task), *([f"changed: {', '.join(texts)}"] if texts else [])]
 
 
-def _assumed(told: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How many of a paper's hypotheses a run meets, and those that it does not (--dry-run tells
+def _assumption_lines(gates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The number of hypotheses that a run meets, and those that it does not (--dry-run lists
     all)."""
-    asked = [gate for gate in told if "wanted" in gate["told"]]
-    lost = [gate["told"].rpartition(":")[0] for gate in asked if not gate["holds"]]
-    if not asked:
+    required = [gate for gate in gates if "wanted" in gate["told"]]
+    failed = [gate["told"].rpartition(":")[0] for gate in required if not gate["holds"]]
+    if not required:
         return []
-    said = f"assumptions: {len(asked) - len(lost)} of {len(asked)} met"
-    return [f"{said}; not {'; '.join(lost)}" if lost else said]
+    text = f"assumptions: {len(required) - len(failed)} of {len(required)} met"
+    return [f"{text}; not {'; '.join(failed)}" if failed else text]
 
 
 def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None:
@@ -151,62 +165,59 @@ def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None
     known = shares(run.task)
     for name, series in run.series.items():
         below = published.series.get(name) if published is not None else None
-        beside = dict(places(below)) if below is not None else {}
+        before = dict(places(below)) if below is not None else {}
         for place, values in places(series):
-            mean, low, high = mean_and_interval(values, run.points(name))
-            if name in known:
-                low, high = clipped(low, high)
-            ends = f"[{tables.number(low)}, {tables.number(high)}]"
-            print(f"    {name + place:<34} {tables.number(mean):>10}  {ends}")
-            if place in beside:  # changed minus published, paired by seed
-                gap = values - beside[place]
-                low, high = interval(gap)
-                ends = f"[{tables.number(low)}, {tables.number(high)}]"
-                less = tables.number(float(gap.mean()))
-                print(f"    {'  minus published':<34} {less:>10}  {ends}")
+            mean, *ends = mean_and_interval(values, run.points(name))
+            _print_number(name + place, mean, *(clipped(*ends) if name in known else ends))
+            if place in before:  # paired by seed
+                gap = values - before[place]
+                _print_number("  minus published", float(gap.mean()), *interval(gap))
+
+
+def _print_number(name: str, mean: float, low: float, high: float) -> None:
+    ends = f"[{tables.number(low)}, {tables.number(high)}]"
+    print(f"    {name:<34} {tables.number(mean):>10}  {ends}")
 
 
 def print_ledger(ledger: Ledger, named: bool) -> None:
-    """The ledger as a table, and the counts by paper."""
+    """Print the ledger as a table, and the counts by paper."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    table = Table("claim", "verdict", "measured [99 %]", "wanted", "seeds", "s", show_lines=False)
+    table = Table("claim", "verdict", "measured [99 %]", "accepted", "seeds", "s", show_lines=False)
     for e in ledger.claims:
         if e.verdict == NOT_YET and (not named or len(ledger.claims) > 20):
             continue
         table.add_row(
             e.id,
             Text(e.verdict, _STYLES.get(e.verdict, "dim")),
-            Text(_told(e)),
+            Text(_summary(e)),
             tables.expected_range(e),
             str(e.seeds or ""),
             tables.number(e.seconds),
         )
     if table.row_count:
         console.print(table)
-    counted = Table("paper", *tables.WORDS)
+    counts = Table("paper", *tables.WORDS)
     papers = {e.paper for e in ledger.claims}
     for key, _, *numbers in tables.summary(ledger.claims):
         if key.lower() in papers or key in papers:
-            counted.add_row(key, *numbers)
-    console.print(counted)
-    chancy, wrong = tables.chances(ledger.claims)
-    if chancy:
-        print(f"{chancy} verdicts rest on chance; at most {wrong:.2g} wrong ones are expected.")
+            counts.add_row(key, *numbers)
+    console.print(counts)
+    seed_dependent, wrong = tables.expected_errors(ledger.claims)
+    if seed_dependent:
+        print(f"{seed_dependent} verdicts depend on random seeds; at most {wrong:.2g} of them are "
+              "expected to be wrong.")  # fmt: skip
     cpu, cores = ledger.machine["cpu"], ledger.machine["cores"]
     print(f"{ledger.seconds:.1f} s on {cpu}, {cores} cores")
 
 
-def _told(e: Entry) -> str:
-    """The numbers of an entry, the first four, its reason, and what it spans."""
-    lines = [f"{m.name}: {tables.with_interval(m)}" for m in e.measured[:4]]
-    if len(e.measured) > 4:
-        lines.append(f"and {len(e.measured) - 4} more")
-    if e.reason:
-        lines.append(e.reason)
+def _summary(e: Entry) -> str:
+    """The first four numbers of an entry, its reason, and the ranges that its evidence spans."""
+    lines = _first_numbers(e.measured, 4)
+    lines += [e.reason] if e.reason else []
     if e.verdict == "mixed":
         lines += [f"{part.name}: {part.word}" for part in e.parts]
     if spanned := tables.spanned(e):
@@ -215,19 +226,19 @@ def _told(e: Entry) -> str:
 
 
 def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:
-    """A line a cell, and the boundary where there is one; where no cell has a number, the other
-    claims that could judge."""
+    """Print one line per cell, and the boundary if one was fitted. If no cell has a number, list
+    the other claims that could be checked."""
     print(f"{sweep.experiment.id}, every cell judged by {sweep.watched}")
     for cell in sweep.cells:
         at = ", ".join(f"{a.name}={a.word(cell.set[a.name])}" for a in sweep.axes)
         number = cell.measured
-        told = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
+        text = f"{number.name}: {tables.with_interval(number)}" if number is not None else ""
         if len(cell.numbers) > 1:
-            told += f" and {len(cell.numbers) - 1} more"
-        print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (told, cell.reason)))}")
+            text += f" and {len(cell.numbers) - 1} more"
+        print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (text, cell.reason)))}")
     others = [id for id in others if id != sweep.watched]
     if others and all(c.measured is None or c.measured.mean is None for c in sweep.cells):
-        print(f"no cell has a number of it; --claim names another: {', '.join(others)}")
+        print(f"no cell has a number for it; use --claim with another one: {', '.join(others)}")
     boundary = boundary_numbers(sweep)
     if boundary is None:
         return
@@ -236,5 +247,5 @@ def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:
     }
     text = f"fitted boundary: power {parts['power']}"
     if "factor" in parts:
-        text += f"; apart from the predicted one by a factor {parts['factor']}"
+        text += f"; off the predicted boundary by a factor of {parts['factor']}"
     print(text)

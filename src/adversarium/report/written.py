@@ -1,58 +1,124 @@
-"""Which files of a folder are ours: a list beside them keeps what was written, so that nobody
-else's file, and none that was edited since, is written over."""
+"""Folders that adversarium writes into.
+
+A list in each folder has the digest of every file that adversarium wrote there. A file that is not
+in the list, or that was edited since, is never overwritten.
+"""
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
 
 LIST = ".adversarium.json"
-_BEGUN = "begun"  # what was broken off is ours as well
 
 
-def _listed(folder: Path) -> dict[str, str]:
-    try:
-        told = json.loads((folder / LIST).read_text(encoding="utf-8"))
-        return {str(name): str(written) for name, written in told.items()}
-    except (OSError, ValueError, AttributeError):
-        return {}
+def digest(*parts: str | bytes) -> str:
+    """The digest of texts and bytes in their order."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(part.encode() if isinstance(part, str) else part)
+    return total.hexdigest()[:24]
 
 
-def _keep(folder: Path, listed: dict[str, str]) -> None:
-    text = json.dumps(dict(sorted(listed.items())), indent=0, ensure_ascii=False)
-    (folder / LIST).write_text(f"{text}\n", encoding="utf-8")
+@dataclass(frozen=True)
+class FileRecord:
+    """A file that adversarium wrote."""
+
+    inputs: str = ""  # digest of the values that it was made from
+    written: str = ""  # digest of its content; empty while it is being written
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:24]
+class WrittenFiles:
+    """The files of a folder that adversarium wrote, by path."""
+
+    def __init__(self, folder: Path, list_name: str = LIST) -> None:
+        self.folder = folder
+        self._list = folder / list_name
+        self.inputs, self.records = self._read()
+
+    def _read(self) -> tuple[str, dict[str, FileRecord]]:
+        """The content of the list; empty if there is no list or it cannot be read."""
+        try:
+            plain = json.loads(self._list.read_text(encoding="utf-8"))
+            files = plain["files"].items()
+            records = {path: FileRecord(**record) for path, record in files if _is_inside(path)}
+            return str(plain["inputs"]), records
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return "", {}
+
+    def save(self, inputs: str = "") -> None:
+        """Write the list. `inputs` is the digest of all inputs, once every file is complete."""
+        records = {path: asdict(record) for path, record in sorted(self.records.items())}
+        plain = {"inputs": inputs, "files": records}
+        text = json.dumps(plain, indent=0, ensure_ascii=False) + "\n"
+        if self._list.is_file() and self._list.read_text(encoding="utf-8") == text:
+            return
+        partial = self._list.with_name(f".{self._list.name}.{os.getpid()}.partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self._list)
+
+    def is_unchanged(self, path: str) -> bool:
+        """Whether a file still has the content that adversarium wrote."""
+        file, record = self.folder / path, self.records.get(path)
+        return record is not None and file.is_file() and digest(file.read_bytes()) == record.written
+
+    def begin(self, paths: Iterable[str]) -> None:
+        """Record files before they are written, so that an interrupted call can be repeated."""
+        for path in (new := list(paths)):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        self.records |= dict.fromkeys(new, FileRecord())
+        self.save()
+
+    def complete(self, path: str, inputs: str = "") -> None:
+        """Record the content of a file that was written."""
+        self.records[path] = FileRecord(inputs, digest((self.folder / path).read_bytes()))
+
+    def remove(self, path: str) -> None:
+        """Delete a file unless it was edited, and its folder if it is empty then."""
+        file = self.folder / path
+        if self.is_unchanged(path):
+            file.unlink()
+            if file.parent != self.folder and not any(file.parent.iterdir()):
+                file.parent.rmdir()
+        del self.records[path]
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a path of a list stays in its folder."""
+    pure = PurePosixPath(path)
+    return not pure.is_absolute() and ".." not in pure.parts
 
 
 def refuse_others(folder: Path, names: Iterable[str]) -> None:
-    """Refuses files of these names that were not written here, or were edited since."""
-    listed = _listed(folder)
+    """Raise if a file of these names was not written by adversarium, or was edited since."""
+    files = WrittenFiles(folder)
     for name in names:
-        file, written = folder / name, listed.get(name)
-        if not file.exists() or written == _BEGUN:
+        file, record = folder / name, files.records.get(name)
+        if not file.exists() or (record is not None and not record.written):
             continue
-        if written is None or not file.is_file():
+        if record is None or not file.is_file():
             raise ValueError(
-                f"{file} exists and was not written here; move it, or name another place (--out)."
+                f"{file} exists and was not written here; move it, or choose another --out."
             )
-        if _digest(file) != written:
+        if not files.is_unchanged(name):
             raise ValueError(
-                f"{file} was edited since it was written; move it, or name another place (--out)."
+                f"{file} was edited since it was written; move it, or choose another --out."
             )
 
 
 def begin(folder: Path, names: Iterable[str]) -> None:
-    """Claims the names of what is about to be written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _keep(folder, _listed(folder) | dict.fromkeys(names, _BEGUN))
+    """Record that these files of a folder are about to be written."""
+    WrittenFiles(folder).begin(names)
 
 
 def end(folder: Path) -> None:
-    """Writes down what was written."""
-    listed = _listed(folder)
-    there = {name: folder / name for name in listed if (folder / name).is_file()}
-    begun = {name: _digest(file) for name, file in there.items() if listed[name] == _BEGUN}
-    _keep(folder, {name: begun.get(name, listed[name]) for name in there})
+    """Record the content of the files that were written since `begin`."""
+    files = WrittenFiles(folder)
+    for name, record in list(files.records.items()):
+        if not (folder / name).is_file():
+            del files.records[name]
+        elif not record.written:
+            files.complete(name)
+    files.save()

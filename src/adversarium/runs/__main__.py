@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from adversarium.plans.catalogue import experiment_ids, load
+from adversarium.plans.catalogue import experiment_ids
+from adversarium.plans.loading import load
 from adversarium.runs.audit import Ask, confirmed, planned_jobs, run_missing, stored_verdicts
 from adversarium.runs.changes import parse_seeds
 from adversarium.runs.machine import at_hand
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     asked.setdefault(job.key, {}).update(job.asked)
                 rows = thinned((*store.dump(), *shipped(id)), asked)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
-                write_rows(Path(options.ship) / f"{id}.jsonl.gz", rows)
+                write_rows(Path(options.ship) / f"{id}.npz", rows)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)
         return int(getattr(fault, "status", 2))

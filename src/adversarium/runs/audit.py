@@ -4,23 +4,25 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from adversarium.digest import digest
 from adversarium.plans import compound
-from adversarium.plans.catalogue import Claim, claims, load, own_claims
 from adversarium.plans.checks import parts
 from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.loading import file_claims, load
+from adversarium.plans.papers import Claim, claims
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Task, narrowed
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
 from adversarium.runs.asking import recorded, returned
-from adversarium.runs.jobs import Job, NotThere, Recipe, resolve, units
+from adversarium.runs.jobs import Job, NotThere, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
-from adversarium.runs.outdated import renew
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.scope import Spans, regime, spanning, spans
 from adversarium.runs.store import Store
+from adversarium.runs.training_stream import forget_checkpoints
 from adversarium.runs.where import HERE, Place
 
 Report = Callable[[str, int, int], None]  # (what runs, steps done, steps in all)
@@ -60,8 +62,7 @@ def planned_jobs(
 ) -> list[Job]:
     """The jobs of a plan at a preset: all of it, or what is needed."""
     tasks: Sequence[Task] = experiment.tasks(preset)
-    recipe = Recipe(experiment.id, preset)
-    return [resolve(t, recipe) for t in (tasks if needs is None else needed(tasks, needs))]
+    return [resolve(t) for t in (tasks if needs is None else needed(tasks, needs))]
 
 
 def run_missing(
@@ -74,13 +75,14 @@ def run_missing(
 ) -> list[str]:
     """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
     asked = ask or Ask()
-    renew(jobs, seeds, reader.store, asked.device)
     lacking: list[tuple[Job, tuple[int, ...]]] = []
     for job in {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}.values():
         lacking += [(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds)
     labels = {job.key: job.task.label for job in jobs}
     reasons: dict[str, str] = {}
-    waiting = units(lacking, asked.device)
+    waiting = units(lacking, asked.device, reader.store.checkpoints)
+    if asked.fresh:
+        forget_checkpoints(waiting)
 
     def told(done: int, unit_index: int, steps: int, whole: int) -> None:
         if report is not None:
@@ -301,7 +303,7 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
 
 def claim_of(experiment: Experiment, id: str) -> Claim | None:
     """A claim of an experiment: the catalogue's, or an own file's."""
-    own = own_claims(str(experiment.file)) if experiment.file is not None else {}
+    own = file_claims(str(experiment.file)) if experiment.file is not None else {}
     return own.get(id, claims().get(id))
 
 
@@ -333,6 +335,7 @@ def _facts(
         seconds=round(sum(s["seconds"] for s in sources), 3),
         regime=regime(experiment, tasks),
         spans=spans(experiment, tasks, rows),
+        evidence=digest(sorted({job.key for job in jobs}), 12),
     )
 
 

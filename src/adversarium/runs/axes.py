@@ -9,7 +9,6 @@ from typing import Any
 
 from adversarium.plans.experiment import Experiment
 from adversarium.runs.changes import own_name, parse_value
-from adversarium.runs.knobs import present
 
 _MOST = 10_000  # values of an axis, and cells of a grid
 
@@ -80,7 +79,8 @@ def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
     real ones where it takes these."""
     parameters = inspect.signature(experiment.plan).parameters
     name = own_name(experiment, axis.name)
-    held = (present if name in parameters else _field)(experiment, preset, name)
+    known = name in parameters
+    held = experiment.knob_value(preset, name) if known else _field(experiment, preset, name)
     sample = held[0] if isinstance(held, (tuple, list)) and held else held
     if isinstance(sample, float) and all(type(v) in (int, float) for v in axis.values):
         return Axis(axis.name, tuple(float(v) for v in axis.values), axis.log)

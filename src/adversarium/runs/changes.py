@@ -12,11 +12,11 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any
 
-from adversarium.digest import digest
-from adversarium.plans.catalogue import nearest, papers
+from adversarium.plans.catalogue import nearest
 from adversarium.plans.experiment import Experiment, merged
+from adversarium.plans.knobs import Knob, knob, knob_of_symbol, name_of_symbol
+from adversarium.plans.papers import papers
 from adversarium.plans.run import PARTS, Run, Task, changed
-from adversarium.plans.words import Word, meant, word, word_of
 
 _OWN = ("n", "steps", "eta", "dtype", "engine", *PARTS)
 LARGEST = 2**63 - 1  # the largest seed that a store can keep, and size that a tensor can have
@@ -200,7 +200,6 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
     knobs, fields_ = apart(experiment, preset, changes)
     with _told_plan(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
-        _lasting(experiment, preset, knobs, tasks)
     for name, value in fields_.items():
         if not any(isinstance(task, Run) for task in tasks):
             raise ValueError(
@@ -233,7 +232,7 @@ def apart(
         if name in knobs:
             value = _knob(experiment, preset, name, value)
         # a part refuses in its own words what does not fit its fields
-        meaning = Word(name=name.rpartition(".")[2]) if "." in name else word(name, experiment.id)
+        meaning = Knob(name=name.rpartition(".")[2]) if "." in name else knob(name, experiment.id)
         if why := meaning.refuses(value):
             raise ValueError(why)
         named[name] = value
@@ -243,10 +242,10 @@ def apart(
         whole = next((part for part in rest if path.startswith(f"{part}.")), None)
         if whole is not None:
             raise ValueError(f"{whole} and {path} are one thing here; say it inside of {whole}=…")
-    for knob in turned:
+    for turned_knob in turned:
         for path in rest:
-            if _meet(word(knob, experiment.id).fields, path, rest[path]):
-                raise ValueError(f"{knob} and {path} are one thing here; give it one value.")
+            if _meet(knob(turned_knob, experiment.id).fields, path, rest[path]):
+                raise ValueError(f"{turned_knob} and {path} are one thing here; give it one value.")
     return turned, rest
 
 
@@ -272,35 +271,19 @@ def own_name(experiment: Experiment, given: str) -> str:
     head, _, rest = name.partition(".")
     if name in knobs or (head in _OWN and (not rest or head in PARTS)):
         return name
-    ours = word_of(name)
+    ours = name_of_symbol(name)
     paper = papers().get(experiment.id.split(".")[0]) if experiment.file is None else None
     letters = dict(paper.letters) if paper is not None else {}
-    known = meant(name, knobs, experiment.id) or letters.get(name) or letters.get(ours)
+    known = knob_of_symbol(name, knobs, experiment.id) or letters.get(name) or letters.get(ours)
     if known or ours in (*knobs, *_OWN):
         return known or ours
     if name in ("seed", "seeds"):
         raise ValueError(f"{given} is no knob; --seeds says which seeds are run.")
-    told = f"; {given} is {ours} ({word(ours).says})" if ours != name else ""
+    told = f"; {given} is {ours} ({knob(ours).says})" if ours != name else ""
     raise ValueError(
         f"nothing is called {given!r} here{told}; knobs: {', '.join(knobs)}; fields: "
         f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
     )
-
-
-def _lasting(
-    experiment: Experiment, preset: str, knobs: Mapping[str, Any], tasks: Sequence[Task]
-) -> None:
-    """Refuses a user's plan that changes what it has planned before, as one does that sets a global
-    from a knob: the runs of two values would be those of the last one."""
-    if experiment.file is None or not knobs:
-        return
-    before = [digest(task.told) for task in tasks]
-    _ = experiment.tasks(preset)
-    if [digest(task.told) for task in tasks] != before:
-        raise ValueError(
-            f"{experiment.file}: planning again changes the runs that were planned before (a "
-            "global that the plan sets?); give such a value to a part, a probe or a trial."
-        )
 
 
 @contextmanager
@@ -333,7 +316,7 @@ def _choices(experiment: Experiment, word: Any) -> list[str]:
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     """A knob's value; a single number for a knob that takes several is one of them."""
     default = inspect.signature(experiment.plan).parameters[name].default
-    present = experiment.knobs(preset).get(name, default) or default
+    present = experiment.knob_value(preset, name) or default
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
         value = (value,)
     several = isinstance(value, (tuple, list))

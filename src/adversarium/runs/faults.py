@@ -12,10 +12,10 @@ class PartFault(Exception):
     """A fault that already names its part."""
 
 
-def told(fault: BaseException) -> str:
+def describe(fault: BaseException) -> str:
     """A fault in words, with the user's file and line where it came from one.
 
-    >>> told(KeyError("lost"))
+    >>> describe(KeyError("lost"))
     "KeyError: 'lost'"
     """
     if isinstance(fault, PartFault):

@@ -2,43 +2,29 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from adversarium.digest import configuration, digest, is_own, with_files
+from adversarium.digest import digest
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
-from adversarium.sockets import Placing
-from adversarium.sources import noting
+from adversarium.sockets import Placing, RealLabelled, Sized
 from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
 from adversarium.training.setting import AnySetting
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How a task was planned: the same words make it again in another process."""
-
-    experiment: str
-    preset: str
-    changes: tuple[tuple[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
 class Job:
-    """A task as it runs: its engine (none for a trial), the key of its rows, why the engines before
-    refused, and how it was planned (a task from Python has no recipe)."""
+    """A task with its engine (None for a trial), the key of its rows, and the reasons why the
+    engines before that one refused."""
 
     task: Task
     engine: AnyEngine | None
     key: str
     refused: Mapping[str, str]
-    recipe: Recipe | None = None
-    dynamics: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the task, once
-    ids: Mapping[int, str] = field(default_factory=dict, compare=False)  # of its probes, once
 
     @property
     def engine_name(self) -> str:
@@ -52,27 +38,11 @@ class Job:
             return {TRIAL: None}
         asked: dict[str, tuple[int, ...] | None] = {}
         for r in self.task.recordings:
-            id = self.id_of(r.probe)
             if r.times is None:
-                asked[id] = None
+                asked[r.id] = None
             elif r.times:
-                asked[id] = tuple(sorted({*(asked.get(id) or ()), *r.times}))
+                asked[r.id] = tuple(sorted({*(asked.get(r.id) or ()), *r.times}))
         return asked
-
-    def id_of(self, probe: object) -> str:
-        """The digest of one of its probes, as it was when the job was made: what own code holds
-        may change while it runs."""
-        return self.ids[id(probe)]
-
-    @cached_property
-    def own(self) -> frozenset[Path] | None:
-        """The files that the key of somebody's own code tells; None where no part or probe is."""
-        recordings = self.task.recordings if isinstance(self.task, Run) else ()
-        if not is_own([self.dynamics, *(configuration(r.probe) for r in recordings)]):
-            return None
-        with noting() as known:
-            _ = [self.task.dynamics, *(_told(r.probe) for r in recordings)]
-        return frozenset(known)
 
     def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
         """The setting of a run with seeds on a device."""
@@ -87,41 +57,29 @@ class Job:
         """The same with some of its recordings."""
         if isinstance(self.task, Trial):
             return self
-        return replace(self, task=filtered(self.task, lambda r: self.id_of(r.probe) in ids))
-
-
-def probe_id(probe: object) -> str:
-    """The digest under which a probe's rows are stored; its record times are not in it."""
-    return digest(_told(probe), 16)
-
-
-def _told(probe: object) -> Any:
-    """A probe as plain JSON, with the files that its fields name."""
-    plain = configuration(probe)
-    return with_files(plain) if isinstance(plain, dict) else plain
+        return replace(self, task=filtered(self.task, lambda r: r.id in ids))
 
 
 def rule_of(run: Run) -> Rule:
-    """The training rule of a run."""
+    """The training rule of a run; the risk that a run leaves open is the cross-entropy, or the
+    square loss for real labels."""
+    regression = isinstance(run.data, RealLabelled)
     return Rule(
         n=run.n,
         steps=run.steps,
         eta=run.eta,
-        risk=run.risk or Risk(),
+        risk=run.risk or Risk(loss="square" if regression else "cross_entropy"),
         optimiser=run.optimiser or GradientDescent(),
     )
 
 
-def resolve(task: Task, recipe: Recipe | None = None) -> Job:
+def resolve(task: Task) -> Job:
     """The job of a task: which engine runs it, under which key, and why not the others."""
     if isinstance(task, Trial):
-        told = task.dynamics
-        return Job(task, None, run_key(told, "trial", task.version), {}, recipe, told)
+        return Job(task, None, run_key(task.dynamics, "trial", task.version), {})
     engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
-    told = task.dynamics
-    key = run_key(told, engine.name, engine.version)
-    ids = {id(r.probe): probe_id(r.probe) for r in task.recordings}
-    return Job(task, engine, key, refused, recipe, told, ids)
+    key = run_key(task.dynamics, engine.name, engine.version)
+    return Job(task, engine, key, refused)
 
 
 def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:
@@ -138,6 +96,7 @@ class Unit:
     seeds: tuple[tuple[int, ...], ...]  # of each job
     device: str = "cpu"
     threads: int = 1
+    checkpoints: str = ""  # a folder; empty: none are written
 
     @property
     def replicas(self) -> int:
@@ -155,9 +114,11 @@ def lacks(job: Job) -> str:
     return str(lacking(job.task.n)) if lacking is not None and isinstance(job.task, Run) else ""
 
 
-def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[Unit]:
-    """What is lacking as units: trials a seed at a time (exact ones once), a run alone in blocks of
-    a fixed width, runs of one shape side by side."""
+def units(
+    lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str, checkpoints: str = ""
+) -> list[Unit]:
+    """Split missing work into units: trials one seed at a time (exact ones once), a run alone, or
+    with checkpoints, in blocks of a fixed width, other runs of one shape side by side."""
     for job, _ in lacking:
         if told := lacks(job):
             raise NotThere(told)
@@ -171,17 +132,28 @@ def units(lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str) -> list[U
         else:
             assert job.engine is not None
             shape = job.engine.name, job.engine.shape(job.setting((), device))
-            groups.setdefault(shape, []).append((job, seeds))
+            alone = job.key if job.task.checkpoint or is_large(job.task) else ""
+            groups.setdefault((shape, alone), []).append((job, seeds))
     for group in groups.values():
         engine = group[0][0].engine
         assert engine is not None
         if len(group) == 1:
             job, seeds = group[0]
-            blocks = padded(seeds, engine.width[kind])
+            blocks = padded(seeds, 1 if is_large(job.task) else engine.width[kind])
             made += [Unit((job,), (block,), device) for block in blocks]
         else:
             made += _packed(group, engine.wide[kind], device)
-    return [replace(unit, threads=fitting_threads(unit)) for unit in made]
+    return [replace(unit, threads=fitting_threads(unit), checkpoints=checkpoints) for unit in made]
+
+
+LARGE = 2**22  # weights from which networks are trained seed after seed
+
+
+def is_large(task: Task) -> bool:
+    """Whether the network of a run is so large that its seeds are trained one after the other."""
+    if not isinstance(task, Run) or not isinstance(task.network, Sized):
+        return False
+    return task.network.sizes(tuple(task.data.shape), task.data.k)[0] >= LARGE
 
 
 SMALL = 2**18  # numbers of a tensor up to which one thread is quicker (benchmarks/threads.py)

@@ -1,18 +1,14 @@
-"""The ledger: every claim with its verdict, typed; written as JSON (the keys are a contract)."""
+"""Ledger entries: every claim with its verdict, typed; as JSON the keys are a contract."""
 
-import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from adversarium.bounds import Gate
-from adversarium.plans.catalogue import Claim, claims
 from adversarium.plans.evidence import Summary
+from adversarium.plans.gates import Gate
 from adversarium.plans.intervals import finite
+from adversarium.plans.papers import Claim, claims
 from adversarium.plans.verdict import Part, Sharp, Verdict, Word
 
 NOT_YET = "not yet implemented"
@@ -39,6 +35,7 @@ class Facts:
     asked: str = ""  # --seeds as it was given
     regime: tuple[Gate, ...] = ()
     spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # a letter's values
+    evidence: str = ""  # a digest of the keys of its runs
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,7 @@ class Entry:
     for_all: tuple[str, ...] = ()
     alias_of: str = ""
     chance: bool = False  # other seeds could have said something else
+    evidence: str = ""  # a digest of the keys of its runs
 
     @property
     def sharpness(self) -> tuple[tuple[str, Sharp], ...]:
@@ -221,47 +219,17 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         preset=facts.preset,
         engine=facts.engine,
         seconds=facts.seconds,
-        command=_command(known.get(claim.alias_of, claim), facts),
+        command=verify_command(known.get(claim.alias_of, claim), facts),
         parts=verdict.parts,
         regime=facts.regime,
         spans={letter: (min(v), max(v)) for letter, v in facts.spans.items()},
         chance=verdict.chance,
+        evidence=facts.evidence,
     )
 
 
-def _command(claim: Claim, facts: Facts) -> str:
+def verify_command(claim: Claim, facts: Facts) -> str:
     """The call that repeats the entry."""
     what = claim.id if claim.id in claims() else claim.experiment
     seeds = f" --seeds {facts.asked}" if facts.asked else ""
     return f"adversarium verify {what} --preset {facts.preset}{seeds}"
-
-
-def committed() -> tuple[Entry, ...]:
-    """The ledger that ships with the code."""
-    path = files("adversarium") / "ledger.json"
-    if not path.is_file():
-        return ()
-    return tuple(read(e) for e in json.loads(path.read_text(encoding="utf-8"))["claims"])
-
-
-def write_ledger(path: Path, ledger: Ledger) -> None:
-    """Writes the ledger; a partial audit replaces only its own entries."""
-    fresh = {e.id: e.plain() for e in ledger.claims}
-    entries = list(fresh.values())
-    if path.exists():
-        try:
-            old = json.loads(path.read_text(encoding="utf-8"))["claims"]
-            _ = [e["id"] for e in old]
-        except (ValueError, KeyError, TypeError) as fault:
-            raise ValueError(f"{path} is not a ledger ({fault}); it was left untouched.") from fault
-        kept = {e["id"]: fresh.get(e["id"], e) for e in old} | fresh
-        order = {id: i for i, id in enumerate(claims())}
-        entries = sorted(kept.values(), key=lambda e: order.get(e["id"], len(order)))
-    whole = {**ledger.plain(), "claims": entries}
-    text = json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        temporary.write_text(text + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError as fault:
-        raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault

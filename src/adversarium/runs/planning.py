@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from adversarium.digest import digest
-from adversarium.plans.catalogue import claims, experiment_ids, load, own_claims
+from adversarium.plans.catalogue import experiment_ids
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.loading import file_claims, load
+from adversarium.plans.papers import claims
 from adversarium.plans.run import Run, Task
 from adversarium.runs.asking import drawn, recorded
 from adversarium.runs.audit import Ask, needed
 from adversarium.runs.changes import planned
-from adversarium.runs.jobs import Job, Recipe, resolve
-from adversarium.runs.knobs import beside, changes_of, reaching, resolved
+from adversarium.runs.differences import (
+    changes_of,
+    kept_radii,
+    published_pairs,
+    reach_note,
+    resolved,
+)
+from adversarium.runs.jobs import Job, resolve
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,7 @@ class Plan:
     changes, and what these do not reach."""
 
     experiment: Experiment
+    preset: str
     jobs: tuple[Job, ...]
     published: tuple[Task | None, ...]
     claims: tuple[str, ...]
@@ -45,16 +54,18 @@ class Plan:
         set where no field differs (a probe's) or no published run stands beside it."""
         task, before = self.jobs[i].task, self.published[i]
         found = changes_of(task, before)
-        if found or not self.changes or (before and digest(task.told) == digest(before.told)):
+        if (
+            found
+            or not self.changes
+            or (before and digest(task.identity) == digest(before.identity))
+        ):
             return found
-        return {name: (self._before(name, i), value) for name, value in self.changes.items()}
+        return {name: (self._before(name), value) for name, value in self.changes.items()}
 
-    def _before(self, name: str, i: int) -> Any:
+    def _before(self, name: str) -> Any:
         """What a name was: the knob's value, or those of the field in the published runs."""
-        recipe, defaults = self.jobs[i].recipe, inspect.signature(self.experiment.plan).parameters
-        if name in defaults:
-            knobs = self.experiment.knobs(recipe.preset) if recipe else {}
-            return knobs.get(name, defaults[name].default)
+        if name in inspect.signature(self.experiment.plan).parameters:
+            return self.experiment.knob_value(self.preset, name)
         several: list[Any] = []
         for value in (resolved(task).get(name) for task in self.plain):
             several += [value] * (value is not None and value not in several)
@@ -85,27 +96,41 @@ def homes(words: Sequence[str]) -> list[tuple[str, str]]:
     return list(named)
 
 
-def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any], partly: bool = False) -> Plan:
-    """An experiment's jobs with changes; of one claim, those that its check needs. A change that
-    does not reach every run is refused, unless it may reach a part of them."""
+def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any]) -> Plan:
+    """An experiment's jobs with changes; for one claim, those that its check needs."""
     experiment = load(home)
     chosen = (claim,) if claim else tuple(experiment.checks)
     tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
     if experiment.file is not None:
-        own_claims(str(experiment.file))
+        file_claims(str(experiment.file))
         recorded(experiment, chosen, plain)
         drawn(experiment, tasks)
     needs = experiment.checks[claim].needs if claim else None
     kept = tasks if needs is None else needed(tasks, needs)
-    notes = reaching(experiment, ask.preset, changes, kept, partly)
+    published = published_pairs(kept, plain if needs is None else needed(plain, needs))
+    notes = [*_reach(experiment, ask.preset, changes, kept), *kept_radii(changes, kept, published)]
     notes += _never(kept)
-    published = beside(kept, plain if needs is None else needed(plain, needs))
     if changes and tasks == plain:
         told = ", ".join(f"{name} = {value}" for name, value in changes.items())
         changes, notes = {}, [*notes, f"{told} changes nothing: these are the published runs"]
-    recipe = Recipe(experiment.id, ask.preset, tuple(changes.items()))
-    jobs = tuple(resolve(task, recipe) for task in kept)
-    return Plan(experiment, jobs, tuple(published), chosen, changes, tuple(notes), plain)
+    jobs = tuple(resolve(task) for task in kept)
+    return Plan(
+        experiment, ask.preset, jobs, tuple(published), chosen, changes, tuple(notes), plain
+    )
+
+
+def _reach(
+    experiment: Experiment, preset: str, changes: Mapping[str, Any], tasks: Sequence[Task]
+) -> list[str]:
+    """For each change that leaves some of the runs as they would be without it, a note that names
+    them."""
+    notes = []
+    for name in changes:
+        others = {k: v for k, v in changes.items() if k != name}
+        without = published_pairs(tasks, planned(experiment, preset, others))
+        if note := reach_note(name, tasks, without):
+            notes.append(note)
+    return notes
 
 
 def _never(tasks: Sequence[Task]) -> list[str]:

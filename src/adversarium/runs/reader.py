@@ -100,7 +100,7 @@ class Reader:
         return _origin(sources or [nothing])
 
 
-_OF_EACH = ("refused", "time", "first")  # nothing that two origins have in common
+_OF_EACH = ("refused", "time")  # nothing that two origins have in common
 
 
 def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:

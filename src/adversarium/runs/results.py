@@ -1,35 +1,112 @@
-"""Read-only row files: gzipped JSON lines, nine digits, as `results/` ships them."""
+"""Row files, as papers ship them in `results/`: one .npz file per experiment, read-only.
 
-import gzip
-import io
+Numbers are kept with nine significant digits, as m·10^e: the columns `mantissa` (int32, its four
+bytes one after the other, which compresses better) and `exponent` (int16) hold the values of all
+series, and `index` (JSON) says where each series begins and what it is. numpy.load opens a file.
+"""
+
 import json
+import math
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from adversarium.plans.catalogue import papers
 from adversarium.plans.evidence import Series
+from adversarium.plans.papers import paper_of
 from adversarium.runs.blocks import Block, Kept
+
+DIGITS = 9
+_SPECIAL = {1000: math.nan, 1001: math.inf, 1002: -math.inf}  # exponents beyond every number
 
 
 def write_rows(path: Path, blocks: Iterable[Block]) -> None:
-    """Writes blocks as a row file."""
-    with gzip.GzipFile(path, "wb", mtime=0) as raw, io.TextIOWrapper(raw, "utf-8") as file:
-        for block in blocks:
-            kept = {
-                probe: {
-                    "times": None if one.times is None else list(one.times),
-                    "series": {name: _plain(series) for name, series in one.series.items()},
-                }
-                for probe, one in block.kept.items()
-            }
-            line = {**vars(block), "kept": kept, "seeds": list(block.seeds)}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    """Write blocks as a row file."""
+    columns: list[np.ndarray] = []
+    lines = [_line(block, columns) for block in blocks]
+    mantissa, exponent = _decimal(np.concatenate([np.empty(0), *columns]))
+    planes = mantissa.view(np.uint8).reshape(-1, 4).T.copy()
+    index = np.frombuffer(json.dumps(lines, ensure_ascii=False).encode(), dtype=np.uint8)
+    arrays = {"index": index, "mantissa": planes, "exponent": exponent}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")  # without a time: equal rows, equal files
+            entry.compress_type = zipfile.ZIP_LZMA
+            with file.open(entry, "w") as out:
+                np.lib.format.write_array(out, array, allow_pickle=False)
+
+
+def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
+    """A block without its numbers, which are appended to the columns."""
+    kept: dict[str, Any] = {}
+    for probe, one in block.kept.items():
+        series = {}
+        for name, values in one.series.items():
+            columns.append(values.values.ravel())
+            axes = {k: list(v) for k, v in values.axes.items()}
+            same = one.times is not None and values.t.tolist() == list(one.times)
+            series[name] = {"t": None if same else values.t.tolist(), "axes": axes}
+        kept[probe] = {"times": None if one.times is None else list(one.times), "series": series}
+    return {**vars(block), "kept": kept, "seeds": list(block.seeds)}
+
+
+def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers, rounded to nine significant digits, as integers m and e with value m·10^e."""
+    mantissa = np.zeros(len(values), dtype=np.int32)
+    exponent = np.zeros(len(values), dtype=np.int16)
+    for i, value in enumerate(values.tolist()):
+        if value != value or value in (math.inf, -math.inf):
+            exponent[i] = 1000 if value != value else 1001 if value > 0 else 1002
+        elif value:
+            digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
+            whole, shift = int(digits.replace(".", "")), int(power) - DIGITS + 1
+            while whole % 10 == 0 and shift < 0:  # 0.5 as 5·10^−1, which compresses better
+                whole, shift = whole // 10, shift + 1
+            mantissa[i], exponent[i] = whole, shift
+    return mantissa, exponent
+
+
+def _floats(mantissa: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """The numbers m·10^e, each rounded once: powers of ten up to 10^22 are exact."""
+    m, e = mantissa.astype(float), exponent.astype(int)
+    exact = np.abs(e) <= 22
+    power = 10.0 ** np.abs(np.where(exact, e, 0))
+    values = np.where(e < 0, m / power, m * power)
+    for i in np.flatnonzero(~exact):
+        special = _SPECIAL.get(int(e[i]))
+        values[i] = float(f"{int(mantissa[i])}e{e[i]}") if special is None else special
+    return values
+
+
+def read_rows(path: Path) -> list[Block]:
+    """The blocks of a row file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            lines = json.loads(file["index"].tobytes())
+            mantissa = np.ascontiguousarray(file["mantissa"].T).view(np.int32).ravel()
+            numbers = _floats(mantissa, file["exponent"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as fault:
+        raise ValueError(f"{path} is not a row file ({fault}); restore it from a copy.") from fault
+    blocks, begin = [], 0
+    for line in lines:
+        kept = {}
+        for probe, one in line["kept"].items():
+            times = None if one["times"] is None else tuple(one["times"])
+            series = {}
+            for name, stored in one["series"].items():
+                t = np.array(times if stored["t"] is None else stored["t"])
+                axes = {k: tuple(v) for k, v in stored["axes"].items()}
+                shape = (len(line["seeds"]), len(t), *(len(v) for v in axes.values()))
+                end = begin + math.prod(shape)
+                series[name] = Series(t, numbers[begin:end].reshape(shape), axes)
+                begin = end
+            kept[probe] = Kept(times, series)
+        blocks.append(Block(**{**line, "seeds": tuple(line["seeds"]), "kept": kept}))
+    return blocks
 
 
 Asked = Mapping[str, Mapping[str, tuple[int, ...] | None]]  # by key and probe: the times
@@ -66,38 +143,9 @@ def _cut(kept: Kept, places: Sequence[int], times: tuple[int, ...] | None) -> Ke
     return Kept(times, series)
 
 
-def _plain(series: Series) -> dict[str, object]:
-    nine = [float(f"{v:.9g}") for v in series.values.ravel()]
-    return {"t": series.t.tolist(), "axes": {k: list(v) for k, v in series.axes.items()},
-            "values": nine}  # fmt: skip
-
-
-def read_rows(path: Path) -> list[Block]:
-    """The blocks of a row file."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        lines = [json.loads(text) for text in file]
-    return [Block(**{**line, "seeds": tuple(line["seeds"]), "kept": _kept(line)}) for line in lines]
-
-
-def _kept(line: Mapping[str, Any]) -> dict[str, Kept]:
-    made = {}
-    for probe, one in line["kept"].items():
-        series = {}
-        for name, told in one["series"].items():
-            axes = {k: tuple(v) for k, v in told["axes"].items()}
-            shape = (len(line["seeds"]), len(told["t"]), *(len(v) for v in axes.values()))
-            values = np.array(told["values"], dtype=float).reshape(shape)
-            series[name] = Series(np.array(told["t"]), values, axes)
-        times = None if one["times"] is None else tuple(one["times"])
-        made[probe] = Kept(times, series)
-    return made
-
-
 @cache
 def shipped(experiment: str) -> tuple[Block, ...]:
-    """The row file that ships with an experiment: the package's, or one in its paper's folder."""
-    name = f"{experiment}.jsonl.gz"
-    paper = papers().get(experiment.partition(".")[0])
-    places = [Path(str(files("adversarium"))), *([paper.folder] if paper else [])]
-    paths = [place / "results" / name for place in places]
-    return tuple(block for path in paths if path.is_file() for block in read_rows(path))
+    """The rows that ship with an experiment, in the folder `results` of its paper."""
+    paper = paper_of(experiment)
+    path = paper.folder / "results" / f"{experiment}.npz" if paper else None
+    return tuple(read_rows(path)) if path is not None and path.is_file() else ()

@@ -4,11 +4,11 @@ these are enough for a statement about all of them."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from adversarium.bounds import Gate
-from adversarium.plans.catalogue import Claim, papers
 from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.gates import Gate
+from adversarium.plans.papers import Claim, papers
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Task
 from adversarium.plans.verdict import Verdict, Why, Word, speaking, together

@@ -1,8 +1,7 @@
 """The store: one sqlite file (WAL), an array a (run, seed, probe, name).
 
 A finished block of seeds is written in one transaction, so a killed process loses at most the
-block in flight. A file that is not a store is refused and never written to; a store of an older
-format is converted once, whole or not at all.
+block in flight. A file that is not a store is refused and never written to.
 """
 
 import json
@@ -17,9 +16,10 @@ from urllib.parse import quote
 import numpy as np
 
 from adversarium.plans.evidence import Series
-from adversarium.plans.words import counted
+from adversarium.plans.papers import claims
+from adversarium.plans.wording import counted
 from adversarium.runs.blocks import Block, Kept
-from adversarium.runs.conversion import old_blocks
+from adversarium.runs.ledger import Entry, Facts, entry, read
 from adversarium.runs.soundness import APPLICATION_ID, StoreError, StoreFull, check_file, is_full
 
 FORMAT = 2
@@ -67,11 +67,10 @@ class Store:
                     "or name a new file (--store FILE)."
                 )
             if version < FORMAT:
-                if readonly:  # the file stays as it is, a copy in memory is converted
-                    copy = sqlite3.connect(":memory:")
-                    self._db.backup(copy)
-                    self._db = copy
-                self._convert()
+                raise StoreError(
+                    f"{self.path} was written by an older adversarium (format {version}); name a "
+                    "new file (--store FILE)."
+                )
 
     def _view(self) -> sqlite3.Connection:
         """A connection that writes nothing, also where nothing can be written."""
@@ -123,24 +122,14 @@ class Store:
             return "what was finished is kept"
         return f"{counted(count, 'run')} {'are' if count != 1 else 'is'} kept"
 
+    @property
+    def checkpoints(self) -> str:
+        """The folder beside the store for checkpoints of runs that ask for them."""
+        return f"{self.path.absolute()}.checkpoints"
+
     def close(self) -> None:
         """Closes the file."""
         self._db.close()
-
-    def _convert(self) -> None:
-        """Turns the tables of format 1 into today's, in one transaction."""
-        with self._db:
-            self._db.execute("BEGIN EXCLUSIVE")
-            if self._db.execute("PRAGMA user_version").fetchone()[0] == FORMAT:
-                return  # another process was first
-            blocks = list(old_blocks(self._db))
-            for table in ("rows", "done", "runs"):
-                self._db.execute(f"DROP TABLE {table}")
-            for statement in _SCHEMA.split(";"):
-                self._db.execute(statement)
-            for block in blocks:
-                self._add(block)
-            self._db.execute(f"PRAGMA user_version = {FORMAT}")
 
     def write(self, block: Block) -> None:
         """Adds a finished block: all of it, or nothing."""
@@ -328,6 +317,14 @@ class Store:
         with self._reported():
             rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
         return {claim: json.loads(entry) for claim, entry in rows}
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The last entry of every claim of the catalogue: as audited here, or without a verdict."""
+        known, every = self.verdicts(), claims()
+        return tuple(
+            read(known[id]) if id in known else entry(claim, None, Facts(), every)
+            for id, claim in every.items()
+        )
 
     def dump(self) -> Iterator[Block]:
         """Every run with its seeds, as blocks: one for the seeds that have the same recordings."""

@@ -11,11 +11,12 @@ from torch import Tensor
 from adversarium import attacks
 from adversarium.attacks import APGD, FGSM, PGD, Ball, PatchTransplant, strong_attacks
 from adversarium.attacks.gradient import NoGradient, flat
+from adversarium.measure.bracket import bracket
+from adversarium.measure.errors import error, hunt, worst_margin
+from adversarium.measure.scene import AnyState, Scene
 from adversarium.plans.run import Run
-from adversarium.probes.bracket import bracket
-from adversarium.probes.errors import error, hunt, worst_margin
-from adversarium.probes.scene import AnyState, Scene
 from adversarium.runs.jobs import resolve
+from adversarium.runs.training_stream import state_at
 from adversarium.sockets import (
     Attack,
     Batch,
@@ -26,7 +27,6 @@ from adversarium.sockets import (
     Region,
     Structured,
 )
-from adversarium.training import train
 from adversarium.training.objectives import logit_difference
 
 SUITE = "all strong attacks"
@@ -118,9 +118,15 @@ def default_radii(run: Run) -> tuple[float, tuple[float, ...]]:
 
 
 def strengths(
-    run: Run, seed: int, radii: Sequence[float] = (), n: int = 200, device: str = "cpu"
+    run: Run,
+    seed: int,
+    radii: Sequence[float] = (),
+    n: int = 200,
+    device: str = "cpu",
+    checkpoints: str = "",
 ) -> Strengths:
-    """Trains one seed and attacks its final network on n fresh points with everything there is.
+    """Attack the final network of one seed on n fresh points with every attack; the network comes
+    from the last of its checkpoints, or is trained.
 
     A stronger attack never reports less than a weaker one found at a smaller radius: the strong
     row is the running maximum of all rows.
@@ -129,9 +135,8 @@ def strengths(
     chosen = tuple(sorted(radii)) or usual
     job = resolve(run)
     assert job.engine is not None
-    setting = job.setting((seed,), device)
-    *_, whole = train(job.engine, (setting,))
-    (state,), scene = job.engine.apart(whole), Scene(setting)
+    state = state_at(job, seed, run.steps, device, checkpoints)
+    scene = Scene(job.setting((seed,), device))
     batch = scene.test(n)
     errors: dict[str, list[float]] = {}
     proven: list[float] = []

@@ -8,18 +8,17 @@ import numpy as np
 
 from adversarium.digest import digest
 from adversarium.plans.boundary import Boundary, crossings, fit
-from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Evidence, Quantity, Summary, summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.figures import Switch
+from adversarium.plans.papers import claims
 from adversarium.plans.run import Task
 from adversarium.plans.verdict import Why
-from adversarium.plans.words import counted
+from adversarium.plans.wording import counted
 from adversarium.runs.audit import Ask, Report, judged, needed, run_missing
 from adversarium.runs.axes import Axis, cells, refined
 from adversarium.runs.changes import planned
-from adversarium.runs.jobs import Job, Recipe, resolve
-from adversarium.runs.knobs import reaching
+from adversarium.runs.jobs import Job, resolve
 from adversarium.runs.reader import Reader, evidence
 
 
@@ -102,7 +101,6 @@ class Grid:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     zipped: bool = False
     rounds: int = 0  # of new cells halfway between neighbours that differ
-    partly: bool = False  # a change may leave out some runs
 
 
 def grid_jobs(
@@ -169,7 +167,6 @@ def _planned(
                     f"{watched} needs runs that the preset {preset} has not; --preset paper may "
                     "have them, and --claim names another claim."
                 )
-        reaching(experiment, preset, changes, tasks, grid.partly)
     except ValueError as fault:
         at = ", ".join(f"{k}={v}" for k, v in changes.items())
         return [], f"{at}: {fault}"
@@ -178,8 +175,7 @@ def _planned(
             f"a cell of this sweep holds {len(tasks)} runs ({tasks[0].label}; {tasks[1].label}; "
             "…), and one is needed; fix what still varies with --set or --over."
         )
-    recipe = Recipe(experiment.id, preset, tuple(changes.items()))
-    return [resolve(task, recipe) for task in tasks], ""
+    return [resolve(task) for task in tasks], ""
 
 
 def _judged(

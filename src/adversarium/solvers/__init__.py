@@ -1,4 +1,4 @@
-"""Solvers: exact optima that the theorems speak of."""
+"""Solvers for the exact optima in the papers' theorems."""
 
 from adversarium.solvers.max_margin import max_margin
 from adversarium.solvers.robust_optimum import robust_optimum

@@ -1,4 +1,4 @@
-"""The l2 max-margin direction: where gradient descent on separable data ends."""
+"""The l2 max-margin direction: the limit of gradient descent on separable data."""
 
 import numpy as np
 import torch
@@ -8,7 +8,7 @@ from adversarium.shapes import Float
 
 
 def max_margin(Z: Float[Tensor, "n d"]) -> tuple[Float[Tensor, " d"], float]:
-    """u = argmax_{‖w‖₂=1} min_i ⟨Z_i, w⟩ and its margin, Z_i = y_i x_i; 0: not separable.
+    """u = argmax_{‖w‖₂=1} min_i ⟨Z_i, w⟩ and its margin, Z_i = y_i x_i; 0 if not separable.
 
     The shortest point of the convex hull of the Z_i is u times the margin; non-negative least
     squares finds it exactly.

@@ -1,5 +1,7 @@
-"""The least robust loss of a linear model in a ball, over finite perturbation sets, between bounds
-that any of its iterates proves."""
+"""The smallest robust loss of a linear model in a ball, over finite perturbation sets.
+
+The optimum lies between bounds that every iterate proves.
+"""
 
 import math
 from collections.abc import Callable
@@ -16,8 +18,10 @@ Loss = Callable[[Tensor, Tensor], Tensor]  # (output, label) ↦ convex in the o
 
 @dataclass(frozen=True)
 class Optimum:
-    """low ≤ min_{|v| ≤ R} mean_i max_j ℓ(u⁰_ij + ⟨φ_ij, v⟩, y_i) ≤ high, and the v that has `high`,
-    as coefficients of the φ."""
+    """low ≤ min_{|v| ≤ R} mean_i max_j ℓ(u⁰_ij + ⟨φ_ij, v⟩, y_i) ≤ high.
+
+    `coefficients` gives the v that attains `high` as a combination of the φ_ij.
+    """
 
     low: float
     high: float
@@ -32,15 +36,16 @@ def robust_optimum(
     start: Float[Tensor, "n K"] | None = None,
     close: float = 1e-3,
 ) -> Optimum:
-    """The bracket, from the Gram matrix of the φ_ij (i before j) and the outputs u⁰ at v = 0
-    (none: 0), by sequential quadratic programming on smoothed maxima.
+    """Bound the optimum by sequential quadratic programming on smoothed maxima.
 
-    Above: the loss of an iterate. Below: for any weights λ_ij ≥ 0 with Σ_j λ_ij = 1/n and any
-    outputs u_ij, convexity gives Σ λ_ij(ℓ(u_ij) − ℓ'(u_ij)(u_ij − u⁰_ij)) − R|Σ λ_ij ℓ'(u_ij)φ_ij|.
+    `gram` is the Gram matrix of the φ_ij (i before j), `start` the outputs u⁰ at v = 0 (default 0).
+    The upper bound is the loss of an iterate. For the lower bound, take any weights λ_ij ≥ 0 with
+    Σ_j λ_ij = 1/n and any outputs u_ij; by convexity the optimum is at least Σ λ_ij(ℓ(u_ij) −
+    ℓ'(u_ij)(u_ij − u⁰_ij)) − R|Σ λ_ij ℓ'(u_ij)φ_ij|.
 
-    >>> told = robust_optimum(torch.eye(2).double(), torch.tensor([1.0, -1.0]).double(), 1.0,
-    ...                       lambda f, y: (f - y).square() / 2)
-    >>> round(told.low, 2), round(told.high, 2)  # v = (1, −1)/√2
+    >>> optimum = robust_optimum(torch.eye(2).double(), torch.tensor([1.0, -1.0]).double(), 1.0,
+    ...                          lambda f, y: (f - y).square() / 2)
+    >>> round(optimum.low, 2), round(optimum.high, 2)  # v = (1, −1)/√2
     (0.04, 0.04)
     """
     from scipy.optimize import minimize
@@ -48,41 +53,41 @@ def robust_optimum(
     n, K = len(y), len(gram) // len(y)
     first = torch.zeros(n, K, dtype=torch.float64) if start is None else start
     values, vectors = torch.linalg.eigh(gram.double())
-    kept = values > 1e-12 * values.max()
-    phi = (vectors[:, kept] * values[kept].sqrt()).view(n, K, -1) * R  # v in units of R
+    positive = values > 1e-12 * values.max()
+    phi = (vectors[:, positive] * values[positive].sqrt()).view(n, K, -1) * R  # unit of v is R
     best = v = np.zeros(phi.shape[-1])
     low, high = -math.inf, math.inf
 
-    def told(at: np.ndarray, heat: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What v adds to the outputs, losses, slopes, and the weights of a smoothed maximum."""
+    def evaluate(at: np.ndarray, temperature: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the change of the outputs, losses, slopes, and weights of a smoothed maximum."""
         added = phi @ torch.from_numpy(at)
-        losses, slopes = _sloped(loss, first + added, y)
-        return added, losses, slopes, torch.softmax(losses / heat, -1) / n
+        losses, slopes = _losses_and_slopes(loss, first + added, y)
+        return added, losses, slopes, torch.softmax(losses / temperature, -1) / n
 
-    def smoothed(at: np.ndarray, heat: float) -> tuple[float, np.ndarray]:
-        _, losses, slopes, weight = told(at, heat)
-        value = heat * torch.logsumexp(losses / heat, -1).mean()
+    def smoothed(at: np.ndarray, temperature: float) -> tuple[float, np.ndarray]:
+        _, losses, slopes, weight = evaluate(at, temperature)
+        value = temperature * torch.logsumexp(losses / temperature, -1).mean()
         return float(value), torch.einsum("nk,nkr->r", weight * slopes, phi).numpy()
 
     inside = {"type": "ineq", "fun": lambda at: (1 - at @ at) / 2, "jac": lambda at: -at}
-    for heat in (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4):
+    for temperature in (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4):
         options = {"maxiter": 200, "ftol": 1e-10}
-        v = minimize(smoothed, v, (heat,), "SLSQP", jac=True, constraints=inside,
+        v = minimize(smoothed, v, (temperature,), "SLSQP", jac=True, constraints=inside,
                      options=options).x  # fmt: skip
         v = v / max(float(np.linalg.norm(v)), 1.0)
-        added, losses, slopes, weight = told(v, heat)
-        pull = torch.einsum("nk,nkr->r", weight * slopes, phi)
-        low = max(low, float((weight * (losses - slopes * added)).sum() - pull.norm()))
-        worst = float(losses.amax(-1).mean())
-        best, high = (v, worst) if worst < high else (best, high)
+        added, losses, slopes, weight = evaluate(v, temperature)
+        gradient = torch.einsum("nk,nkr->r", weight * slopes, phi)
+        low = max(low, float((weight * (losses - slopes * added)).sum() - gradient.norm()))
+        robust_loss = float(losses.amax(-1).mean())
+        best, high = (v, robust_loss) if robust_loss < high else (best, high)
         if high - low <= close:
             break
-    coefficients = vectors[:, kept] @ (torch.from_numpy(best) / values[kept].sqrt()) * R
+    coefficients = vectors[:, positive] @ (torch.from_numpy(best) / values[positive].sqrt()) * R
     return Optimum(low, high, coefficients.view(n, K))
 
 
-def _sloped(loss: Loss, u: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """ℓ and ℓ' at the outputs."""
+def _losses_and_slopes(loss: Loss, u: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return ℓ and ℓ' at the outputs."""
     with torch.enable_grad():
         at = u.detach().requires_grad_(True)
         losses = loss(at, y[:, None].expand_as(at))

@@ -3,11 +3,22 @@
 from adversarium.training.engines import ENGINES, AnyEngine, choose, linear_step
 from adversarium.training.loop import train
 from adversarium.training.objectives import LOSSES, Risk
-from adversarium.training.rules import SGD, Adam, GradientDescent, Rule
+from adversarium.training.rules import (
+    SGD,
+    Adam,
+    CropFlip,
+    GradientDescent,
+    Piecewise,
+    Rule,
+    Triangular,
+)
 from adversarium.training.setting import Setting, side_by_side
 from adversarium.training.states import WeightState
 
 __all__ = [
+    "CropFlip",
+    "Piecewise",
+    "Triangular",
     "ENGINES",
     "LOSSES",
     "SGD",

@@ -9,9 +9,11 @@ from adversarium.training.setting import AnySetting
 S = TypeVar("S")
 
 
-def train(engine: Engine[S], settings: Sequence[AnySetting]) -> Iterator[S]:
-    """W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of settings of one shape, side by side; `engine.apart` gives the
-    states of each.
+def train(
+    engine: Engine[S], settings: Sequence[AnySetting], state: S | None = None, first: int = 0
+) -> Iterator[S]:
+    """Yield W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of settings of one shape, side by side; `engine.apart` splits a
+    state into those of the settings. With a state after step `first`, go on from there.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -22,8 +24,8 @@ def train(engine: Engine[S], settings: Sequence[AnySetting]) -> Iterator[S]:
     >>> [state.t for state in states], bool(states[-1].risk() < states[0].risk())
     ([0, 1, 2, 3], True)
     """
-    state = engine.init(settings)
+    state = engine.init(settings) if state is None else state
     yield state
-    for _ in range(settings[0].rule.steps):
+    for _ in range(first, settings[0].rule.steps):
         state = engine.step(state)
         yield state

@@ -1,6 +1,8 @@
 """Losses and risks. A loss takes the network's output and the label, one number per example.
 
-For a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
+Classification: for a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
+Regression: the labels of a scalar output are real numbers. A loss of your own is any function of
+outputs and labels; raise its attribute `version` when its numbers change.
 """
 
 import math
@@ -58,12 +60,28 @@ def pseudo_huber(F: Tensor, y: Tensor) -> Tensor:
     return (1 + (F - y).square()).sqrt() - 1
 
 
-LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+def square(F: Tensor, y: Tensor) -> Tensor:
+    """(f − y)²."""
+    return (F - y).square()
+
+
+def huber(F: Tensor, y: Tensor) -> Tensor:
+    """½(f − y)² within 1 of y, |f − y| − ½ beyond."""
+    away = (F - y).abs()
+    return torch.where(away <= 1, away.square() / 2, away - 0.5)
+
+
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+REGRESSION = ("square", "huber", "pseudo_huber")  # losses that take real labels
+
+LOSSES: dict[str, LossFunction] = {
     "logit_difference": logit_difference,
     "minus_true_logit": minus_true_logit,
     "cross_entropy": cross_entropy,
     "exponential": exponential,
     "pseudo_huber": pseudo_huber,
+    "square": square,
+    "huber": huber,
 }
 
 
@@ -76,17 +94,30 @@ class Risk:
     0.6931
     """
 
-    loss: str = "cross_entropy"
+    loss: str | LossFunction = "cross_entropy"
     lam: float = 1.0
     log: bool = False  # the logarithm of the mean: gradients divided by the risk, same direction
 
     def __post_init__(self) -> None:
         if self.log and (self.loss != "exponential" or self.lam != 1):
             raise ValueError("Risk needs loss='exponential' and lam=1 for log=True.")
-        if self.loss not in LOSSES:
-            raise ValueError(f"Risk needs a loss of {', '.join(LOSSES)}, got {self.loss!r}.")
+        if isinstance(self.loss, str) and self.loss not in LOSSES:
+            known = ", ".join(LOSSES)
+            raise ValueError(f"Risk needs a function or a loss of {known}, got {self.loss!r}.")
+        if not (isinstance(self.loss, str) or callable(self.loss)):
+            raise ValueError(f"Risk needs a loss by name or a function, got {self.loss!r}.")
         if not 0 <= self.lam <= 1:
             raise ValueError(f"Risk needs 0 <= lam <= 1, got {self.lam}.")
+
+    @property
+    def function(self) -> LossFunction:
+        """The loss as a function of outputs and labels."""
+        return LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
+
+    @property
+    def takes_real_labels(self) -> bool:
+        """Whether the loss is one of regression; a function of the user's own may be."""
+        return not isinstance(self.loss, str) or self.loss in REGRESSION
 
 
 def log_mean_exponential(F: Tensor, y: Tensor) -> Tensor:
@@ -95,13 +126,13 @@ def log_mean_exponential(F: Tensor, y: Tensor) -> Tensor:
 
 
 def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
-    """The map from x' to one number per example that an attack named as its loss.
+    """The map from x' to one number per example that an attack names as its loss.
 
     "risk" is the training loss itself; "targeted:r" is F_j − F_y for the r-th strongest wrong
     class j at the clean x (fixed during the attack).
     """
     if name == "risk":
-        name = risk.loss
+        return lambda z: risk.function(f(z), y)
     if name.startswith("targeted:"):
         F = f(x).detach()
         rank = int(name.removeprefix("targeted:"))

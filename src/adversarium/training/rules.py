@@ -1,12 +1,14 @@
 """Training rules: what turns W⁽ᵗ⁾ into W⁽ᵗ⁺¹⁾, as values."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
+from adversarium.rng import Streams, integers
 from adversarium.training.objectives import Risk
 
 Tree = Any  # weights, or what is kept beside them: tensors in any nesting
@@ -38,9 +40,100 @@ class GradientDescent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Triangular:
+    """η rises linearly from 0 to its value at the share `peak` of all steps, then falls to 0.
+
+    >>> [Triangular(peak=0.25).factor(t, steps=8) for t in (0, 1, 2, 5, 8)]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+
+    peak: float = 0.4
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.peak <= 1:
+            raise ValueError(f"Triangular needs 0 <= peak <= 1, got {self.peak}.")
+
+    def factor(self, t: int, steps: int) -> float:
+        """What multiplies η at step t."""
+        rising, place = self.peak * steps, min(t, steps)
+        if place < rising:
+            return place / rising
+        return (steps - place) / max(steps - rising, 1e-300)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piecewise:
+    """η is multiplied by `drop` at each of the given shares of all steps.
+
+    >>> [Piecewise(at=(0.5, 0.75), drop=0.1).factor(t, steps=8) for t in (0, 4, 7)]
+    [1.0, 0.1, 0.010000000000000002]
+    """
+
+    at: tuple[float, ...] = (0.5, 0.75)
+    drop: float = 0.1
+
+    def factor(self, t: int, steps: int) -> float:
+        """What multiplies η at step t."""
+        return float(self.drop ** sum(t >= share * steps for share in self.at))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CropFlip:
+    """Augmentation of images: a random crop after `pad` pixels of zeros on each side, and a
+    reflection with probability ½; on the device, from the stream of each seed."""
+
+    pad: int = 4
+    flip: bool = True
+
+    def __call__(self, x: Tensor, rng: Streams) -> Tensor:
+        """The images x, (seed, batch, channel, height, width), each moved and reflected."""
+        *_, height, width = x.shape
+        shape = x.shape[:2]
+        down, right = (integers(2 * self.pad + 1, shape, rng).to(x.device) for _ in range(2))
+        padded = torch.nn.functional.pad(x, (self.pad,) * 4)
+        rows = (down[..., None] + torch.arange(height, device=x.device))[:, :, None, :, None]
+        columns = (right[..., None] + torch.arange(width, device=x.device))[:, :, None, None, :]
+        if self.flip:
+            turned = (integers(2, shape, rng) == 1).to(x.device)[:, :, None, None, None]
+            columns = torch.where(turned, columns.flip(-1), columns)
+        seeds = torch.arange(shape[0], device=x.device)[:, None, None, None, None]
+        points = torch.arange(shape[1], device=x.device)[None, :, None, None, None]
+        channels = torch.arange(x.shape[2], device=x.device)[None, None, :, None, None]
+        return padded[seeds, points, channels, rows, columns]
+
+
+StepSchedule = Literal["constant", "cosine"] | Triangular | Piecewise
+_LATER = ("augment", "autocast", "clip")  # fields added after rows were stored
+
+
+def step_factor(schedule: StepSchedule, t: int, steps: int) -> float:
+    """What multiplies η at step t of a schedule.
+
+    >>> step_factor("cosine", 5, 10), step_factor("constant", 5, 10)
+    (0.5, 1.0)
+    """
+    if isinstance(schedule, (Triangular, Piecewise)):
+        return schedule.factor(t, steps)
+    return 1.0 if schedule == "constant" else (1 + math.cos(math.pi * t / steps)) / 2
+
+
+def clipped(gradient: Tree, most: float | None) -> Tree:
+    """The gradient of every seed, scaled down to a length of at most `most`."""
+    if most is None:
+        return gradient
+    squares = [g.flatten(1).square().sum(1) for g in tree_leaves(gradient)]
+    length = torch.stack(squares).sum(0).sqrt()
+    factor = (most / length.clamp_min(1e-300)).clamp_max(1.0)
+    return tree_map(lambda g: g * factor.to(g).view(-1, *[1] * (g.ndim - 1)), gradient)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SGD:
-    """Minibatches in random order, momentum and weight decay; η falls to 0 along half a cosine
-    or stays.
+    """Minibatches in random order with momentum and weight decay.
+
+    `schedule` is "constant", "cosine" (η falls to 0 along half a cosine), Triangular(…) or
+    Piecewise(…); `augment` moves the images of a batch; `autocast` runs network and attack in
+    mixed precision; `clip` bounds the length of the gradient.
 
     >>> sgd, W, g = SGD(momentum=0.5), torch.tensor([1.0]), torch.tensor([2.0])
     >>> W, velocity = sgd.step(W, g, sgd.start(W), eta=0.25, t=0)
@@ -51,9 +144,15 @@ class SGD:
     batch: int = 64
     momentum: float = 0.9
     weight_decay: float = 0.0
-    schedule: Literal["constant", "cosine"] = "cosine"
+    schedule: StepSchedule = "cosine"
+    augment: CropFlip | None = None
+    autocast: Literal["bfloat16", "float16"] | None = None
+    clip: float | None = None
+
+    later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
+        _require_options(self.clip, self.schedule)
         if self.batch < 1 or not 0 <= self.momentum < 1 or self.weight_decay < 0:
             raise ValueError(
                 "SGD needs batch >= 1, 0 <= momentum < 1 and weight_decay >= 0, got "
@@ -77,7 +176,7 @@ class SGD:
 @dataclass(frozen=True, kw_only=True)
 class Adam:
     """Minibatches in random order, steps scaled by running moments of the gradient (Kingma and
-    Ba); η falls to 0 along half a cosine or stays.
+    Ba); schedule, augmentation, precision and clipping as for SGD.
 
     >>> adam, W, g = Adam(), torch.ones(2).double(), torch.tensor([100.0, -0.01]).double()
     >>> moved, _ = adam.step(W, g, adam.start(W), eta=0.25, t=0)
@@ -88,9 +187,15 @@ class Adam:
     batch: int = 64
     beta1: float = 0.9
     beta2: float = 0.999
-    schedule: Literal["constant", "cosine"] = "cosine"
+    schedule: StepSchedule = "cosine"
+    augment: CropFlip | None = None
+    autocast: Literal["bfloat16", "float16"] | None = None
+    clip: float | None = None
+
+    later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
+        _require_options(self.clip, self.schedule)
         if self.batch < 1 or not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1:
             raise ValueError(
                 "Adam needs batch >= 1 and 0 <= beta1, beta2 < 1, got "
@@ -111,6 +216,16 @@ class Adam:
             return w - eta * (m / a) / ((v / b).sqrt() + 1e-8)
 
         return tree_map(moved, W, first, second), (first, second)
+
+
+def _require_options(clip: float | None, schedule: StepSchedule) -> None:
+    if clip is not None and not clip > 0:
+        raise ValueError(f"an optimiser needs clip > 0 or None, got {clip}.")
+    if isinstance(schedule, str) and schedule not in ("constant", "cosine"):
+        raise ValueError(
+            "a schedule is constant, cosine, Triangular(peak=…) or Piecewise(at=…, drop=…), got "
+            f"{schedule!r}."
+        )
 
 
 def _blended(beta: float, old: Tree, new: Tree) -> Tree:

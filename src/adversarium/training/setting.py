@@ -12,9 +12,19 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from adversarium.data.batches import moved, stack
+from adversarium.data.batches import gathered, moved, stack, taken
 from adversarium.rng import Streams, stream, streams
-from adversarium.sockets import Attack, Batch, Distribution, Learner
+from adversarium.sockets import (
+    Attack,
+    Batch,
+    Distribution,
+    Learner,
+    Pooled,
+    RealLabelled,
+    Silent,
+    Waiting,
+)
+from adversarium.training.objectives import REGRESSION
 from adversarium.training.rules import Rule, Tree
 
 D = TypeVar("D", bound=Distribution[Any])
@@ -46,12 +56,54 @@ class Setting(Generic[D, L, A, B]):
     dtype: torch.dtype = torch.float64
     beside: tuple["Setting[D, L, A, B]", ...] = ()  # the settings that this one holds side by side
 
+    def __post_init__(self) -> None:
+        if isinstance(self.data, RealLabelled) and not self.rule.risk.takes_real_labels:
+            raise ValueError(
+                f"{type(self.data).__name__} has real labels, which need a regression loss "
+                f"({', '.join(REGRESSION)}, or a function), got {self.rule.risk.loss}."
+            )
+        silent = isinstance(self.network, Silent) and self.network.silent
+        attack: Any = self.attack
+        if silent and isinstance(attack, Waiting) and attack.after < 1 and is_dataclass(attack):
+            object.__setattr__(self, "attack", replace(cast(Any, attack), after=1))
+
     @cached_property
     def train(self) -> B:
         """The training set of every seed."""
         if self.beside:
             return _side_by_side([part.train for part in self.beside])
+        if isinstance(self.data, Pooled):
+            return self.converted(self.train_indices)
         return self.draw(self.data, self.rule.n, "train")
+
+    def prepare(self) -> None:
+        """Draw the training set; of pooled data, which points it has."""
+        pooled = isinstance(self.data, Pooled) and not self.beside
+        _ = self.train_indices if pooled else self.train
+
+    @cached_property
+    def train_indices(self) -> Tensor:
+        """Which points of the pool every seed trains on, (seed, n); of pooled data."""
+        pooled = cast(Pooled[Any], self.data)
+        drawn = [pooled.indices(self.rule.n, stream(seed, "train")) for seed in self.seeds]
+        return torch.stack(drawn).to(self.device)
+
+    @cached_property
+    def pool(self) -> B:
+        """All points of pooled data, once for all seeds, as they are stored."""
+        pooled = cast(Pooled[Any], self.data)
+        return cast(B, moved(pooled.pool, self.device, None))
+
+    def minibatch(self, indices: Tensor) -> B:
+        """Points of the training set, chosen separately for every seed; `indices` is (seed, n)."""
+        place = indices.to(self.device)
+        if not isinstance(self.data, Pooled) or self.beside:
+            return gathered(self.train, place)
+        return self.converted(self.train_indices.gather(1, place))
+
+    def converted(self, places: Tensor) -> B:
+        """Points of the pool in the precision of the setting; bytes become numbers in [0, 1]."""
+        return cast(B, taken(cast(Any, self.pool), places, self.dtype))
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
         """n points of every seed, from the stream of that use."""
@@ -61,7 +113,7 @@ class Setting(Generic[D, L, A, B]):
             return moved(batch, self.device, self.dtype)
 
         batch = stack(_of_every(one, self.seeds, n * math.prod(data.shape)))
-        _told_labels(batch.y, data.k)
+        require_labels(batch.y, data)
         return cast(B, batch)
 
     @cached_property
@@ -136,13 +188,21 @@ def _told_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
     return drawn
 
 
-def _told_labels(y: Tensor, k: int) -> None:
-    """Refuses labels that a loss would take for others: ±1 for one output, 0 … k − 1 for k."""
+def require_labels(y: Tensor, data: Distribution[Any]) -> None:
+    """Raise unless labels are ±1 for one output, 0 … k − 1 for k, or finite for regression."""
+    if isinstance(data, RealLabelled):
+        if not (y.is_floating_point() and bool(y.isfinite().all())):
+            raise ValueError("regression needs finite labels in floating point.")
+        return
+    k = data.k
     known = [-1, 1] if k == 1 else range(k)
     if not bool(torch.isin(y, torch.tensor(list(known), dtype=y.dtype, device=y.device)).all()):
         needed = "±1 (k = 1)" if k == 1 else f"whole numbers 0 … {k - 1} (k = {k})"
         found = ", ".join(f"{v:g}" for v in sorted(set(y.flatten().tolist()))[:5])
-        raise ValueError(f"labels are {needed}, and the data have {found}.")
+        raise ValueError(
+            f"labels are {needed}, and the data have {found}; data with real labels need a method "
+            "best(x), the best prediction."
+        )
 
 
 AnySetting = Setting[Any, Any, Any, Any]

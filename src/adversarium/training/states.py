@@ -1,5 +1,6 @@
 """A state of training in full space: what probes ask. Replicas are its leading axis."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from adversarium.attacks.balls import norm
+from adversarium.data.batches import split_points
 from adversarium.rng import Streams, measuring
 from adversarium.sockets import (
     Aimed,
@@ -23,8 +25,16 @@ from adversarium.sockets import (
     Guide,
     Loss,
     PatchAdditive,
+    RealLabelled,
+    Sized,
 )
-from adversarium.training.objectives import LOSSES, leads, log_mean_exponential, loss_map, margin
+from adversarium.training.objectives import (
+    REGRESSION,
+    leads,
+    log_mean_exponential,
+    loss_map,
+    margin,
+)
 from adversarium.training.rules import Tree
 from adversarium.training.setting import AnySetting
 
@@ -37,6 +47,8 @@ def perturbed(
 ) -> Tensor:
     """x' = attack(loss, batch, t, rng), its budget checked."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
+    if isinstance(setting.data, RealLabelled) and wanted not in REGRESSION:
+        wanted = "risk"  # a margin means nothing for real labels
     network, y = setting.network, batch.y
     loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, setting.rule.risk)
     version = batch.x._version
@@ -64,6 +76,19 @@ def perturbed(
                 f"{type(attack).__name__} left its ball: {float(size.max())} > {ball.radius}"
             )
     return x
+
+
+CHUNK = 2**28  # numbers that the largest layer may make of the points of one evaluation
+
+
+def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: int) -> int:
+    """How many points of every replica a network evaluates at once within `CHUNK`."""
+    if isinstance(network, Sized):
+        numbers = network.sizes(shape, k)[1]
+    else:
+        width = getattr(network, "m", 1)
+        numbers = max(math.prod(shape), width * math.prod(shape[:-1]))
+    return max(1, CHUNK // (max(1, replicas) * numbers))
 
 
 def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
@@ -121,12 +146,24 @@ class WeightState(Generic[W_]):
         return self
 
     def f(self, x: Tensor) -> Tensor:
-        """The network's output."""
+        """The network's output, evaluated in chunks of points that fit `CHUNK`."""
+        network = self.setting.network
         with torch.no_grad():
-            return cast(Tensor, self.setting.network.f(self.W, x))
+            chunks = [network.f(self.W, part) for part in torch.split(x, self._chunk(x), 1)]
+            return cast(Tensor, chunks[0] if len(chunks) == 1 else torch.cat(chunks, 1))
+
+    def _chunk(self, x: Tensor) -> int:
+        """How many points of every replica are evaluated at once."""
+        setting = self.setting
+        return points_at_once(setting.network, tuple(setting.data.shape), setting.data.k, len(x))
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Margins, at x or under an attack (from an evaluation stream of its own)."""
+        if isinstance(self.setting.data, RealLabelled):
+            raise TypeError(
+                f"{type(self.setting.data).__name__} has real labels, so there are no margins and "
+                "no errors; measure losses instead (av.measure.Loss, av.measure.ExcessRisk)"
+            )
         if attack is None:
             return margin(self.f(batch.x), batch.y)
         if attack is self.setting.attack and batch is self.train:
@@ -134,9 +171,19 @@ class WeightState(Generic[W_]):
         return margin(self.f(self._measured(batch, attack)), batch.y)
 
     def _measured(self, batch: Batch, attack: Attack) -> Tensor:
-        """The batch under an attack, for measuring."""
+        """The batch under an attack, for measuring, in chunks of points."""
         rng = measuring(self.setting.seeds, self.t, attack)
-        return perturbed(self.setting, self.W, batch, attack, self.t, rng)
+        size = self._chunk(batch.x)
+        made = [
+            perturbed(self.setting, self.W, part, attack, self.t, rng)
+            for part in split_points(batch, size)
+        ]
+        return made[0] if len(made) == 1 else torch.cat(made, 1)
+
+    def losses(self, batch: Batch, attack: Attack | None = None) -> Tensor:
+        """The loss of every point, at x or under an attack (from an evaluation stream)."""
+        x = batch.x if attack is None else self._measured(batch, attack)
+        return self.setting.rule.risk.function(self.f(x), batch.y)
 
     def replica(self, i: int) -> "WeightState[W_]":
         """The state of one seed alone."""
@@ -186,7 +233,7 @@ class WeightState(Generic[W_]):
         risk = self.setting.rule.risk
         if risk.log:
             return log_mean_exponential(f(W, x_adv), y)
-        loss = LOSSES[risk.loss]
+        loss = risk.function
         adversarial = loss(f(W, x_adv), y).mean(-1)
         if risk.lam == 1 or x_adv is x:
             return adversarial
@@ -196,7 +243,7 @@ class WeightState(Generic[W_]):
         """The training objective at W⁽ᵗ⁾."""
         with torch.no_grad():
             x, x_adv, y = self.train.x, self.x_adv, self.train.y
-            return self.risk_at(self.setting.network.f, self.W, x, x_adv, y)
+            return self.risk_at(lambda W, x: self.f(x), self.W, x, x_adv, y)
 
     @cached_property
     def descent(self) -> tuple[Tree, dict[str, Tensor]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarium.papers.boat import published
+from adversarium.papers.boat.experiments.published import plan as published
 from adversarium.plans.catalogue import selected_claims
 from adversarium.report.site import write_site
 from adversarium.runs import compute, reader
@@ -45,7 +45,7 @@ def store(small, tmp_path_factory) -> Store:
 def reading(monkeypatch):
     """One experiment is drawn, and nothing may train."""
     few(monkeypatch, SHOWN[:1])
-    monkeypatch.setattr(compute, "train", trained)
+    monkeypatch.setattr(compute, "TrainingStream", trained)
     monkeypatch.setattr(here, "compute", trained)
 
 

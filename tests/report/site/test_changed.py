@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from adversarium.plans.catalogue import load
 from adversarium.plans.evidence import Series
+from adversarium.plans.loading import load
 from adversarium.report.site.changed import changed_page, changed_runs
-from adversarium.report.site.folder import Folder
+from adversarium.report.site.folder import SiteFolder
 from adversarium.runs.audit import planned_jobs
 from adversarium.runs.blocks import Block, Kept
 from adversarium.runs.store import Store
@@ -54,7 +54,7 @@ def test_a_sweep_has_a_table_and_a_picture_marked_as_changed(tmp_path):
     assert page.count('class="word changed">changed<') == 2
     assert "12 runs of this store" in page and "n (published" in page
     assert len(drawn) == 2
-    Folder(tmp_path / "site").renew({"changed.html": page}, drawn, "x")
+    SiteFolder(tmp_path / "site").update({"changed.html": page}, drawn, "x")
     for one in drawn:
         svg, csv = (tmp_path / "site" / path for path in one.paths)
         assert svg.stat().st_size > 1000 and csv.read_text().count("\n") in (4, 10)

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from adversarium.report.site import write_site
-from adversarium.report.site.folder import MANIFEST, Drawn, Folder
+from adversarium.report.site.drawing import FigureFiles
+from adversarium.report.site.folder import MANIFEST, SiteFolder
 
 PAGE = "<title>Ledger · adversarium</title>"
 
@@ -28,42 +29,46 @@ def picture(name, inputs, made):
         made.append(name)
         (home / name).write_text(f"drawn from {inputs}")
 
-    return Drawn((name,), inputs, draw)
+    return FigureFiles((name,), inputs, draw)
 
 
 def test_only_what_changed_is_written_again(tmp_path):
     made = []
     texts = {"index.html": PAGE, "claims/a.html": "a", "claims/b.html": "b"}
     drawn = [picture("p.svg", "1", made), picture("q.svg", "1", made)]
-    Folder(tmp_path).renew(texts, drawn, "first")
+    SiteFolder(tmp_path).update(texts, drawn, "first")
     before = aged(tmp_path)
-    assert made == ["p.svg", "q.svg"] and Folder(tmp_path).current("first")
-    Folder(tmp_path).renew(texts, drawn, "first")
+    assert made == ["p.svg", "q.svg"] and SiteFolder(tmp_path).is_current("first")
+    SiteFolder(tmp_path).update(texts, drawn, "first")
     assert files(tmp_path) == before and made == ["p.svg", "q.svg"]
     drawn[1] = picture("q.svg", "2", made)
-    Folder(tmp_path).renew({**texts, "claims/b.html": "c"}, drawn, "second")
+    SiteFolder(tmp_path).update({**texts, "claims/b.html": "c"}, drawn, "second")
     after = files(tmp_path)
     changed = {path for path in after if after[path] != before.get(path)}
     assert changed == {"claims/b.html", "q.svg", MANIFEST} and made[2:] == ["q.svg"]
-    assert not Folder(tmp_path).current("first") and Folder(tmp_path).current("second")
+    assert not SiteFolder(tmp_path).is_current("first") and SiteFolder(tmp_path).is_current(
+        "second"
+    )
 
 
 def test_what_was_damaged_is_made_again(tmp_path):
     made = []
-    Folder(tmp_path).renew({"index.html": PAGE}, [picture("p.svg", "1", made)], "x")
+    SiteFolder(tmp_path).update({"index.html": PAGE}, [picture("p.svg", "1", made)], "x")
     (tmp_path / "p.svg").write_text("edited")
-    assert not Folder(tmp_path).current("x")
-    Folder(tmp_path).renew({"index.html": PAGE}, [picture("p.svg", "1", made)], "x")
-    assert (tmp_path / "p.svg").read_text() == "drawn from 1" and Folder(tmp_path).current("x")
+    assert not SiteFolder(tmp_path).is_current("x")
+    SiteFolder(tmp_path).update({"index.html": PAGE}, [picture("p.svg", "1", made)], "x")
+    assert (tmp_path / "p.svg").read_text() == "drawn from 1" and SiteFolder(tmp_path).is_current(
+        "x"
+    )
 
 
 def test_what_no_page_needs_goes_and_files_of_others_stay(tmp_path):
     texts = {"index.html": PAGE, "claims/a.html": "a", "claims/b.html": "b", "old/x.html": "x"}
-    Folder(tmp_path).renew(texts, [], "x")
+    SiteFolder(tmp_path).update(texts, [], "x")
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "claims" / "mine.html").write_text("mine")
     (tmp_path / "claims" / "b.html").write_text("edited by somebody")
-    Folder(tmp_path).renew({"index.html": PAGE}, [], "y")
+    SiteFolder(tmp_path).update({"index.html": PAGE}, [], "y")
     assert set(files(tmp_path)) == {
         "index.html", MANIFEST, "mine.txt", "claims/mine.html", "claims/b.html"
     }  # fmt: skip
@@ -72,14 +77,14 @@ def test_what_no_page_needs_goes_and_files_of_others_stay(tmp_path):
 
 def test_a_file_of_somebody_else_is_never_overwritten(tmp_path):
     (tmp_path / "style.css").write_text("mine")
-    with pytest.raises(ValueError, match="is no file of ours"):
-        Folder(tmp_path).renew({"index.html": PAGE, "style.css": "ours"}, [], "x")
+    with pytest.raises(ValueError, match="was not written by adversarium"):
+        SiteFolder(tmp_path).update({"index.html": PAGE, "style.css": "ours"}, [], "x")
     assert files(tmp_path).keys() == {"style.css"}
     (tmp_path / "index.html").write_text("<title>mine</title>")
     with pytest.raises(ValueError, match="no report of ours"):
-        Folder(tmp_path)
+        SiteFolder(tmp_path)
     with pytest.raises(ValueError, match="needs a directory"):
-        Folder(tmp_path / "style.css")
+        SiteFolder(tmp_path / "style.css")
 
 
 def test_a_build_that_was_broken_off_is_taken_up_again(tmp_path):
@@ -87,10 +92,12 @@ def test_a_build_that_was_broken_off_is_taken_up_again(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Folder(tmp_path).renew({"index.html": PAGE}, [Drawn(("p.svg",), "1", fails)], "x")
-    assert not Folder(tmp_path).current("x")
-    Folder(tmp_path).renew({"index.html": PAGE}, [picture("p.svg", "1", [])], "x")
-    assert Folder(tmp_path).current("x")
+        SiteFolder(tmp_path).update(
+            {"index.html": PAGE}, [FigureFiles(("p.svg",), "1", fails)], "x"
+        )
+    assert not SiteFolder(tmp_path).is_current("x")
+    SiteFolder(tmp_path).update({"index.html": PAGE}, [picture("p.svg", "1", [])], "x")
+    assert SiteFolder(tmp_path).is_current("x")
 
 
 def test_figures_that_were_drawn_before_a_stop_are_not_drawn_again(tmp_path):
@@ -101,30 +108,34 @@ def test_figures_that_were_drawn_before_a_stop_are_not_drawn_again(tmp_path):
 
     first = picture("p.svg", "1", made)
     with pytest.raises(KeyboardInterrupt):
-        Folder(tmp_path).renew({"index.html": PAGE}, [first, Drawn(("q.svg",), "1", stopped)], "x")
-    Folder(tmp_path).renew({"index.html": PAGE}, [first, picture("q.svg", "1", made)], "x")
+        SiteFolder(tmp_path).update(
+            {"index.html": PAGE}, [first, FigureFiles(("q.svg",), "1", stopped)], "x"
+        )
+    SiteFolder(tmp_path).update({"index.html": PAGE}, [first, picture("q.svg", "1", made)], "x")
     assert made == ["p.svg", "q.svg"]
 
 
 def test_a_manifest_cannot_lead_outside_and_a_broken_one_is_none(tmp_path):
     home = tmp_path / "site"
     (tmp_path / "precious").write_text("")
-    Folder(home).renew({"index.html": PAGE}, [], "x")
+    SiteFolder(home).update({"index.html": PAGE}, [], "x")
     told = json.loads((home / MANIFEST).read_text())
     told["files"]["../precious"] = {"inputs": "", "written": "e3b0c44298fc1c149afbf4c8"}
     (home / MANIFEST).write_text(json.dumps(told))
-    Folder(home).renew({"index.html": PAGE}, [], "y")
+    SiteFolder(home).update({"index.html": PAGE}, [], "y")
     assert (tmp_path / "precious").exists()
     (home / MANIFEST).write_text("[1")
-    Folder(home).renew({"index.html": PAGE}, [], "z")
-    assert Folder(home).current("z")
+    SiteFolder(home).update({"index.html": PAGE}, [], "z")
+    assert SiteFolder(home).is_current("z")
 
 
 def test_a_second_report_writes_nothing_and_reads_no_rows(store, site, monkeypatch):
     from adversarium.report.site import build
 
     before = files(site)
-    monkeypatch.setattr(build, "built", lambda *given: pytest.fail("the site was built again"))
+    monkeypatch.setattr(
+        build, "pages_and_figures", lambda *given: pytest.fail("the site was built again")
+    )
     assert write_site(store, site) == site / "index.html"
     assert files(site) == before
 

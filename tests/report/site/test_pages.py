@@ -10,14 +10,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from adversarium.bounds import Gate
-from adversarium.plans.catalogue import claims
 from adversarium.plans.evidence import Summary
+from adversarium.plans.gates import Gate
+from adversarium.plans.papers import claims
 from adversarium.plans.verdict import Part, Word
 from adversarium.report.site.claim import claim_page
-from adversarium.report.site.errata import errata_page
-from adversarium.report.site.index import index_page, search_data
-from adversarium.report.site.notation import notation_page
+from adversarium.report.site.overviews import (
+    errata_page,
+    index_page,
+    notation_page,
+    search_data,
+)
 from adversarium.runs.ledger import Entry, Expected
 
 SAFE = set(ascii_letters + digits + "./#-_")
@@ -185,7 +188,7 @@ def test_errata_show_the_counterexample_and_the_correction_and_ours_apart():
     head, _, ours = page.partition('id="ours"')
     assert 'section id="cgro.eq.grad"' in head and 'section id="cgro.eq.grad.corrected"' in ours
     assert 'href="claims/cgro.eq.grad.html"' in head and "cgro.eq.copy" not in page
-    assert "No printed statement" in errata_page([RIGHT], {RIGHT.id})
+    assert "No published statement" in errata_page([RIGHT], {RIGHT.id})
 
 
 def test_hostile_names_are_escaped_and_stay_inside():
@@ -219,4 +222,4 @@ def test_the_notation_is_that_of_the_docs():
     rows = [[" ".join(c.itertext()) for c in row] for row in root.iter("tr")]
     assert ["radius", "radius of the perturbation set", "δ", "δ", "ε", "α", "δ"] in rows
     assert len({len(row) for row in rows if row[0] != "probe"}) <= 2
-    assert "How open constants are read" in page
+    assert "How unspecified constants are read" in page

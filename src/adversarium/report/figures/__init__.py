@@ -1,6 +1,6 @@
-"""Figures from stored rows: pictures, and beside each its numbers as CSV of the same name."""
+"""Figures from stored rows: pictures, and the numbers of each as a CSV file of the same name."""
 
-from adversarium.report.figures.drawing import draw, drawing, shown
+from adversarium.report.figures.drawing import draw, drawing, figure_runs
 from adversarium.report.figures.numbers import Drawing, mean_and_interval
 from adversarium.report.figures.summaries import table_columns, table_value
 
@@ -9,7 +9,7 @@ __all__ = [
     "draw",
     "drawing",
     "mean_and_interval",
-    "shown",
+    "figure_runs",
     "table_columns",
     "table_value",
 ]

@@ -1,88 +1,84 @@
-"""Figures from stored rows: pictures, and beside each its numbers as CSV of the same name."""
+"""Figures from stored rows: pictures, and the numbers of each as a CSV file of the same name."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from adversarium.plans import figures
 from adversarium.plans.evidence import Evidence, Rows
-from adversarium.plans.figures import (
-    Bars,
-    Contours,
-    Course,
-    Curves,
-    Figure,
-    Heat,
-    Lines,
-    Phase,
-    Powers,
-    Profile,
-    Table,
-)
 from adversarium.report.figures.curves import course, curves, profile
 from adversarium.report.figures.fits import contours, phase, powers
 from adversarium.report.figures.numbers import Drawing
-from adversarium.report.figures.style import file_name, styled
+from adversarium.report.figures.style import add_title, file_name, with_style
 from adversarium.report.figures.summaries import bars, heat, lines, table
 
 
-def shown(figure: Figure, rows: Evidence) -> list[Rows]:
-    """The runs that a figure shows: those that are meant and recorded its numbers."""
-    enough = any if isinstance(figure, Table) else all
+def figure_runs(figure: figures.Figure, rows: Evidence) -> list[Rows]:
+    """The runs that a figure shows: those that it selects and that recorded its numbers."""
+    enough = any if isinstance(figure, figures.Table) else all
     chosen: dict[str, Rows] = {}
-    for meant in figure.runs:
-        for run in rows.where(meant):
+    for where in figure.runs:
+        for run in rows.where(where):
             if enough(name in run.series for name in figure.y):
                 chosen.setdefault(run.label, run)
-    most = 4 if isinstance(figure, Curves) and len(figure.runs) == 1 else len(chosen)
-    return list(chosen.values())[:most]
+    is_open = isinstance(figure, figures.Curves) and len(figure.runs) == 1
+    return list(chosen.values())[: 4 if is_open else len(chosen)]
 
 
-@styled
-def drawing(figure: Figure, rows: Evidence, under: Evidence | None = None) -> Drawing | None:
-    """A figure of rows; None when the runs that it shows are not there. `under`: other rows of the
-    same plan (the published setting), drawn pale below the curves."""
-    present = shown(figure, rows)
-    if not present:
-        return None
+@with_style
+def drawing(
+    figure: figures.Figure, rows: Evidence, under: Evidence | None = None
+) -> Drawing | None:
+    """A figure of rows; None if the runs that it shows are not stored. The rows of the published
+    runs of the same plan (`under`) are drawn pale below the curves."""
+    runs = figure_runs(figure, rows)
+    drawn = _drawing(figure, runs, rows, under) if runs else None
+    if drawn is not None and drawn.picture is not None:
+        add_title(drawn.picture, figure.title)
+    return drawn
+
+
+def _drawing(
+    figure: figures.Figure, runs: list[Rows], rows: Evidence, under: Evidence | None
+) -> Drawing | None:
     match figure:
-        case Curves():
-            return curves(figure, present, rows, _beside(present, rows, under))
-        case Course():
-            return course(figure, present[0])
-        case Bars():
-            return bars(figure, present)
-        case Profile():
-            return profile(figure, present)
-        case Table():
-            return table(figure, present)
-        case Phase():
-            return phase(figure, present)
-        case Contours():
-            return contours(figure, present)
-        case Powers():
+        case figures.Curves():
+            return curves(figure, runs, rows, _published(rows, under))
+        case figures.Course():
+            return course(figure, runs[0])
+        case figures.Bars():
+            return bars(figure, runs)
+        case figures.Profile():
+            return profile(figure, runs)
+        case figures.Table():
+            return table(figure, runs)
+        case figures.Phase():
+            return phase(figure, runs)
+        case figures.Contours():
+            return contours(figure, runs)
+        case figures.Powers():
             return powers(figure, rows)
-        case Lines():
-            return lines(figure, present)
-        case Heat():
-            return heat(figure, present)
+        case figures.Lines():
+            return lines(figure, runs)
+        case figures.Heat():
+            return heat(figure, runs)
 
 
-def _beside(present: list[Rows], rows: Evidence, under: Evidence | None) -> dict[str, Rows]:
-    """The published run beside each changed one: by its place in the plan, since coordinates may
-    have changed."""
+def _published(rows: Evidence, under: Evidence | None) -> dict[str, Rows]:
+    """The published run for the label of each changed run. Runs are paired by their position in the
+    plan, since coordinates may have changed."""
     if under is None or len(under) != len(rows):
         return {}
-    pairs = dict(zip((run.label for run in rows), under, strict=True))
-    return {run.label: pairs[run.label] for run in present}
+    return dict(zip((run.label for run in rows), under, strict=True))
 
 
 def draw(
-    figure: Figure,
+    figure: figures.Figure,
     rows: Evidence,
     folder: Path,
     under: Evidence | None = None,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """Draws a figure into a folder, its numbers beside it; the files, none when the runs that it
-    shows are not there."""
-    made = drawing(figure, rows, under)
-    return [] if made is None else made.save(folder / f"{file_name(figure.name)}.csv", formats)
+    """Draw a figure into a folder, with its numbers; return the files, none if the runs that it
+    shows are not stored."""
+    drawn = drawing(figure, rows, under)
+    return [] if drawn is None else drawn.save(folder / f"{file_name(figure.name)}.csv", formats)

@@ -1,6 +1,6 @@
-"""What a figure draws: its numbers place by place, their symbols, and the drawing itself."""
+"""The numbers of a figure with their symbols and places, and the figure before it is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,14 @@ from adversarium.report.figures.style import save, write_csv
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure before it is written: the picture (none for a table) and its numbers."""
+    """A figure before it is written: the picture (None for a table) and its numbers."""
 
     picture: Any
     header: tuple[str, ...]
     lines: list[tuple[Any, ...]]
 
     def save(self, path: Path, formats: Sequence[str]) -> list[Path]:
-        """Writes the numbers as CSV and the picture in every format; the files."""
+        """Write the numbers as CSV and the picture in every format; return the files."""
         table = path.with_suffix(".csv")
         write_csv(table, self.header, self.lines)
         if self.picture is None:
@@ -35,38 +35,47 @@ class Drawing:
 
 
 def symbols(run: Rows) -> dict[str, str]:
-    """The symbols of a run's numbers, as its probes say them."""
+    """The symbols of a run's numbers, as its probes declare them."""
     if not isinstance(run.task, Run):
         return {}
-    from adversarium.probes.measuring import measured
+    from adversarium.measure.measuring import measured
 
-    told = (m for r in run.task.recordings for m in measured(r.probe))
-    return {m.name: m.symbol for m in told if m.symbol}
+    known = (m for r in run.task.recordings for m in measured(r.probe))
+    return {m.name: m.symbol for m in known if m.symbol}
 
 
 def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndarray]]:
-    """The curves (seed, t) of a number, one a place of its axes, each with its place in words;
-    only the picked place of an axis that is picked."""
+    """The curves (seed, t) of a number, one per place of its axes, each with its place as text. Of
+    an axis in `pick`, only that place is taken."""
     if not series.axes:
         return [("", series.values)]
-    made = []
+    lines = []
     for index in np.ndindex(series.values.shape[2:]):
         places = dict(zip(series.axes, index, strict=True))
         if all(places[axis] == i for axis, i in pick.items() if axis in places):
-            told = ", ".join(
+            text = ", ".join(
                 placed(axis, series.axes[axis][i]) for axis, i in places.items() if axis not in pick
             )
-            made.append((told, series.values[(slice(None), slice(None), *index)]))
-    return made
+            lines.append((text, series.values[(slice(None), slice(None), *index)]))
+    return lines
 
 
 def mean_and_interval(values: np.ndarray, points: int = 0) -> tuple[float, float, float]:
-    """The mean over seeds, and its 99 % interval (of a share of so many points a seed)."""
+    """The mean over seeds and its 99 % interval; `points` per seed if the number is a share."""
     low, high = interval(values, points)
     return float(values.mean()), low, high
 
 
-def located(run: Rows, by: tuple[str, ...]) -> str:
-    """A run's place: words alone, numbers with their letters."""
+def draw_intervals(
+    axis: Any, x: Iterable[float], numbers: np.ndarray, log: bool = False, **style: Any
+) -> None:
+    """Draw means with their intervals: the columns of `numbers` are mean, low and high."""
+    mean, low, high = numbers.T
+    low = np.maximum(low, mean / 20) if log else low  # stays on a logarithmic axis
+    axis.errorbar(x, mean, np.nan_to_num(np.stack([mean - low, high - mean])), **style)
+
+
+def run_place(run: Rows, by: tuple[str, ...]) -> str:
+    """The place of a run among others: texts as they are, numbers with their letters."""
     places = {name: run.task.coordinates[name] for name in by}
     return ", ".join(v if isinstance(v, str) else f"{k} = {v:g}" for k, v in places.items())

@@ -1,4 +1,4 @@
-"""A matplotlib figure of its own: no pyplot, so that the user's backend stays untouched."""
+"""Matplotlib figures without pyplot, so that the user's backend is not changed."""
 
 from io import BytesIO
 
@@ -6,11 +6,11 @@ from matplotlib.figure import Figure
 
 
 class Picture(Figure):
-    """A figure that shows itself in a notebook, whatever the backend."""
+    """A figure that a notebook displays with every backend."""
 
     def _repr_png_(self) -> bytes:
-        from adversarium.report.figures.style import styled
+        from adversarium.report.figures.style import with_style
 
         file = BytesIO()
-        styled(self.savefig)(file, format="png", dpi=100)
+        with_style(self.savefig)(file, format="png", dpi=100)
         return file.getvalue()

@@ -1,4 +1,4 @@
-"""How every picture looks, and how it is written."""
+"""The look of all pictures, and the functions that write them."""
 
 import csv
 import hashlib
@@ -23,7 +23,7 @@ _LOOK = {
     "svg.fonttype": "path",
     "svg.hashsalt": "adversarium",
 }
-# in the dark scheme of whoever looks, ink is pale and paper dark; data keeps its colours
+# in the reader's dark scheme ink is pale and paper dark; data keeps its colours
 _INK = {"#000000": "#e6edf3", "#444444": "#b6bfc8", "#666666": "#9aa4af", "#ffffff": "#0d1117"}
 _DARK = "".join(
     f'[style*="{kind}: {old}"]{{{kind}:{new} !important}}'
@@ -37,48 +37,55 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def styled(made: Callable[P, T]) -> Callable[P, T]:
-    """The same call under the laboratory's look, whatever the user has set."""
+def with_style(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to draw in the look of adversarium, whatever the user has set."""
 
-    @wraps(made)
-    def under_look(*given: P.args, **named: P.kwargs) -> T:
+    @wraps(function)
+    def styled(*given: P.args, **named: P.kwargs) -> T:
         from matplotlib.style import context
 
         with context(_LOOK, after_reset=True):
-            return made(*given, **named)
+            return function(*given, **named)
 
-    return under_look
+    return styled
 
 
 def canvas(
     size: tuple[float, float], down: int = 1, across: int = 1, **shared: Any
 ) -> tuple[Any, Any]:
-    """A picture, and the grid of its axes."""
+    """A picture and the grid of its axes."""
     from adversarium.report.figures.picture import Picture
 
     picture = Picture(figsize=size, layout="constrained")
     return picture, picture.subplots(down, across, squeeze=False, **shared)
 
 
-@styled
+@with_style
 def save(picture: Any, path: Path) -> None:
-    """Writes a picture, without a date in it; it is laid out once, whatever the formats. An SVG
-    follows the colour scheme of whoever looks at it."""
-    if picture.get_layout_engine() is not None:
-        picture.draw_without_rendering()
+    """Write a picture without a date. An SVG follows the colour scheme of the reader.
+
+    The picture is laid out once for all formats; `savefig` would draw it twice for each format.
+    """
+    from matplotlib.backend_bases import get_registered_canvas_class
+
+    if (layout := picture.get_layout_engine()) is not None:
+        layout.execute(picture)
         picture.set_layout_engine("none")
-    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-    picture.savefig(path, metadata=undated, dpi=150)
-    if path.suffix == ".svg":
+    form = path.suffix.removeprefix(".")
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+    before, picture.dpi = picture.dpi, 150
+    getattr(get_registered_canvas_class(form)(picture), f"print_{form}")(path, metadata=undated)
+    picture.dpi = before
+    if form == "svg":
         head, begin, rest = path.read_text(encoding="utf-8").partition("<defs>")
         path.write_text(f"{head}{_SCHEME}{begin}{rest}", encoding="utf-8")
 
 
 def file_name(name: str) -> str:
-    """A name as a file's: of letters, digits, dots and dashes; another one gets a digest.
+    """A file name of letters, digits, dots and dashes; a name that must change gets a digest.
 
-    >>> file_name("cgro.thm4.1"), file_name("../x")
-    ('cgro.thm4.1', 'x-d6b96a97')
+    >>> file_name("paper.thm4.1"), file_name("../x")
+    ('paper.thm4.1', 'x-d6b96a97')
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-")
     if plain == name and len(name) < 120:
@@ -87,12 +94,12 @@ def file_name(name: str) -> str:
 
 
 def write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    """Numbers as a file of comma-separated values."""
+    """Write comma-separated values into a file."""
     path.write_text(csv_text(header, lines), encoding="utf-8", newline="")
 
 
 def csv_text(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
-    """Comma-separated values; a text that a spreadsheet would take for a formula is quoted.
+    """Comma-separated values; a text that a spreadsheet would read as a formula is quoted.
 
     >>> csv_text(("a", "b"), [("=1+1", -2.0)])
     "a,b\\r\\n'=1+1,-2.0\\r\\n"
@@ -112,10 +119,10 @@ _RAISED = re.compile(
 )
 
 
-def typeset(text: str) -> str:
-    """Powers and indices of one letter as mathtext, where a text has no mathtext of its own.
+def mathtext(text: str) -> str:
+    """A text with powers and indices of one letter as mathtext; one with mathtext is unchanged.
 
-    >>> typeset("σ (d^−0.8 … d^−0.2)")
+    >>> mathtext("σ (d^−0.8 … d^−0.2)")
     'σ ($d^{−0.8}$ … $d^{−0.2}$)'
     """
     if "$" in text or "\\" in text:
@@ -127,22 +134,22 @@ def typeset(text: str) -> str:
 
 
 def _roman(place: str, text: str) -> str:
-    """A word as an index stands upright."""
+    """An index, upright if it is a word."""
     return f"\\mathrm{{{text}}}" if place == "_" and len(text) > 2 and text.isalpha() else text
 
 
-def letters(text: str) -> int:
-    """How many letters of a text are seen, mathtext or not."""
+def visible_length(text: str) -> int:
+    """The number of visible letters of a text with or without mathtext."""
     return len(re.sub(r"\\[A-Za-z]+|[${}^_]", "", text))
 
 
-def folded(text: str, width: int) -> str:
-    """A long text in lines; one with mathtext stays whole."""
+def wrapped(text: str, width: int) -> str:
+    """A long text in lines; a text with mathtext stays in one line."""
     return text if "$" in text else "\n".join(textwrap.wrap(text, width))
 
 
 def plain_number(value: float) -> str:
-    """A tick's number: as it is, or as a power of two or ten where it is long.
+    """The number of a tick as text: plain, or a power of two or ten if it is long.
 
     >>> plain_number(0.05), plain_number(200000), plain_number(8192)
     ('0.05', '$2\\\\cdot10^{5}$', '$2^{13}$')
@@ -156,8 +163,14 @@ def plain_number(value: float) -> str:
     return f"$10^{{{power}}}$" if math.isclose(lead, 1) else f"${lead:g}\\cdot10^{{{power}}}$"
 
 
+def set_log_scale(axis: Any, side: str) -> None:
+    """Make the "x" or "y" axis logarithmic."""
+    axis.set(**{f"{side}scale": "log"})
+    log_ticks(getattr(axis, f"{side}axis"))
+
+
 def log_ticks(side: Any) -> None:
-    """Ticks of a logarithmic axis: 1, 2 and 5 of a decade where there are few decades."""
+    """Set the ticks of a logarithmic axis: 1, 2 and 5 of each decade if there are few decades."""
     from matplotlib import ticker
 
     low, high = side.get_view_interval()
@@ -167,25 +180,25 @@ def log_ticks(side: Any) -> None:
     side.set_minor_formatter(ticker.NullFormatter())
 
 
-def legend_below(picture: Any, axis: Any, fontsize: float = 8) -> None:
-    """The legend of an axis below all axes, in as many columns as fit."""
+def add_legend(picture: Any, axis: Any, fontsize: float = 8) -> None:
+    """Add the legend of an axis below all axes, in as many columns as fit."""
     handles, labels = axis.get_legend_handles_labels()
     if handles:
-        room = picture.get_figwidth() * 72 / (0.62 * fontsize)  # letters in a line
-        most = max(map(letters, labels)) + 7
-        columns = max(1, min(len(labels), int(room / most)))
+        line = picture.get_figwidth() * 72 / (0.62 * fontsize)  # letters
+        longest = max(map(visible_length, labels)) + 7
+        columns = max(1, min(len(labels), int(line / longest)))
         picture.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False,
                        fontsize=fontsize)  # fmt: skip
 
 
-def marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> int:
-    """Vertical marks with their texts above the axis, in as many lines as keep them apart, and
-    horizontal ones; returns the number of lines."""
+def draw_marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> int:
+    """Draw vertical marks with their texts above the axis, in as many lines as avoid overlap, and
+    horizontal marks; return the number of lines."""
     ends: list[float] = []  # where the last text of every line ends, as a share of the axis
     width = axis.get_figure().get_figwidth() * axis.get_position().width * 72
     for text, t in sorted(verticals.items(), key=lambda mark: mark[1]):
         axis.axvline(t, color="#666666", linewidth=0.8, linestyle=":")
-        share = 4.4 * letters(text) / width
+        share = 4.4 * visible_length(text) / width
         place = axis.transAxes.inverted().transform(axis.transData.transform((t, 0)))[0]
         left = min(place, 1 - share)
         line = next((i for i, end in enumerate(ends) if end < left), len(ends))
@@ -200,12 +213,12 @@ def marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]
     return len(ends)
 
 
-def headed(picture: Any, text: str) -> None:
-    """The title of a picture, in as many lines as it needs."""
+def add_title(picture: Any, text: str) -> None:
+    """Set the title of a picture, in as many lines as it needs."""
     width = int(picture.get_figwidth() * 72 / 6.5)
-    picture.suptitle(typeset(folded(text, width)), fontsize=11)
+    picture.suptitle(mathtext(wrapped(text, width)), fontsize=11)
 
 
-def titled(axis: Any, text: str, lines: int = 0) -> None:
-    """The title of an axis, above the texts of its marks."""
-    axis.set_title(typeset(text), fontsize=10, pad=6 + 10.5 * lines)
+def set_panel_title(axis: Any, text: str, lines: int = 0) -> None:
+    """Set the title of an axis, above the texts of its marks."""
+    axis.set_title(mathtext(text), fontsize=10, pad=6 + 10.5 * lines)

@@ -1,10 +1,10 @@
-"""The store as a static web site: it opens from disk and asks no host."""
+"""The store as a static web site, which opens from disk and needs no other host."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from adversarium.report.site import inputs
-from adversarium.report.site.folder import Folder
+from adversarium.report.site.digests import code_digest, site_digest
+from adversarium.report.site.folder import SiteFolder
 from adversarium.runs.store import Store
 
 
@@ -12,16 +12,19 @@ def write_site(
     store: Store,
     out: Path,
     added: Sequence[str] = (),
-    seen: Callable[[str, int, int], None] = lambda what, done, whole: None,
+    progress: Callable[[str, int, int], None] = lambda phase, done, steps: None,
 ) -> Path:
-    """Writes what changed of the site and returns its first page; `added`: own files beside the
-    catalogue; `seen` is told how far it is. Where nothing changed, nothing is read or written."""
-    folder = Folder(out)
-    made_by = inputs.code(added)
-    whole = inputs.whole(store, made_by)
-    if not folder.current(whole):
-        from adversarium.report.site.build import built
+    """Write the changed files of the site and return its first page.
 
-        texts, drawn = built(store, added, made_by, seen)
-        folder.renew(texts, drawn, whole, seen)
+    `added` are user files in addition to the catalogue; `progress` receives the phase, the steps
+    done and the number of steps. If nothing changed, no row is read and no file is written.
+    """
+    folder = SiteFolder(out)
+    code = code_digest(added)
+    inputs = site_digest(store, code)
+    if not folder.is_current(inputs):
+        from adversarium.report.site.build import pages_and_figures
+
+        texts, figures = pages_and_figures(store, added, code, progress)
+        folder.update(texts, figures, inputs, progress)
     return out / "index.html"

@@ -1,21 +1,28 @@
-"""All pages of the site and the figures they show, from the catalogue and the store."""
+"""All pages and figures of the site, from the catalogue and the store."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files
+from pathlib import Path
 
-from adversarium.plans.catalogue import claims, experiments, selected_claims
+from adversarium.plans.catalogue import selected_claims
+from adversarium.plans.papers import claims, experiments
 from adversarium.report.figures.style import file_name
-from adversarium.report.findings import Finding, drawn, findings
+from adversarium.report.findings import Finding, draw_finding, findings
 from adversarium.report.site.changed import changed_page
 from adversarium.report.site.claim import claim_page
-from adversarium.report.site.errata import errata_page
+from adversarium.report.site.drawing import FigureFiles
 from adversarium.report.site.experiment import experiment_page, run_lines
-from adversarium.report.site.folder import Drawn, digest
-from adversarium.report.site.index import index_page, search_data
-from adversarium.report.site.notation import notation_page
-from adversarium.report.site.provenance import provenance_page
-from adversarium.report.site.stored import Stored, stored
+from adversarium.report.site.overviews import (
+    errata_page,
+    index_page,
+    notation_page,
+    provenance_page,
+    search_data,
+)
+from adversarium.report.site.results import StoredExperiment, stored_experiment
 from adversarium.report.tables import json_text
+from adversarium.report.written import digest
 from adversarium.runs.audit import stored_entries
 from adversarium.runs.ledger import Entry, Ledger
 from adversarium.runs.machine import machine
@@ -25,51 +32,51 @@ from adversarium.runs.store import Store
 ASSETS = ("style.css", "ledger.js")
 
 
-def built(
-    store: Store, added: Sequence[str], made_by: str, seen: Callable[[str, int, int], None]
-) -> tuple[dict[str, str], list[Drawn]]:
-    """The texts of the site by path, and what is drawn beside them; `seen` is told how far it
-    is."""
+def pages_and_figures(
+    store: Store, added: Sequence[str], code: str, progress: Callable[[str, int, int], None]
+) -> tuple[dict[str, str], list[FigureFiles]]:
+    """The text files of the site by path, and the files of its figures.
+
+    `added` are user files in addition to the catalogue; `code` is the digest of the code that
+    draws; `progress` receives the phase, the steps done and the number of steps.
+    """
     chosen = [*selected_claims(()), *(selected_claims(added) if added else ())]
-    entries = stored_entries(store, chosen, seen)
+    entries = stored_entries(store, chosen, progress)
     homes = []
     for i, id in enumerate(ids := (*added, *experiments())):
-        seen("rows", i, len(ids))
-        if (made := stored(id, store)) is not None:
-            homes.append(made)
-    told = findings(entries)
-    texts = {name: _asset(name) for name in ASSETS}
+        progress("rows", i, len(ids))
+        if (home := stored_experiment(id, store)) is not None:
+            homes.append(home)
+    texts = {
+        name: (files("adversarium.report.site") / name).read_text(encoding="utf-8")
+        for name in ASSETS
+    }
     texts |= _claim_pages(entries, {c.id: c.experiment for c in chosen}, homes)
     runs = {home.name: run_lines(home, Reader(store, home.experiment.id)) for home in homes}
     by_id = {entry.id: entry for entry in entries}
     for home in homes:
         stem = f"experiments/{home.name}"
-        texts[f"{stem}.html"], texts[f"{stem}.runs.csv"] = experiment_page(
-            home, by_id, runs[home.name]
-        )
+        page, table = experiment_page(home, by_id, runs[home.name])
+        texts |= {f"{stem}.html": page, f"{stem}.runs.csv": table}
     ours = {id for id, claim in claims().items() if claim.ours or claim.source.startswith("ours")}
-    changed, swept = changed_page(store)
+    changed, changed_figures = changed_page(store)
     ledger = Ledger(entries, machine(), sum(e.seconds for e in entries))
+    found = findings(entries)
     texts |= {
         "claims.js": f"const CLAIMS = {search_data(entries)};\n",
         "ledger.json": json_text(ledger.plain()) + "\n",
-        "index.html": index_page(entries, told),
+        "index.html": index_page(entries, found),
         "errata.html": errata_page(entries, ours),
         "changed.html": changed,
         "notation.html": notation_page(),
         "provenance.html": provenance_page(homes, runs, store.failures()),
     }
-    pictures = [_pictured(finding) for finding in told]
-    figures = [one for home in homes for one in home.drawn(made_by)]
-    return texts, [*pictures, *swept, *figures]
-
-
-def _asset(name: str) -> str:
-    return (files("adversarium.report.site") / name).read_text(encoding="utf-8")
+    figures = [figure for home in homes for figure in home.files(code)]
+    return texts, [*map(_finding_files, found), *changed_figures, *figures]
 
 
 def _claim_pages(
-    entries: Sequence[Entry], experiment_of: dict[str, str], homes: Sequence[Stored]
+    entries: Sequence[Entry], experiment_of: dict[str, str], homes: Sequence[StoredExperiment]
 ) -> dict[str, str]:
     known = {entry.id: entry for entry in entries}
     judging = {id: home for home in homes for id in home.experiment.checks}
@@ -84,9 +91,10 @@ def _claim_pages(
     }
 
 
-def _pictured(finding: Finding) -> Drawn:
-    stem = f"findings/{finding.file.removesuffix('.svg')}"
-    numbers = digest(repr(finding).encode())
-    return Drawn(
-        (f"{stem}.svg", f"{stem}.csv"), numbers, lambda home: drawn(finding, home / "findings")
-    )
+def _finding_files(finding: Finding) -> FigureFiles:
+    paths = (f"findings/{finding.file}", f"findings/{finding.file.removesuffix('.svg')}.csv")
+    return FigureFiles(paths, digest(repr(finding)), partial(_draw_finding, finding))
+
+
+def _draw_finding(finding: Finding, home: Path) -> None:
+    draw_finding(finding, home / "findings")

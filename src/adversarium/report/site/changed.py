@@ -1,6 +1,6 @@
-"""Changed runs and sweeps of the store: what was changed, beside the published setting."""
+"""The page of changed runs and sweeps, compared with the published runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -8,76 +8,72 @@ from typing import Any
 
 import numpy as np
 
-from adversarium.plans.catalogue import experiments, load, own_file
-from adversarium.plans.evidence import Series
-from adversarium.plans.shares import clipped, shares
+from adversarium.plans.loading import load, user_file
+from adversarium.plans.papers import experiments
+from adversarium.plans.shares import shares
+from adversarium.report.documents import render
 from adversarium.report.figures import mean_and_interval, planes
 from adversarium.report.figures.style import file_name, save, write_csv
 from adversarium.report.mathematics import plain
+from adversarium.report.site.drawing import FigureFiles
 from adversarium.report.site.experiment import flat
-from adversarium.report.site.folder import Drawn, digest
-from adversarium.report.site.parts import cell, escape, page, table
-from adversarium.report.site.stored import LINES, told
-from adversarium.report.tables import number
+from adversarium.report.site.results import mean_text
+from adversarium.report.written import digest
 from adversarium.runs.audit import planned_jobs
+from adversarium.runs.differences import shown as value_text
 from adversarium.runs.store import Store
 
 _COLUMNS = 6  # of numbers, and of changed fields
 
 
 @dataclass(frozen=True)
-class Changed:
-    """A run that is in no plan: its experiment, what differs from the nearest published run (path →
-    published, changed), its seeds, its last numbers, and which of them are shares."""
+class ChangedRun:
+    """A run that is in no plan of its experiment."""
 
     experiment: str
-    differs: Mapping[str, tuple[Any, Any]]
+    differs: Mapping[str, tuple[Any, Any]]  # field → (value of the nearest published run, value)
     seeds: tuple[int, ...]
-    numbers: Mapping[str, np.ndarray]  # a name → one value a seed
-    shares: frozenset[str] = frozenset()
+    numbers: Mapping[str, np.ndarray]  # name → last values, one per seed
+    shares: frozenset[str] = frozenset()  # the numbers that are shares
+
+    def values(self, paths: Sequence[str]) -> list[Any]:
+        """The values of some changed fields."""
+        return [self.differs[path][1] for path in paths]
 
 
-def changed_page(store: Store) -> tuple[str, list[Drawn]]:
-    """The page, a table a set of changed fields, and its pictures."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Changed]] = {}
+def changed_page(store: Store) -> tuple[str, list[FigureFiles]]:
+    """The page, with one table per set of changed fields, and its figures."""
+    groups: dict[tuple[str, tuple[str, ...]], list[ChangedRun]] = {}
     for run in changed_runs(store):
         groups.setdefault((run.experiment, tuple(run.differs)), []).append(run)
-    parts, drawn = [], []
-    for (experiment, paths), runs in groups.items():
-        picture = _picture(experiment, paths, runs)
-        parts.append(_section(experiment, paths, runs, picture))
-        drawn += [picture] if picture is not None else []
+    values = [_group(experiment, paths, runs) for (experiment, paths), runs in groups.items()]
     count = sum(map(len, groups.values()))
-    told = (
-        f"<p>{count} runs of this store are in no experiment as published: somebody turned a knob, "
-        "swapped a part or swept an axis. They are marked changed and never enter the ledger.</p>"
-        if count
-        else "<p>No run of this store was changed.</p>"
-    )
-    return page("Changed runs", told + "".join(parts)), drawn
+    page = render("changed.html", title="Changed runs", up="", count=count, groups=values)
+    return page, [group["figure"] for group in values if group["figure"] is not None]
 
 
-def changed_runs(store: Store) -> list[Changed]:
-    """The runs of the store that no plan of their experiment asks for."""
-    there = list(store.runs())
-    published = {id: _published(id) for id in dict.fromkeys(id for _, id, _ in there)}
+def changed_runs(store: Store) -> list[ChangedRun]:
+    """The stored runs that are in no plan of their experiment."""
+    stored = list(store.runs())
+    published = {id: _published(id) for id in dict.fromkeys(id for _, id, _ in stored)}
     known = {key for plans in published.values() for key in plans}
-    made = []
-    for key, id, config in there:
+    changed = []
+    for key, id, config in stored:
         plans = published[id]
         if key in known or not plans or config in plans.values():
             continue
         seeds = tuple(sorted(store.seeds(key)))
         arrays = store.arrays(key, seeds)
         series = {name: one for by_name in arrays.values() for name, one in by_name.items()}
-        made.append(Changed(id, _nearest(config, plans), seeds, _last(series), _shares(id)))
-    return made
+        numbers = {name: one.last() for name, one in series.items() if not one.axes}
+        changed.append(ChangedRun(id, _differences(config, plans), seeds, numbers, _shares(id)))
+    return changed
 
 
 def _published(id: str) -> dict[str, Any]:
-    """The configurations of an experiment's plans by key; none where it is not at hand, or an own
-    file cannot be read any more."""
-    path = own_file(id)
+    """The configurations of an experiment's plans by key; empty if the experiment is not available,
+    or if its user file can no longer be read."""
+    path = user_file(id)
     if not (id in experiments() if path is None else path.is_file()):
         return {}
     try:
@@ -92,64 +88,47 @@ def _published(id: str) -> dict[str, Any]:
 
 @cache
 def _shares(id: str) -> frozenset[str]:
-    """The numbers that the probes of an experiment call shares."""
+    """The numbers of an experiment that its probes call shares."""
     experiment = load(id)
     tasks = (task for preset in experiment.presets for task in experiment.tasks(preset))
     return frozenset(name for task in tasks for name in shares(task))
 
 
-def _nearest(config: Any, plans: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """What differs from that published run from which the fewest fields do."""
-    mine = flat(config)
-    return min((_differences(flat(plan), mine) for plan in plans.values()), key=len)
+def _differences(config: Any, plans: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The fields that differ from the nearest published run: the run with the fewest of them."""
+    changed = flat(config)
+
+    def fields(published: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        pairs = {p: (published.get(p), changed.get(p)) for p in (*published, *changed)}
+        return {path: (was, now) for path, (was, now) in pairs.items() if was != now}
+
+    return min((fields(flat(plan)) for plan in plans.values()), key=len)
 
 
-def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _group(experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]) -> dict[str, Any]:
+    """The table and the figure of runs of which the same fields changed."""
+    names = _names(runs)[:_COLUMNS]
+    fields = list(paths)[:_COLUMNS]
+    published = (f"{p} (published {value_text(runs[0].differs[p][0])})" for p in fields)
     return {
-        path: (one.get(path), other.get(path))
-        for path in dict.fromkeys((*one, *other))
-        if one.get(path) != other.get(path)
+        "experiment": experiment,
+        "paths": fields,
+        "more": len(paths) - len(fields),
+        "figure": _figure(experiment, paths, runs),
+        "header": [*published, "seeds", *names],
+        "lines": [
+            (
+                [value_text(value) for value in run.values(fields)],
+                len(run.seeds),
+                [mean_text(run.numbers.get(name), 0, name in run.shares) for name in names],
+            )
+            for run in sorted(runs, key=lambda run: [_order(v) for v in run.values(fields)])
+        ],
     }
 
 
-def _last(series: Mapping[str, Series]) -> dict[str, np.ndarray]:
-    """The last values of the numbers without axes."""
-    return {name: one.last() for name, one in series.items() if not one.axes}
-
-
-def _section(
-    experiment: str, paths: Sequence[str], runs: Sequence[Changed], picture: Drawn | None
-) -> str:
-    names = _names(runs)[:_COLUMNS]
-    shown = list(paths)[:_COLUMNS]
-    header = [*(f"{p} (published {told(runs[0].differs[p][0])})" for p in shown), "seeds", *names]
-    lines = [
-        [
-            *(cell(escape(told(run.differs[path][1]))) for path in shown),
-            cell(str(len(run.seeds)), "n"),
-            *(_number(run.numbers.get(name), name in run.shares) for name in names),
-        ]
-        for run in sorted(runs, key=lambda run: [_order(run.differs[p][1]) for p in shown])[:LINES]
-    ]
-    more = len(paths) - len(shown)
-    what = ", ".join(shown) + (f" and {more} more" if more > 0 else "")
-    rest = f'<p class="soft">the first {LINES} of {len(runs)} runs</p>' * (len(runs) > LINES)
-    image = ""
-    if picture is not None:
-        svg, numbers = picture.paths
-        alt = f"{escape(experiment)}, changed"
-        image = (
-            f'<figure><div class="wide"><img src="{svg}" alt="{alt}"/></div>'
-            f'<figcaption><a href="{numbers}">data</a></figcaption></figure>'
-        )
-    return (
-        f'<h2>{escape(experiment)} <span class="word changed">changed</span></h2>'
-        f"<p>{escape(what)}</p>{image}{table(header, lines, 'numbers')}{rest}"
-    )
-
-
-def _names(runs: Sequence[Changed]) -> list[str]:
-    """The numbers of some runs: first those that differ among them, the steps of extremes last."""
+def _names(runs: Sequence[ChangedRun]) -> list[str]:
+    """The names of numbers: first those that differ among the runs, last the steps of extremes."""
     names = dict.fromkeys(name for run in runs for name in run.numbers)
 
     def rank(name: str) -> tuple[bool, bool]:
@@ -164,56 +143,39 @@ def _order(value: Any) -> tuple[bool, float, str]:
     return not is_number, float(value) if is_number else 0.0, str(value)
 
 
-def _number(values: np.ndarray | None, share: bool) -> str:
-    if values is None or not len(values):
-        return cell("–", "n")
-    mean, *around = mean_and_interval(values)
-    low, high = clipped(*around) if share else around
-    ends = "" if low == high else f' <span class="soft">[{number(low)}, {number(high)}]</span>'
-    return cell(number(mean) + ends, "n")
-
-
-def _picture(experiment: str, paths: Sequence[str], runs: Sequence[Changed]) -> Drawn | None:
-    """A sweep along one number, or over a plane of two positive ones, as a picture."""
+def _figure(
+    experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]
+) -> FigureFiles | None:
+    """The figure of a sweep along one number, or over a plane of two positive numbers."""
     names = [name for name in _names(runs) if all(name in run.numbers for run in runs)]
-    at = np.array([[_real(run.differs[path][1]) for path in paths] for run in runs])
-    draw: Callable[..., None]
-    if not names or len(runs) < 3 or not np.isfinite(at).all():
-        return None
-    if len(paths) == 1:
-        draw = _line
-    elif len(paths) == 2 and (at > 0).all():
-        draw = _plane
-    else:
+    at = np.array([[_real(value) for value in run.values(paths)] for run in runs])
+    is_plane = len(paths) == 2 and bool((at > 0).all())
+    if not names or len(runs) < 3 or not np.isfinite(at).all() or not (len(paths) == 1 or is_plane):
         return None
     name = names[0]
     numbers = [mean_and_interval(run.numbers[name]) for run in runs]
     stem = f"figures/changed/{file_name('-'.join((experiment, *paths)))}"
     rows = np.column_stack([at, np.array(numbers)])
-    made = partial(draw, stem, experiment, tuple(paths), plain(name), rows)
-    return Drawn((f"{stem}.svg", f"{stem}.csv"), digest(repr((name, rows.tolist())).encode()), made)
+    draw = partial(_draw_sweep, stem, experiment, tuple(paths), plain(name), rows)
+    inputs = digest(repr((name, rows.tolist())))
+    return FigureFiles((f"{stem}.svg", f"{stem}.csv"), inputs, draw)
 
 
 def _real(value: Any) -> float:
     return float(value) if isinstance(value, (int, float)) else float("nan")
 
 
-def _line(
+def _draw_sweep(
     stem: str, experiment: str, paths: tuple[str, ...], name: str, rows: np.ndarray, home: Path
 ) -> None:
-    rows = rows[np.argsort(rows[:, 0])]
-    x, mean, low, high = rows.T
-    numbers = {f"{name}, changed": np.stack([mean, low, high])}
-    planes.lines(home / f"{stem}.svg", x.tolist(), numbers, paths[0])
-    write_csv(home / f"{stem}.csv", (*paths, name, "low", "high"), rows.tolist())
-
-
-def _plane(
-    stem: str, experiment: str, paths: tuple[str, ...], name: str, rows: np.ndarray, home: Path
-) -> None:
-    x, y, mean = rows[:, :3].T
-    picture = planes.Plane(x, y, mean, (paths[0], paths[1])).draw(
-        f"{experiment}, changed: {name}", name, None, np.empty((0, 2))
-    )
-    save(picture, home / f"{stem}.svg")
+    svg = home / f"{stem}.svg"
+    if len(paths) == 1:
+        rows = rows[np.argsort(rows[:, 0])]
+        x, *numbers = rows.T
+        planes.lines(svg, x.tolist(), {f"{name}, changed": np.stack(numbers)}, paths[0])
+    else:
+        x, y, mean = rows[:, :3].T
+        plane = planes.Plane(x, y, mean, (paths[0], paths[1]))
+        title = f"{experiment}, changed: {name}"
+        save(plane.draw(title, name, None, np.empty((0, 2))), svg)
     write_csv(home / f"{stem}.csv", (*paths, name, "low", "high"), rows.tolist())

@@ -1,119 +1,100 @@
-"""The page of an experiment: what it runs, what its claims say, figures, tables, where rows come
-from."""
+"""The page of an experiment: figures, claims, configurations, tables, origin of the rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from adversarium.plans.words import counted
+from adversarium.plans.wording import counted
+from adversarium.report.documents import render, shortened
 from adversarium.report.figures.style import csv_text
-from adversarium.report.site.parts import (
-    cell,
-    claim_link,
-    code,
-    escape,
-    folded,
-    page,
-    shortened,
-    table,
-    terms,
-    word,
-)
-from adversarium.report.site.stored import LINES, Stored, told
-from adversarium.report.tables import number
-from adversarium.report.typeset import typeset
+from adversarium.report.site.results import StoredExperiment
+from adversarium.runs.differences import shown as value_text
 from adversarium.runs.jobs import Job
 from adversarium.runs.ledger import Entry
 from adversarium.runs.reader import Reader
 
-HEADER = ("run", "key", "engine", "seeds", "seconds", "machine", "refused")
-RunLine = tuple[str, str, str, int, float, str, str]  # as the header says
+
+class RunLine(NamedTuple):
+    """The origin of the rows of one run."""
+
+    run: str
+    key: str
+    engine: str
+    seeds: int
+    seconds: float
+    machine: str
+    refused: str
 
 
-def run_lines(home: Stored, reader: Reader) -> list[RunLine]:
-    """Where the rows of every run come from."""
-    lines: list[RunLine] = []
+def run_lines(home: StoredExperiment, reader: Reader) -> list[RunLine]:
+    """The origin of the rows of every run."""
+    lines = []
     for job in home.jobs:
-        p = reader.provenance(job, home.seeds)
-        made_on = (
-            f"{p.get('cpu', '')}, {p.get('cores', '')} cores, {p.get('device', '')}, torch "
-            f"{p.get('torch', '')}, {p.get('dtype', '')}, revision {p.get('revision', '')}"
-        )
-        refused = "; ".join(f"{engine}: {why}" for engine, why in p["refused"].items())
-        spent = round(float(p["seconds"]), 3)
+        origin = reader.provenance(job, home.seeds)
+        known = {name: origin.get(name, "") for name in _MACHINE}
         lines.append(
-            (job.task.label, job.key, str(p["engine"]), len(home.seeds), spent, made_on, refused)
+            RunLine(
+                run=job.task.label,
+                key=job.key,
+                engine=str(origin["engine"]),
+                seeds=len(home.seeds),
+                seconds=round(float(origin["seconds"]), 3),
+                machine="{cpu}, {cores} cores, {device}, torch {torch}, {dtype}, "
+                "revision {revision}".format(**known),
+                refused="; ".join(f"{engine}: {why}" for engine, why in origin["refused"].items()),
+            )
         )
     return lines
 
 
+_MACHINE = ("cpu", "cores", "device", "torch", "dtype", "revision")
+
+
 def experiment_page(
-    home: Stored, known: Mapping[str, Entry], runs: Sequence[RunLine]
+    home: StoredExperiment, known: Mapping[str, Entry], runs: Sequence[RunLine]
 ) -> tuple[str, str]:
     """The page, and its runs as CSV."""
-    experiment = home.experiment
-    judged = [known[id] for id in experiment.checks if id in known]
-    lines = [
-        [cell(claim_link(e.id, "../")), cell(word(e.verdict)), cell(shortened(e.statement))]
-        for e in judged
-    ]
-    claims = f"<h2>Claims</h2>{table(('claim', 'verdict', 'statement'), lines)}" if lines else ""
-    pictures = "".join(f.html("../") for f in home.figures if not f.is_table)
-    tables = "".join(f.html("../") for f in home.figures if f.is_table)
-    body = (
-        f'<p class="soft">{escape(experiment.id)} · preset {home.preset}, {len(home.seeds)} '
-        f"seeds, {len(home.jobs)} runs</p>"
-        + (f"<h2>Figures</h2>{pictures}" if pictures else "")
-        + claims
-        + f"<h2>What is run</h2>{_families(home.jobs)}"
-        + (f"<h2>Tables</h2>{tables}" if tables else "")
-        + f"<h2>Repeat it</h2>{code(f'adversarium run {experiment.id} --preset {home.preset}')}"
-        + f"<h2>Provenance</h2>{_provenance(home, runs)}"
+    page = render(
+        "experiment.html",
+        title=home.experiment.title,
+        up="../",
+        home=home,
+        entries=[known[id] for id in home.experiment.checks if id in known],
+        pictures=[figure for figure in home.figures if not figure.is_table],
+        tables=[figure for figure in home.figures if figure.is_table],
+        families=_families(home.jobs),
+        runs=runs,
+        header=RunLine._fields,
     )
-    return page(experiment.title, body, "../"), csv_text(HEADER, runs)
+    return page, csv_text(RunLine._fields, runs)
 
 
-def _provenance(home: Stored, runs: Sequence[RunLine]) -> str:
-    lines = [
-        [cell(number(v), "n") if isinstance(v, float) else cell(escape(str(v))) for v in line]
-        for line in runs[:LINES]
-    ]
-    some = f"the first {LINES} of " if len(runs) > LINES else ""
-    spent = sum(line[4] for line in runs)
-    return (
-        f"<p>{number(spent)} s in all; "
-        f'<a href="{home.name}.runs.csv">every run with its key, engine and machine</a>.</p>'
-        + folded(f"{some}{len(runs)} runs", table(HEADER, lines))
-    )
-
-
-def _families(jobs: Sequence[Job]) -> str:
-    """The configuration of every family: what its runs share, and what varies among them."""
+def _families(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Every family of runs: its title, the fields that its runs share, and those that vary."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.task.family, []).append(job)
-    made = []
-    for family, members in groups.items():
-        count = counted(len(members), "run")
-        title = f"{family}: {count}" if family else count
-        made.append((title, terms(_configuration([job.task.dynamics for job in members]))))
-    if len(made) == 1:
-        return made[0][1]
-    return "".join(folded(title, inside) for title, inside in made)
+    return [
+        {
+            "title": ": ".join(part for part in (family, counted(len(members), "run")) if part),
+            **_configuration([job.task.dynamics for job in members]),
+        }
+        for family, members in groups.items()
+    ]
 
 
-def _configuration(dynamics: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def _configuration(dynamics: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
     leaves = [flat(one) for one in dynamics]
-    varied = {
-        path: list(dict.fromkeys(told(one.get(path)) for one in leaves))
+    values = {
+        path: list(dict.fromkeys(value_text(one.get(path)) for one in leaves))
         for path in dict.fromkeys(path for one in leaves for path in one)
     }
-    varied = {path: values for path, values in varied.items() if len(values) > 1}
+    varied = {path: texts for path, texts in values.items() if len(texts) > 1}
     shared = _masked(dynamics[0], varied)
-    pairs = [(name, _short(told(part))) for name, part in shared.items() if part is not None]
-    pairs = [(name, f"<code>{escape(text)}</code>") for name, text in pairs if text != "…"]
-    return pairs + [
-        (f"varies: {path}", typeset(_short(", ".join(values)))) for path, values in varied.items()
-    ]
+    texts = [(name, value_text(part)) for name, part in shared.items() if part is not None]
+    return {
+        "shared": [(name, shortened(text, 400)) for name, text in texts if text != _VARIES],
+        "varied": [(path, shortened(", ".join(texts), 400)) for path, texts in varied.items()],
+    }
 
 
 def flat(configuration: Any, path: str = "") -> dict[str, Any]:
@@ -124,24 +105,23 @@ def flat(configuration: Any, path: str = "") -> dict[str, Any]:
     """
     if not isinstance(configuration, Mapping):
         return {path: configuration}
-    made = {path: configuration["is"]} if "is" in configuration and path else {}
+    leaves = {path: configuration["is"]} if "is" in configuration and path else {}
     for name, value in configuration.items():
         if name != "is":
-            made |= flat(value, f"{path}.{name}" if path else name)
-    return made
+            leaves |= flat(value, f"{path}.{name}" if path else name)
+    return leaves
+
+
+_VARIES = "…"
 
 
 def _masked(configuration: Any, varied: Mapping[str, Any], path: str = "") -> Any:
-    """A configuration with dots in place of what varies."""
+    """A configuration with dots in place of the fields that vary."""
     if path in varied and path:
-        return "…"
+        return _VARIES
     if not isinstance(configuration, Mapping):
         return configuration
     return {
         name: value if name == "is" else _masked(value, varied, f"{path}.{name}" if path else name)
         for name, value in configuration.items()
     }
-
-
-def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"

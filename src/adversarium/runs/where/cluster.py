@@ -1,13 +1,13 @@
 """A Dask cluster: a scheduler and workers that somebody started, here or on other machines."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adversarium.runs.blocks import Outcome
 from adversarium.runs.jobs import Unit
 from adversarium.runs.where.here import Told
-from adversarium.runs.where.orders import carried_out, order
+from adversarium.runs.where.packing import compute_packed, packed
 
 PATIENCE = 15  # seconds to wait for a scheduler, and then for its first worker
 
@@ -38,9 +38,9 @@ class Cluster:
         if not units:
             return
         dask = distributed()
-        orders = [order(unit, experiment) for unit in units]
+        orders = [packed(replace(unit, checkpoints=""), experiment) for unit in units]
         with self._client(dask) as client:
-            futures = [client.submit(carried_out, one, pure=False, retries=3) for one in orders]
+            futures = [client.submit(compute_packed, one, pure=False, retries=3) for one in orders]
             place = {future.key: i for i, future in enumerate(futures)}
             told(0, 0, 0, len(units))
             for done, future in enumerate(dask.as_completed(futures, loop=client.loop), start=1):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from adversarium.runs.blocks import Outcome
 from adversarium.runs.jobs import Unit
 from adversarium.runs.where.here import Told
-from adversarium.runs.where.orders import Order, carried_out, order
+from adversarium.runs.where.packing import compute_packed, packed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 DIED = "its process died (killed, or out of memory)"
@@ -67,7 +67,7 @@ class Processes:
         """Every unit with what it made, as they finish."""
         most = max(1, _cores() // self.count)  # threads: those of all processes share the cores
         fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
-        orders = dict(enumerate(order(unit, experiment) for unit in fitting))
+        orders = dict(enumerate(packed(unit, experiment) for unit in fitting))
         for i, outcome in self._pooled(orders, told, len(units)):
             del orders[i]
             yield units[i], outcome
@@ -77,7 +77,7 @@ class Processes:
             yield units[i], made.get(i, died)
 
     def _pooled(
-        self, orders: Mapping[int, Order], told: Told, count: int
+        self, orders: Mapping[int, bytes], told: Told, count: int
     ) -> Iterator[tuple[int, Outcome]]:
         """What orders made, by place, as they finish; not those that a dead process left."""
         left: dict[Future[Outcome], int] = {}
@@ -85,7 +85,7 @@ class Processes:
         try:
             with _few_threads(max(1, _cores() // self.count)):
                 pool = self._pool()
-                left |= {pool.submit(carried_out, one): i for i, one in orders.items()}
+                left |= {pool.submit(compute_packed, one): i for i, one in orders.items()}
             died = False
             while left:
                 done = count - len(left)

@@ -22,7 +22,7 @@ from adversarium.networks.certificates import slack
 from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch, RealLabelled
 from adversarium.training.engines.gram_attack import (
     Network,
     Top,
@@ -33,7 +33,6 @@ from adversarium.training.engines.gram_attack import (
 )
 from adversarium.training.engines.gram_kernels import look, plus_outer, rough_product, serves
 from adversarium.training.engines.sharing import SharingSetting
-from adversarium.training.objectives import LOSSES
 from adversarium.training.rules import GradientDescent, Rule
 from adversarium.training.setting import AnySetting
 from adversarium.training.states import WeightState
@@ -96,7 +95,7 @@ class Coordinates:
         lifted, active, sloped, on, f = self._looked(KE)
         f.requires_grad_(True)
         with torch.enable_grad():
-            (slope,) = torch.autograd.grad(LOSSES[rule.risk.loss](f, fixed.y).sum(), f)
+            (slope,) = torch.autograd.grad(rule.risk.function(f, fixed.y).sum(), f)
         pull = -fixed.eta * rule.decayed(self.t) / rule.n * slope[..., None]
         C = pull * sloped
         XX = lifted @ E.mT  # (H + KE − b) Eᵀ
@@ -235,7 +234,7 @@ class GramState:
     def risk(self) -> Tensor:
         """The training objective."""
         f = self.at.outputs(self.at.H + self.at.attacked[1])
-        return LOSSES[self.setting.rule.risk.loss](f, self.setting.train.y).mean(-1)
+        return self.setting.rule.risk.function(f, self.setting.train.y).mean(-1)
 
 
 @dataclass(frozen=True)
@@ -263,6 +262,8 @@ class Gram:
             return "gram runs full-batch gradient descent"
         if rule.risk.log:
             return "gram runs the risk itself, not its logarithm (risk.log = False)"
+        if isinstance(data, RealLabelled):
+            return "gram runs classifiers; real labels are full's and sgd's"
         if attack is not None and (rule.risk.lam != 1 or rule.risk.log):
             return "gram needs risk.lam = 1"
         return "" if attack is None else leaves_span(attack)

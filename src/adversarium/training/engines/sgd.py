@@ -1,37 +1,62 @@
 """Minibatch training of any network, an nn.Module among them, with seeds as an axis."""
 
-import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
-from adversarium.data.batches import gathered
-from adversarium.rng import streams
+from adversarium.rng import stream, streams
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner
 from adversarium.training.engines.full import alike, remembered
-from adversarium.training.rules import SGD, Adam, GradientDescent, Rule, Tree
+from adversarium.training.rules import (
+    SGD,
+    Adam,
+    GradientDescent,
+    Rule,
+    Tree,
+    clipped,
+    step_factor,
+)
 from adversarium.training.setting import AnySetting, side_by_side
 from adversarium.training.states import WeightState, perturbed, trainable, trained_outputs
 
 
-def minibatches(setting: AnySetting) -> Iterator[Tensor]:
-    """Indices (replica, batch): each seed walks its own random order, a new one every epoch."""
-    batch, n = _stochastic(setting.rule).batch, setting.rule.n
-    orders = streams(setting.seeds, "order")
-    while True:
-        epoch = torch.stack([torch.randperm(n, generator=g) for g in orders])
-        for start in range(0, n - batch + 1, batch):
-            yield epoch[:, start : start + batch].to(setting.device)
+@dataclass(frozen=True)
+class Order:
+    """The random order in which every seed sees its points: a new one in every epoch."""
+
+    streams: tuple[Generator, ...]
+    epoch: Tensor  # (replica, n)
+    position: int  # of the next minibatch
+
+    def minibatch(self, batch: int) -> "tuple[Tensor, Order]":
+        """The indices (replica, batch) of the next minibatch, and the order after it."""
+        order = self
+        if self.position + batch > self.epoch.shape[1]:
+            order = Order(self.streams, shuffled(self.streams, self.epoch.shape[1]), 0)
+        end = order.position + batch
+        return order.epoch[:, order.position : end], Order(order.streams, order.epoch, end)
+
+
+def shuffled(streams: Sequence[Generator], n: int) -> Tensor:
+    """One random order of n points per stream."""
+    return torch.stack([torch.randperm(n, generator=g) for g in streams])
 
 
 def step_size(rule: Rule, t: int) -> float:
-    """η at step t: constant, or half a cosine down to 0."""
-    if _stochastic(rule).schedule == "constant":
-        return rule.eta
-    return rule.eta * (1 + math.cos(math.pi * t / rule.steps)) / 2
+    """η at step t of the schedule."""
+    return rule.eta * step_factor(_stochastic(rule).schedule, t, rule.steps)
+
+
+def mixed_precision(rule: Rule, device: str) -> AbstractContextManager[object]:
+    """The context in which networks and attacks run: mixed precision if the optimiser asks."""
+    name = _stochastic(rule).autocast
+    if name is None:
+        return nullcontext()
+    return torch.autocast(device.split(":")[0], dtype=getattr(torch, name))
 
 
 def _stochastic(rule: Rule) -> SGD | Adam:
@@ -45,7 +70,8 @@ class Walk:
 
     state: WeightState[Any]
     memory: Tree
-    order: Iterator[Tensor]
+    order: Order
+    augmenting: tuple[Generator, ...] = ()  # one stream per seed
 
 
 @dataclass(frozen=True)
@@ -75,28 +101,38 @@ class Stochastic:
         whole = side_by_side(settings)
         state = WeightState(whole, 0, whole.W0, fresh=True)
         moving, _ = trainable(whole.network, state.W)
-        return Walk(state, _stochastic(whole.rule).start(moving), minibatches(whole))
+        generators = tuple(stream(seed, "order") for seed in whole.seeds)
+        order = Order(generators, shuffled(generators, whole.rule.n), 0)
+        optimiser = _stochastic(whole.rule)
+        augmenting = streams(whole.seeds, "augment") if optimiser.augment is not None else ()
+        return Walk(state, optimiser.start(moving), order, augmenting)
 
     def step(self, walk: Walk) -> Walk:
         """The next state."""
         state, setting, t = walk.state, walk.state.setting, walk.state.t
-        batch = gathered(setting.train, next(walk.order))
-        x_adv = batch.x
+        optimiser = _stochastic(setting.rule)
+        indices, order = walk.order.minibatch(optimiser.batch)
+        batch = setting.minibatch(indices)
+        if optimiser.augment is not None:
+            batch = replace(cast(Any, batch), x=optimiser.augment(batch.x, walk.augmenting))
+        x_adv, precision = batch.x, mixed_precision(setting.rule, setting.device)
         if setting.attack is not None:
             streams_ = setting.attack_streams
-            x_adv = perturbed(setting, state.W, batch, setting.attack, t, streams_)
+            with precision:
+                x_adv = perturbed(setting, state.W, batch, setting.attack, t, streams_)
         moving, still = trainable(setting.network, state.W)
 
         def objective(W: Tree) -> tuple[Tensor, dict[str, Tensor]]:
             heard: dict[str, Tensor] = {}
             f = trained_outputs(setting.network, still, heard)
-            return state.risk_at(f, W, batch.x, x_adv, batch.y).sum(), heard
+            with mixed_precision(setting.rule, setting.device):
+                return state.risk_at(f, W, batch.x, x_adv, batch.y).sum(), heard
 
         gradient, heard = torch.func.grad(objective, has_aux=True)(moving)
-        eta = step_size(setting.rule, t)
-        moved, memory = _stochastic(setting.rule).step(moving, gradient, walk.memory, eta, t)
+        gradient, eta = clipped(gradient, optimiser.clip), step_size(setting.rule, t)
+        moved, memory = optimiser.step(moving, gradient, walk.memory, eta, t)
         W = remembered(setting.network, moved, still, heard)
-        return Walk(WeightState(setting, t + 1, W, fresh=True), memory, walk.order)
+        return Walk(WeightState(setting, t + 1, W, fresh=True), memory, order, walk.augmenting)
 
     def apart(self, walk: Walk) -> list[WeightState[Any]]:
         """The states of the settings that run side by side."""

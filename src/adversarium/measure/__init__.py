@@ -1,0 +1,31 @@
+"""Measurements of a state, `probe(state, scene)`, and folds, which see every step."""
+
+from adversarium.measure.bracket import CertifiedError
+from adversarium.measure.errors import (
+    Error,
+    ErrorByRadius,
+    risk,
+    robust_train_error,
+    train_error,
+)
+from adversarium.measure.folds import At, FirstTime, Total, Worst
+from adversarium.measure.losses import ExcessRisk, Loss
+from adversarium.measure.measuring import measures
+from adversarium.measure.scene import Scene
+
+__all__ = [
+    "At",
+    "CertifiedError",
+    "Error",
+    "ErrorByRadius",
+    "ExcessRisk",
+    "FirstTime",
+    "Loss",
+    "Scene",
+    "Total",
+    "Worst",
+    "measures",
+    "risk",
+    "robust_train_error",
+    "train_error",
+]

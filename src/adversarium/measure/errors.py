@@ -1,0 +1,272 @@
+"""Errors and losses of a state. A point is wrong where its margin is ≤ 0."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, dataclass, field, replace
+from typing import Any, ClassVar, Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from adversarium.attacks.gradient import NoGradient
+from adversarium.data.batches import picked
+from adversarium.measure.measuring import measures
+from adversarium.measure.scene import AnyScene, AnyState
+from adversarium.shapes import Float
+from adversarium.sockets import Attack, Batch, Measure, Recorded
+
+
+def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
+    """The smallest margin that any of the attacks finds, never above the clean one.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.MarginMixture(d=2, alpha=3.0), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.MixedLearner(), None, rule, seeds=(0,))
+    >>> W = {"w_0": torch.tensor([[2.0, 0.0]]).double()}
+    >>> attacks = [av.attacks.FGSM(p=2, radius=radius) for radius in (0.5, 1.0)]
+    >>> worst_margin(WeightState(setting, 0, W), setting.train, attacks).tolist()
+    [[4.0, 4.0]]
+    """
+    *_, worst = hunt(state, batch, attacks)
+    return worst
+
+
+def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[Tensor]:
+    """The smallest margin so far: at x, then after every attack.
+
+    The first attack meets every point, the others the survivors of one replica at a time: what a
+    seed's points meet does not depend on the other seeds. Where a loss has no gradient, attacks
+    that need one are passed over if another does not.
+    """
+    worst = state.margin(batch)
+    yield worst
+    blind = 0
+    for number, attack in enumerate(attacks):
+        try:
+            worst = torch.minimum(worst, _attacked(state, batch, attack, worst, number == 0))
+        except NoGradient:
+            blind += 1
+            if blind == len(attacks):
+                raise
+        yield worst
+
+
+def _attacked(
+    state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
+) -> Tensor:
+    """Margins under one attack of the points that survived so far."""
+    if together:
+        return state.margin(batch, attack) if (worst > 0).any() else worst
+    found = worst.clone()
+    for i in range(len(worst)):
+        alive = (worst[i] > 0).nonzero().squeeze(-1)
+        if len(alive):
+            found[i, alive] = state.full.replica(i).margin(picked(batch, i, alive), attack)[0]
+    return found
+
+
+def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
+    """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
+    positive, robustness is proven.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0)
+    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, net, None, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> low = certified_margin(state, setting.train, p=torch.inf, radius=0.5)
+    >>> bool((low < 3.25).all()), low.round(decimals=6).tolist()  # (2 − ½)³ − ½³, rounded down
+    (True, [[3.25, 3.25]])
+    """
+    low, high = state.interval(batch, p, radius)
+    if low.ndim == batch.y.ndim:
+        return torch.where(batch.y > 0, low, -high)
+    truth = batch.y[..., None]
+    others = high.scatter(-1, truth, -torch.inf)
+    return low.gather(-1, truth).squeeze(-1) - others.amax(-1)
+
+
+def error(margins: Float[Tensor, "*S n"]) -> Float[Tensor, "*S"]:
+    """The share of points without a positive margin (a margin that is no number is wrong)."""
+    return 1 - (margins > 0).double().mean(-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Error:
+    """The share of wrong points, on fresh points or on the training set, clean or attacked.
+
+    `attacks` is "none", "training" (the run's own attack) or a tuple of attacks, of which every
+    point meets all. Without a name it is called by what it measures.
+
+    >>> [Error(on="train", attacks=by).measures[0].name for by in ("none", "training")]
+    ['train_error', 'robust_train_error']
+    >>> Error(n=500).measures[0].symbol
+    'clean test error'
+
+    Where nothing is learnt every margin is 0, which counts as wrong:
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> from adversarium.measure import Scene
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
+    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
+    >>> Error(n=50)(WeightState(setting, 0, 0 * setting.W0), Scene(setting)).tolist()
+    [1.0, 1.0]
+    """
+
+    on: Literal["test", "train"] = "test"
+    n: int = 1000  # fresh points (test only)
+    attacks: Literal["none", "training"] | tuple[Attack, ...] = "none"
+    name: str = ""
+    symbol: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        words = isinstance(self.attacks, str) and self.attacks not in ("none", "training")
+        if self.on not in ("test", "train") or words:
+            raise ValueError(
+                "Error needs on='test' or 'train' and attacks='none', 'training' or a tuple of "
+                f"attacks, got on={self.on!r} and attacks={self.attacks!r}."
+            )
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error."""
+        fresh, clean = self.on == "test", self.attacks == "none"
+        name = f"{self.on}_error" if clean else f"robust_{self.on}_error"
+        kind, place = "clean" if clean else "robust", "test" if fresh else "training"
+        what = (
+            f"The share of {'fresh' if fresh else 'training'} points that are wrong{self._under()}."
+        )
+        symbol = self.symbol or f"{kind} {place} error"
+        return (
+            Measure(self.name or name, symbol, what, points=self.n if fresh else 0, share=True),
+        )
+
+    def _under(self) -> str:
+        if isinstance(self.attacks, str):
+            return " under the training attack" if self.attacks == "training" else ""
+        kinds = dict.fromkeys(type(attack).__name__ for attack in self.attacks)
+        return f" under any of the attacks ({', '.join(kinds)})"
+
+    def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+        batch = scene.train if self.on == "train" else scene.test(self.n)
+        if self.attacks == "none":
+            return error(state.margin(batch))
+        if self.attacks == "training":
+            return error(state.margin(batch, scene.attack))
+        return error(worst_margin(state, batch, self.attacks))
+
+
+class WithRadius(Attack, Protocol):
+    """An attack that is a dataclass with a radius: it can be made again with another one."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def radius(self) -> float: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorByRadius:
+    """The share of wrong fresh points under attacks of several radii; without attacks, the share
+    whose robustness no interval bound proves (l_inf).
+
+    A stronger budget never counts less: a point that a smaller radius broke stays broken, and one
+    that is proven robust at a larger radius is so at the smaller ones.
+
+    >>> from adversarium.data import PatchData
+    >>> from adversarium.networks import CubicCNN
+    >>> from adversarium.measure import Scene
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
+    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
+    >>> probe = ErrorByRadius(attacks=(), radii=(0.1, 0.2, 0.4), n=20, name="unproven")
+    >>> found = probe(WeightState(setting, 0, setting.W0), Scene(setting))["unproven"]
+    >>> found.values.shape, found.at
+    (torch.Size([2, 3]), {'radius': (0.1, 0.2, 0.4)})
+    """
+
+    version: ClassVar[int] = 2  # 2: the running maximum is taken point by point
+
+    attacks: tuple[WithRadius, ...]
+    radii: tuple[float, ...]  # rising
+    n: int
+    name: str
+    symbol: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if list(self.radii) != sorted(set(self.radii)):
+            raise ValueError(f"ErrorByRadius needs rising radii, got {self.radii}.")
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The error at every radius."""
+        kinds = ", ".join(dict.fromkeys(type(attack).__name__ for attack in self.attacks))
+        symbol = "robust test error" if kinds else "not proven robust"
+        broken = f"that attacks of that radius or a smaller one break ({kinds})"
+        unproven = "whose robustness at that radius no interval bound proves"
+        words = f"The share of fresh points {broken if kinds else unproven}."
+        return (Measure(self.name, self.symbol or symbol, words, ("radius",), self.n),)
+
+    def __call__(self, state: AnyState, scene: AnyScene) -> dict[str, Recorded]:
+        batch = scene.test(self.n)
+        margins = [self._margin(state, batch, radius) for radius in self.radii]
+        wrong = ~(torch.stack(margins) > 0)
+        kept = wrong.cummax(0).values if self.attacks else wrong.flip(0).cummin(0).values.flip(0)
+        values = kept.double().mean(-1).movedim(0, -1)
+        return {self.name: Recorded(values, at={"radius": self.radii})}
+
+    def _margin(self, state: AnyState, batch: Batch, radius: float) -> Tensor:
+        if not self.attacks:
+            return certified_margin(state, batch, torch.inf, radius)
+        suite = tuple(replace(attack, radius=radius) for attack in self.attacks)
+        return worst_margin(state, batch, suite)
+
+
+@measures("clean training error", share=True)
+def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The share of training points that are wrong.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, rule = av.data.Clusters(d=3, mu=1.0), Rule(n=5, steps=1, eta=0.1)
+    >>> setting = Setting(data, av.networks.TwoLayer(m=4), None, rule, seeds=(0, 1))
+    >>> state = WeightState(setting, 0, setting.W0)  # TwoLayer starts at f = 0
+    >>> train_error(state, av.measure.Scene(setting)).tolist()
+    [1.0, 1.0]
+    """
+    return error(state.margin(scene.train))
+
+
+@measures("robust training error", share=True)
+def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The share of training points that are wrong under the training attack.
+
+    >>> import adversarium as av
+    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> data, attack = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), av.attacks.GTA(gamma=1.0)
+    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> setting = Setting(data, net, attack, rule, seeds=(0,))
+    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> scene = av.measure.Scene(setting)
+    >>> train_error(state, scene).item(), robust_train_error(state, scene).item()
+    (0.0, 1.0)
+    """
+    return error(state.margin(scene.train, scene.attack))
+
+
+@measures("training loss")
+def risk(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
+    """The training objective: the mean loss of the training points, attacked and clean as the rule
+    weighs them.
+
+    >>> import adversarium as av
+    >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)
+    >>> run = av.Run(data=data, network=network, n=5, steps=2, eta=0.1, probes=[risk])
+    >>> result = av.run(run, seeds=[0])
+    >>> result["risk"].shape, round(float(result["risk"][0, 0]), 4)  # log 2 at f = 0
+    ((1, 3), 0.6931)
+    """
+    return state.risk()

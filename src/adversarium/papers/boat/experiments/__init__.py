@@ -1,0 +1,1 @@
+"""Experiments on BOAT: a plan, its checks and its figures."""

@@ -1,0 +1,166 @@
+"""Check BOAT's high-probability events."""
+
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    every,
+    frequency,
+    last,
+    level,
+    no_decay,
+    no_growth,
+    parts,
+    where,
+)
+
+from .plan import ALL, ARM
+
+DELTA = 0.1
+JUDGED_RUNGS = (8, 16)  # the values of C at which events are judged
+
+
+def _frequent(event: str, family: str, least: float = 1 - DELTA) -> Check:
+    """Require the frequency of an event at the judged rungs of a family."""
+    return every(
+        *(
+            each(
+                where(family, C=C),
+                lambda run: frequency(last(event, run), "draws", least),
+            )
+            for C in JUDGED_RUNGS
+        )
+    )
+
+
+def _families(event: str, names=("L", "A")) -> Check:
+    """Require the frequency of an event at the judged rungs of some families, and along the arms,
+    which have C = 8."""
+    along = (
+        each(where(ARM.format(arm)), lambda run: frequency(last(event, run), "draws", 1 - DELTA))
+        for arm in ("n", "d")
+    )
+    return every(*(_frequent(event, family) for family in names), *along)
+
+
+def _flat(rule, number: str, arms=("n", "d")) -> Check:
+    return every(
+        *(rule(f"power of {arm} in {number}", number, arm, where(ARM.format(arm))) for arm in arms)
+    )
+
+
+def _event(parts_: dict[str, Check]) -> Check:
+    return counted_as("frequency", parts(parts_))
+
+
+def _worst_on_axis(
+    name: str, axis: str, low: float, high: float = math.inf, pick=np.min
+) -> Reading:
+    """Return the worst value of a number over the part of its axis between low and high."""
+
+    def worst(run):
+        at = np.array(run[name].axes[axis])
+        return pick(run.last(name)[:, (at >= low) & (at <= high)], axis=1)
+
+    return Reading(f"{name}, {axis} ≥ {low:g}", worst, (name,))
+
+
+def _largest(name: str) -> Reading:
+    return Reading(f"largest {name}", lambda run: run.last(name).max(1), (name,))
+
+
+probability_from_C8 = _worst_on_axis("kept", "C", 8)
+
+checks: dict[str, Check] = {
+    "boat.lemB.3.init": _event(
+        {
+            "lengths, all units": counted_as(
+                "frequency",
+                every(
+                    *(
+                        each(
+                            where("first weights", C=C),
+                            lambda run: level(last("lengths", run), 1 - DELTA / 2, 1),
+                        )
+                        for C in JUDGED_RUNGS
+                    )
+                ),
+            ),
+            "‖W⁰‖₂ = O(ω(√m + √d)), m/d from 10⁻⁴ to 4": every(
+                each(where("shapes"), lambda run: at_most(last("spectral", run), 1.5)),
+                no_growth("power of m/d in ‖W⁰‖₂/(ω(√m + √d))", "spectral", "m/d", where("shapes")),
+            ),
+        }
+    ),
+    "boat.lemB.19.init_G": counted_as(
+        "frequency", _frequent("spread", "first weights", 1 - 3 * DELTA / 4)
+    ),
+    "boat.lemB.4.C1": _event(
+        {"the event": _families("C1"), "all of C1 to C7 at once": _families("joint")}
+    ),
+    "boat.lemB.4.C2": _event(
+        {"the event": _families("C2"), "its order, over n and d": _flat(no_growth, "cross")}
+    ),
+    "boat.lemB.4.C3": _event(
+        {"the event": _families("C3"), "its order, over n and d": _flat(no_growth, "top")}
+    ),
+    "boat.lemB.4.C4": _event(
+        {
+            "the event, all balls at once": _families("C4"),
+            "its order, over n and d": _flat(no_decay, "bottom"),
+        }
+    ),
+    "boat.lemB.4.C5": _event(
+        {
+            "the event": _families("C5", ("L", "A", "near", "far")),
+            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8": each(
+                where("C5"), lambda run: level(probability_from_C8.on(run), 1 - DELTA, 1)
+            ),
+        }
+    ),
+    "boat.lemB.4.C6": _event(
+        {
+            "the event": _families("C6", ("L", "A", "near", "far")),
+            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8, were all points flipped": each(
+                where("C5"), lambda run: level(probability_from_C8.on(run), 1 - DELTA, 1)
+            ),
+        }
+    ),
+    "boat.lemB.4.C7": _event(
+        {
+            "the event": _families("C7", ("L", "A", "near", "far")),
+            "exactly, independent flips": each(
+                where("C7"), lambda run: level(_worst_on_axis("kept", "n", 0).on(run), 1 - DELTA, 1)
+            ),
+        }
+    ),
+    "boat.propB.18.G_size": counted_as(
+        "inequality",
+        each(
+            where("variances"),
+            lambda run: every(at_most(last("largest", run), 1.0), at_most(last("sharp", run), 1.0)),
+        ),
+    ),
+    "boat.propB.20.anticonc": counted_as(
+        "inequality", each(where(ALL), lambda run: level(last("quotient", run), 1.0))
+    ),
+    "boat.propB.23.D1": counted_as(
+        "frequency",
+        each(where("one vector"), lambda run: at_most(_largest("constant").on(run), math.sqrt(2))),
+    ),
+    "boat.propB.23.D2": counted_as(
+        "frequency",
+        each(
+            where("one vector"),
+            lambda run: every(
+                at_most(_largest("long").on(run), 1.0), at_most(_largest("mean").on(run), 1.0)
+            ),
+        ),
+    ),
+}

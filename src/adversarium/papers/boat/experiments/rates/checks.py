@@ -1,0 +1,172 @@
+"""Check how BOAT's test errors depend on attacks and sizes."""
+
+import itertools
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Rows,
+    counted_as,
+    every,
+    exponent,
+    ladder,
+    last,
+    no_decay,
+    ordering,
+    parts,
+    where,
+)
+
+from ...theory.families import SHARP, SMOOTH
+from .plan import BASE, SHARES
+
+BOTH = (SHARP, SMOOTH)
+Q = 0.3  # 1/C of item 3 as one constant, smaller than the mean of margin/(‖W‖₂√(n/d)‖μ‖²) for C ≥ 8
+
+
+def _reach(run: Rows) -> float:
+    """Return q‖μ‖²√(n/d) − α."""
+    one = run.run
+    return float(Q * one.data.mu**2 * math.sqrt(one.n / one.data.d) - one.attack.radius)
+
+
+robust_rate = Reading(
+    "−log of the robust error over (q‖μ‖²√(n/d) − α)²",
+    lambda run: -run.last("log_unproven") / _reach(run) ** 2,
+    ("log_unproven",),
+)
+
+
+robust_promise = Reading(
+    "½(q‖μ‖²√(n/d) − α)² over −log of the robust error",
+    lambda run: max(_reach(run), 0.0) ** 2 / 2 / -run.last("log_unproven"),
+    ("log_unproven",),
+)
+
+
+promise_holds = Reading(
+    "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)²",
+    lambda run: (robust_promise.of(run) <= 1).astype(float),
+    robust_promise.names,
+)
+
+
+def per_K(name: str, kind: str) -> Reading:
+    """Return (−log of an error)/K."""
+
+    def of(run: Rows) -> np.ndarray:
+        return np.asarray(-run.last(name) / run.task.coordinates["K"], dtype=float)
+
+    return Reading(f"−log of the {kind} error over K", of, (name,))
+
+
+clean_per_K, robust_per_K = per_K("log_error", "clean"), per_K("log_unproven", "robust")
+
+
+def steady(number: Reading, family: str, along: str, fixed: str, places) -> Check:
+    """Require no decay along one coordinate, at every value of another."""
+    return every(
+        *(
+            no_decay(f"power of {along} in {number.name} ({fixed} = {at:g}, {phi})", number, along,
+                     where(family, φ=phi, **{fixed: at}))
+            for at in places
+            for phi in BOTH
+        )
+    )  # fmt: skip
+
+
+def _falls_with_K(name: str, proven: str = "") -> Check:
+    """Require that the error falls from K = 16 to 64, at n = 56, ‖μ‖² = 32K(1 + α)² and α = 1."""
+    return every(
+        *(
+            ordering(last(name, where("K, n", n=56, K=a, φ=phi)),
+                     than=last(proven or name, where("K, n", n=56, K=b, φ=phi)))
+            for a, b in ((16, 64),)
+            for phi in BOTH
+        )
+    )  # fmt: skip
+
+
+def _monotone(family: str, rising: bool) -> Check:
+    """Require that the robust error changes in one direction along a family, paired by seed: the
+    error that an attack finds in the worse setting exceeds the certified error in the better
+    one."""
+    steps = []
+    for phi in BOTH:
+        settings = [where(family, n=n, d=d, φ=phi, **{"α/‖μ‖": r}) for n, d, r in BASE[family]]
+        for before, after in itertools.pairwise(settings):
+            worse, better = (after, before) if rising else (before, after)
+            found, proven = last("log_robust_error", worse), last("log_unproven", better)
+            steps.append(ordering(found, than=proven))
+    return every(*steps)
+
+
+checks: dict[str, Check] = {
+    "boat.thm3.1.robust_error": counted_as(
+        "level",
+        parts(
+            {
+                "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)², q = 0.3": every(
+                    *(
+                        ladder(
+                            f"{promise_holds.name} (share = {share:g}, {phi})",
+                            promise_holds,
+                            "C",
+                            where("gate", φ=phi, share=share),
+                            always=True,
+                        )
+                        for share in SHARES
+                        for phi in BOTH
+                    )
+                ),
+                "one constant up to the gate": steady(robust_rate, "gate", "share", "C", (8, 16)),
+            }
+        ),
+    ),
+    "boat.sec3.4.sample_complexity": counted_as(
+        "exponent",
+        parts(
+            {
+                "the clean error falls with K": _falls_with_K("log_error"),
+                "the robust error falls with K": _falls_with_K("log_robust_error", "log_unproven"),
+                **{
+                    f"{kind}, along {along} at fixed K": steady(
+                        number, f"K, {along}", along, "K", (16, 64)
+                    )
+                    for kind, number in (("clean", clean_per_K), ("robust", robust_per_K))
+                    for along in ("n", "‖μ‖", "α")
+                },
+            }
+        ),
+    ),
+    "boat.sec3.4.monotone": counted_as(
+        "ordering",
+        parts(
+            {
+                "falls with n": _monotone("n", rising=False),
+                "rises with d": _monotone("d", rising=True),
+                "rises with α/‖μ‖": _monotone("ratio", rising=True),
+                "n and d together, at fixed n/d: no trend": every(
+                    *(
+                        exponent(
+                            f"power of n in −log of the robust error ({phi})",
+                            Reading(
+                                "−log of the robust error",
+                                lambda run: -run.last("log_unproven"),
+                                ("log_unproven",),
+                            ),
+                            "n",
+                            where("both", φ=phi),
+                            0.0,
+                            0.1,
+                        )
+                        for phi in BOTH
+                    )
+                ),
+            }
+        ),
+    ),
+}

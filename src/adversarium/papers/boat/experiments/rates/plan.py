@@ -1,0 +1,88 @@
+"""The dependence of BOAT's test errors on the attack and on n, d and ‖μ‖.
+
+Paper: for α/‖μ‖ ≤ (1/C)√(n‖μ‖²/d) the robust error is β + 2exp(−cλ‖μ‖²(‖μ‖√(n/d)/C − α/‖μ‖)²)
+(Theorem 3.1, item 3); n ≫ d/‖μ‖⁴ ensures a small clean error, n ≫ d(1 + α)²/‖μ‖⁴ a small robust
+error; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
+Reading: the family `gate` has the ladder's sizes, C = 4, 8, 16, and attacks of 0.1 to 1 times the
+largest that item 3 permits. The families `K` have K = n‖μ‖⁴/(d(1 + α)²) = 16 and 64 and vary n, ‖μ‖
+and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more. The families `n`, `d`, `ratio` and `both` vary
+one quantity (`both`: n and d at fixed n/d) around n = 100, d = 200,000, ‖μ‖ = 12. Errors are
+against the clean label, by importance sampling near the decision boundary; robust errors are
+certified. The noise is Gaussian, simulated in law.
+Cost: quick 14 s (2 cores).
+"""
+
+import math
+
+from adversarium.measure.errors import risk
+from adversarium.plans import Curves, where
+
+from ...theory.cluster_constants import margin_share
+from ...theory.cluster_errors import RareError
+from ...theory.families import SHARP, SMOOTH, Sizes, small_attack, theory
+from ...theory.regime import gates as gates
+
+SHARES = (0.1, 0.325, 0.55, 0.775, 1.0)  # shares of the largest α/‖μ‖ that item 3 permits
+BASE = {  # (n, d, α/‖μ‖) of the families that vary one quantity
+    "n": tuple((n, 200_000, 0.05) for n in (50, 100, 200)),
+    "d": tuple((100, d, 0.05) for d in (100_000, 200_000, 400_000)),
+    "ratio": tuple((100, 200_000, ratio) for ratio in (0.025, 0.05, 0.1, 0.2)),
+    "both": tuple((n, 2000 * n, 0.05) for n in (25, 50, 100, 200)),
+}
+
+
+quick = dict(
+    seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(16,), counts=(28, 56), lengths=(1.0,),
+    radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20,
+)  # fmt: skip
+paper = dict(seeds=100, phis=(SHARP, SMOOTH))
+
+
+def plan(
+    rungs=(4, 8, 16), shares=SHARES, many=(16, 64),
+    counts=(28, 56, 112, 224), lengths=(1.0, 4.0, 16.0, 64.0), radii=(0.5, 1.0, 2.0, 4.0),
+    moved=tuple(BASE), phis=(SHARP, SMOOTH), draws=1000, until=60,
+):  # fmt: skip
+    def run(family, at, sizes, phi):
+        rare = RareError(radius=sizes.ratio * sizes.mu, draws=draws)
+        recorded: dict = dict(probes=(risk,), record=(1, until), final=(rare, margin_share))
+        return theory(family, at, sizes, until, phi, **recorded)
+
+    for phi in phis:
+        for C in rungs:
+            one = small_attack(C)
+            for share in shares:
+                sizes = Sizes(one.n, one.m, one.d, one.mu, share * C**-1.5)
+                yield run("gate", {"C": C, "share": share}, sizes, phi)
+        for K in many:
+            for n in counts:
+                yield run("K, n", {"K": K, "n": n}, _sized(K, n, 1.0, 1.0), phi)
+            for length in lengths:
+                sizes = _sized(K, 56, length, 1.0)
+                yield run("K, ‖μ‖", {"K": K, "‖μ‖": sizes.mu}, sizes, phi)
+            for radius in radii:
+                yield run("K, α", {"K": K, "α": radius}, _sized(K, 56, 1.0, radius), phi)
+        for family in moved:
+            for n, d, ratio in BASE[family]:
+                coordinates = {"n": n, "d": d, "α/‖μ‖": ratio}
+                yield run(family, coordinates, Sizes(n, 72, d, 12.0, ratio), phi)
+
+
+def _sized(K, n, length, radius):
+    """Return sizes with n‖μ‖⁴/(d(1 + α)²) = K and ‖μ‖² = 32K(1 + α)²·length."""
+    reach = (1 + radius) ** 2
+    square = 32 * K * reach * length
+    return Sizes(n, 72, round(n * square**2 / (K * reach)), math.sqrt(square), radius / square**0.5)
+
+
+figures = (
+    Curves(
+        name="gate",
+        title="The robust training loss up to the largest admitted attack",
+        y=("risk",),
+        runs=(where("gate", C=8, φ=SMOOTH),),
+        log_x=True,
+        x_label="step t",
+        y_label="robust training loss",
+    ),
+)

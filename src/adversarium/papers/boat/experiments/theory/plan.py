@@ -1,0 +1,111 @@
+"""BOAT's theorem and lemmas under their assumptions: ladders of C, arms over n, d, ‖μ‖, m, α.
+
+Paper: for a constant C large enough, small symmetric initialisation, η ≤ 1/(Cd²) and noisy
+clusters, adversarial training fits every training point with its ball and generalises.
+Reading: "C large enough" is a ladder C = 2, 4, 8, 16 on which every hypothesis holds with constant
+C. The family L has a small attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, and R has α = ‖μ‖ at L's
+sizes; `near` and `far` flip the labels of the nearest or farthest points; arms vary one size at C =
+8; the signs of units are judged up to C = 24. With the paper's η, a margin of 1 takes about 4Cnd
+steps, so only the "first step" runs use it. The others have η = n/d; runs with η down to n/8d at
+equal ηT are reported without a verdict. The noise is Gaussian and simulated in law, so the cost
+does not depend on d.
+Cost: quick 14 s (2 cores).
+"""
+
+from adversarium.measure.bracket import CertifiedError
+from adversarium.measure.errors import risk, robust_train_error
+from adversarium.measure.folds import Worst
+from adversarium.plans import Read
+
+from ...theory.cluster_constants import (
+    ClusterConstants,
+    attack_angle,
+    attack_turn,
+    loss_ratio,
+    margin_share,
+    weight_norm,
+)
+from ...theory.cluster_errors import RareError
+from ...theory.families import ARMS, FAMILIES, LETTERS, SHARP, SMOOTH, small_attack, theory
+from ...theory.needed_constant import NeededConstant
+from ...theory.regime import gates as gates
+
+RUNGS = (2, 4, 8, 16)
+ETAS, OMEGAS = (1.0, 0.5, 0.25, 0.125), (0.01, 0.1, 0.3, 1.0)
+
+quick = dict(
+    seeds=5, rungs=(2, 4, 8), families=("L", "A"), flips=(), arms=(), etas=(), omegas=(), until=10,
+    long=0, signs=(),
+)  # fmt: skip
+paper = dict(seeds=40)
+
+
+def plan(
+    rungs=RUNGS, families=tuple(FAMILIES), flips=("near", "far"), arms=tuple(ARMS), etas=ETAS,
+    omegas=OMEGAS, until=60, long=2000, signs=(2, 4, 8, 16, 24),
+):  # fmt: skip
+    recorded = _recorded(until)
+    for family in families:
+        for C in rungs:
+            sizes = FAMILIES[family](C)
+            rare = (RareError(radius=sizes.ratio * sizes.mu if family == "L" else 0.0),)
+            with_angle = {**recorded, "probes": (*recorded["probes"], attack_turn)}
+            recordings = recorded if family == "R" else with_angle
+            for phi in (SHARP, SMOOTH):
+                yield theory(family, {"C": C}, sizes, until, phi, **recordings, final=rare)
+                yield theory(
+                    f"first step, {family}",
+                    {"C": C},
+                    sizes,
+                    1,
+                    phi,
+                    eta=1 / (1.001 * C * float(sizes.d) ** 2),
+                    **_recorded(1),
+                )
+    for flip in flips:
+        for C in rungs:
+            sizes = small_attack(C)
+            rare = (RareError(radius=sizes.ratio * sizes.mu),)
+            yield theory(flip, {"C": C}, sizes, until, SHARP, flip=flip, **recorded, final=rare)
+    for arm in arms:
+        for sizes in ARMS[arm]:
+            at = {arm: LETTERS.get(arm, sizes.ratio)}
+            for phi in (SHARP, SMOOTH):
+                yield theory(f"arm {arm}", at, sizes, until, phi, **recorded, final=(RareError(),))
+    sizes = small_attack(8)
+    for omega in omegas:
+        at = {"ω√(md)/η": omega}
+        yield theory("arm ω", at, sizes, until, SHARP, omega=omega, **recorded)
+    for share in etas:  # at equal ηT
+        at, eta = {"η": Read("eta")}, share * sizes.n / sizes.d
+        longer = round(until / share)
+        yield theory("arm η", at, sizes, longer, SHARP, eta=eta, **_recorded(longer))
+    for family in ("L", "A"):
+        for C in signs:
+            yield theory(
+                f"signs, {family}",
+                {"C": C},
+                FAMILIES[family](C),
+                until,
+                folds=(ClusterConstants(), NeededConstant()),
+            )
+    if long:
+        curves: dict = dict(probes=(loss_ratio, risk, weight_norm))
+        for phi in (SHARP, SMOOTH):
+            rare = (RareError(radius=sizes.ratio * sizes.mu),)
+            yield theory("long", {"C": 8}, sizes, long, phi, **curves, final=rare)
+            yield theory("long", {"C": 2}, small_attack(2), 20 * long, phi, **curves)
+
+
+def _recorded(steps):
+    """Return the recordings of every run: extremes over all steps, and curves at a few times."""
+    proof = CertifiedError()
+    return dict(
+        probes=(risk, margin_share, attack_angle, loss_ratio, proof),
+        record=tuple(sorted({1, *(t for t in (6, 12, 20, 30, 60) if t < steps), steps})),
+        folds=(
+            ClusterConstants(),
+            Worst(robust_train_error, after=1),
+            Worst(proof, after=1),
+        ),
+    )

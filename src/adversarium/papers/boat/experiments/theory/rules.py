@@ -1,0 +1,149 @@
+"""Define how BOAT's theory runs are judged: along the ladder of C, over the arms, and in time."""
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    end,
+    every,
+    exponent,
+    ladder,
+    level,
+    no_growth,
+    power,
+    quantity,
+    setting,
+    where,
+)
+from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity
+
+from ...theory.families import SHARP, SMOOTH
+from .readings import exponent_quotients, falls, in_time, scaled_loss
+
+BOTH = (SHARP, SMOOTH)
+SIGNS = ("signs, L", "signs, A")
+ARMS = ("n", "d", "‖μ‖", "m", "α/‖μ‖")
+
+
+def in_due_time(epsilon: float, *families: str) -> Check:
+    """Require that L̂ is at most ε by T̄(ε) of Theorem 3.1, ζ = 0."""
+    runs, number = Where(families, {"φ": SMOOTH}), in_time(epsilon)
+    return each(runs, lambda run: at_most(number.on(run), 1.0))
+
+
+def on_ladder(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
+    """Require an event at the two top rungs of every family."""
+    return every(
+        *(
+            ladder(f"{event.name} ({family}, {phi})", event, "C", where(family, φ=phi),
+                   always=always)
+            for family in families
+            for phi in phis
+        )
+    )  # fmt: skip
+
+
+def flat(rule, number: str | Reading, phis=BOTH, arms=ARMS, logs=0.0) -> list[Check]:
+    """Return checks for no trend along any arm."""
+    reading = end(number) if isinstance(number, str) else number
+    return [
+        rule(f"power of {arm} in {reading.name} ({phi})", reading, arm,
+             where(f"arm {arm}", φ=phi), logs)
+        for arm in arms
+        for phi in phis
+    ]  # fmt: skip
+
+
+def rung_trend(rule, number: Reading, families=("L",), phis=BOTH) -> list[Check]:
+    """Return checks for no trend along the ladder itself."""
+    return [
+        rule(f"power of C in {number.name} ({family}, {phi})", number, "C", where(family, φ=phi))
+        for family in families
+        for phi in phis
+    ]
+
+
+def tends_to_zero(number: Reading, time: str, phi: str, family: str = "L") -> Check:
+    """Require that a number falls with C, at least like C^{−0.1}."""
+    name = f"power of C in the {number.name} ({', '.join((time, family, phi))})"
+    return exponent(name, number, "C", where(family, φ=phi), -0.1, (math.inf, 0.0))
+
+
+def over_T(number: Reading, phi: str) -> Check:
+    """Require that a number does not decay in T, from the 60 steps of L to the 2,000 of the long
+    run, at C = 8."""
+    short, long = where("L", φ=phi, C=8), where("long", φ=phi, C=8)
+
+    def value(rows: Evidence) -> np.ndarray:
+        runs = [rows.one(runs_at) for runs_at in (short, long)]
+        steps = [run.run.steps for run in runs]
+        values = [number.of(run) for run in runs]
+        return np.asarray(np.log(values[1] / values[0]) / math.log(steps[1] / steps[0]))
+
+    needs = (Need(runs_at, number.names) for runs_at in (short, long))
+    return power(quantity(f"power of T in {number.name} ({phi})", value, *needs), -0.1, math.inf)
+
+
+def reported(number: Reading, families=("L", "A"), phis=BOTH, rungs=(2, 4, 8, 16)) -> Check:
+    """Report a number at every rung without judging it."""
+    return setting(
+        "level",
+        *(
+            number.on(where(family, φ=phi, C=C))
+            for family in families
+            for phi in phis
+            for C in rungs
+        ),
+    )
+
+
+def power_at_most(number: Reading, most: float, runs: Where) -> Check:
+    """Require a power of t, fitted in every selected run, of at most `most`."""
+    return each(runs, lambda run: power(number.on(run), -math.inf, most))
+
+
+def loss_falls(phi: str) -> Check:
+    """Require that the loss falls at least like t^−½ in every draw at C = 8.
+
+    At C = 2, one ReLU draw in forty never fits all points.
+    """
+    runs = where("long", φ=phi, C=8)
+    return each(runs, lambda run: level(falls.on(run), high=-0.5, always=True))
+
+
+def bounded_loss(phi: str) -> Check:
+    """Require that the largest L̂γ‖μ‖√(ηT) of a run grows neither along n, d, m nor along the
+    ladders, where every hypothesis holds.
+
+    Along ‖μ‖ alone it grows like ‖μ‖√(n/d), which a hypothesis keeps below 1/√C.
+    """
+    trends = rung_trend(no_growth, scaled_loss, ("L", "A"), (phi,))
+    return every(*trends, *flat(no_growth, scaled_loss, (phi,), ("n", "d", "m")))
+
+
+def within_lemma_4_2(number: Reading, *families: str) -> Check:
+    """Require that the error is within the bound of Lemma 4.2 in every draw of every run."""
+    return each(Where(families), lambda run: at_most(number.on(run), 1.0))
+
+
+def exponent_quotient(label: str, extreme: Callable[[Iterable[float]], float]) -> Quantity:
+    """Return an extreme, over a grid, of the quotient of the paper's two exponents divided by
+    (2c/C²)·n‖μ‖²/d; it does not depend on the seed."""
+
+    def found(rows: Evidence) -> np.ndarray:
+        return np.full(len(rows.seeds), extreme(exponent_quotients()))
+
+    return quantity(f"{label} quotient", found, Need(where("L"), NO_ROWS))
+
+
+def inequality_of(*checks: Check) -> Check:
+    """Combine checks into one that counts as an inequality."""
+    return counted_as("inequality", every(*checks))

@@ -1,0 +1,1 @@
+"""Equations, bounds, trials and probes of BOAT."""

@@ -1,0 +1,1 @@
+"""Experiments on CGRM: a plan, its checks and its figures."""

@@ -1,0 +1,114 @@
+"""Check f_adv, its network and its size."""
+
+from adversarium.plans import (
+    Reading,
+    Why,
+    at_most,
+    counted_as,
+    each,
+    every,
+    existence,
+    exponent,
+    identity,
+    last,
+    level,
+    no_decay,
+    no_growth,
+    not_testable,
+    parts,
+    where,
+)
+
+
+def errors(name):
+    """Return checks of the three errors of f_adv or of its network, for N well below the number of
+    cells.
+
+    The robust test error must lie in [0.9 μ, μ]; the other errors must be 0.
+    """
+    return {
+        "robust training error 0": level(last(f"{name}.robust_train", name), 0, 0),
+        "clean test error 0": level(last(f"{name}.clean_test", name), 0, 0),
+        "robust test error Ω(μ), few points": every(
+            level(last(f"{name}.robust_small", name), 0.9),
+            level(last(f"{name}.robust_large", name), 0, 0),
+        ),
+    }
+
+
+# Once N points cover the cells, the memorised balls also cover the test points.
+error_does_not_decay = no_decay(
+    "power of N in robust test error/μ",
+    "f_adv.robust_test/mu",
+    "N",
+    where("covering"),
+    kind="level",
+)
+
+
+# No other function can be wrong there: its robust test error is at most TV(D, law of S).
+distance_does_not_decay = no_decay(
+    "power of N in TV(D, law of S)/μ", "distance/mu", "N", where("law"), kind="level"
+)
+
+
+def per_size(what, along, runs):
+    """Require that the number of parameters per ball and dimension neither grows nor falls."""
+    name, number = f"power of {what} in the size for each", "per ball and dimension"
+    return every(no_growth(name, number, along, runs), no_decay(name, number, along, runs))
+
+
+def _memory_grows(balls):
+    """Require that the memory of CGRM grows in proportion to the number of points."""
+    memory = exponent("power of N in the size of the memory", "memory", "N", balls, 1, 0.1)
+    return counted_as("ordering", memory)
+
+
+memory_grows = _memory_grows(where("more balls"))
+
+
+def vacuous(run):
+    """Require that the second term of the bound is at least 1: the class shatters N points."""
+    slack = Reading("1 − √(VC dimension/N)", lambda rows: 1 - rows.last("bound"), ("bound",))
+    return at_most(slack.on(run), 0.0)
+
+
+BALLS, DIMENSIONS = where("more balls"), where("more dimensions")
+
+
+def _exact(run):
+    return existence(last("exact", run))
+
+
+checks = {
+    "cgrm.prop3.1": identity(last("all", "boundary"), 0.0),
+    "cgrm.prop3.1.corrected": identity(last("right", "boundary"), 0.0),
+    "cgrm.prop3.2": parts(
+        {**errors("f_adv"), "robust test error Ω(μ), N → ∞ at fixed d": error_does_not_decay}
+    ),
+    "cgrm.prop3.2.corrected": parts(errors("f_adv")),
+    "cgrm.thm3.3": existence(last("everywhere", "closeness")),
+    "cgrm.thm3.3.corrected": parts(
+        {
+            "close off the ramp shells": existence(last("off_shells", "closeness")),
+            "size a ball": per_size("balls", "N", BALLS),
+            "size a dimension": per_size("dimensions", "d", DIMENSIONS),
+        }
+    ),
+    "cgrm.lemA.4": each("distance", _exact),
+    "cgrm.cor3.4": parts(
+        {
+            **errors("network"),
+            "robust test error Ω(μ), N → ∞ at fixed d": distance_does_not_decay,
+        }
+    ),
+    "cgrm.complexity-order": not_testable(
+        "ordering",
+        Why.ALL_NETWORKS,
+        "robust networks that were built bound their size from above only (cgrm.thm3.5); that the "
+        "memory grows with N and the clean classifier does not is a claim of its own",
+    ),
+    "cgrm.complexity-order.memory": memory_grows,
+    "cgrm.std-bound": each("shattered", vacuous),
+    "cgrm.lemA.7": at_most(last("power", "VC"), 0.0),
+}

@@ -1,0 +1,75 @@
+"""Check the adversarial training of the linear part of CGRM."""
+
+from adversarium.plans import (
+    each,
+    every,
+    identity,
+    last,
+    level,
+    parts,
+    setting,
+    unless_refuted,
+    where,
+)
+
+from .plan import FEW
+from .readings import (
+    angles,
+    bounded,
+    exact_at_many,
+    margins,
+    predicted,
+    predicted_errors,
+    ratio_power,
+    rise,
+    vanishes_with_d,
+    wendel,
+)
+
+
+def _arrives(run):
+    return level(last("max_margin_gap", run), high=0.01)
+
+
+def _never_turns_back(run):
+    return level(rise.on(run), high=0)
+
+
+def _predicted(run):
+    return level(predicted.on(run), 0.9, 1.1)
+
+
+checks = {
+    "cgrm.thm4.1": parts(
+        {"N' → ∞ at fixed d": exact_at_many, "d → ∞ at N'/d = 0.1": vanishes_with_d}
+    ),
+    "cgrm.thm4.1.corrected": parts(
+        {
+            "‖u − w*‖ ≤ ‖mean yξ‖/α": bounded,
+            "tan θ = max(M, 0)/α": every(angles, margins),
+            "P[u ≠ w*] is Wendel's": every(*wendel),
+            "u = w* for N' ≥ 2d + 8√d": exact_at_many,
+            "prediction, N' ≤ d/4": every(
+                predicted_errors, *(each(where("few", d=size), _predicted) for size in FEW[-2:])
+            ),
+        }
+    ),
+    "cgrm.lemB.2": parts(
+        {
+            "literal steps arrive": unless_refuted(
+                each("literal", _arrives),
+                "literal descent turns like 1/log k: at this rate it takes more than e^90 steps",
+            ),
+            "and never turn back": each("literal", _never_turns_back),
+        }
+    ),
+    "cgrm.lemB.2.divided": every(each("divided", _arrives), each("divided", _never_turns_back)),
+    "cgrm.eq.B1-cauchy": identity(last("error", "attack"), 1e-12),
+    "cgrm.assump6.1": setting("level", ratio_power),
+    "cgrm.assump6.1.at-u": parts(
+        {
+            "u ≠ w* (N' ≤ d)": level(ratio_power, high=0.1),
+            "u = w* (N' ≥ 2d + 8√d): both errors are 0": exact_at_many,
+        }
+    ),
+}

@@ -1,0 +1,1 @@
+"""Experiments on CGRO: a plan, its checks and its figures."""

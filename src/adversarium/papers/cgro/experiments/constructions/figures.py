@@ -1,0 +1,56 @@
+"""Draw and tabulate CGRO's explicit classifiers: along a ray, parameters, errors, widths."""
+
+from adversarium.plans import Profile, Table, where
+
+from .plan import DELTA, R
+
+_functions = {
+    "clean": r"$f_{\mathrm{clean}}$",
+    "f_S": r"$f_S$, eq. (C)",
+    "product": "network, product gate",
+    "exact": "network, exact gate",
+}
+_columns = {"parameters": "nonzero parameters", "per N·D": "per N·D", "share": "per N·D·log₂(D/ε)"}
+
+figures = (
+    Profile(
+        name="ray",
+        title="From a memorised point across the hyperplane: y f",
+        y=tuple(_functions),
+        runs=(where("ray"),),
+        names=_functions,
+        x_label="distance from the memorised point",
+        y_label="y f",
+        lines={"δ": DELTA, "R − δ": R - DELTA},
+        caption="In the ball of radius δ the label is memorised; f_S jumps there, a network has a "
+        "ramp.",
+    ),
+    Table(
+        name="counts",
+        title="Parameters of the memorising network",
+        y=tuple(_columns),
+        runs=(where("parameters"),),
+        names=_columns,
+        caption="N swept at D = 8, D swept at N = 8; accuracy ε = 1e-3.",
+    ),
+    Table(
+        name="errors",
+        title="Errors of the explicit classifiers",
+        y=tuple(
+            f"{name}.{kind}"
+            for name in _functions
+            for kind in ("clean_test", "robust_train", "robust_test")
+        ),
+        runs=(where("classifiers"),),
+        caption="Robust errors over every corner of the l_inf cell and a gradient attack; "
+        "robust test: points that were not memorised.",
+    ),
+    Table(
+        name="widths",
+        title="Robust error after adversarial training, by width",
+        y=("robust_error",),
+        runs=(where("trained"),),
+        caption="All 2^(D−1) points of a random labelling are trained on. The constructed "
+        "network, with 2^(D−1) indicators, is a certified upper bound.",
+    ),
+)

@@ -1,0 +1,291 @@
+"""Check CGRO's lemmas with unspecified constants, on runs over N, d and η."""
+
+import math
+
+import numpy as np
+
+from adversarium.measure.folds import FirstTime
+from adversarium.plans import (
+    Check,
+    Evidence,
+    Need,
+    Reading,
+    Rows,
+    Where,
+    counted_as,
+    each,
+    end,
+    every,
+    given,
+    last,
+    level,
+    no_decay,
+    no_growth,
+    ordering,
+    parts,
+    power,
+    quantity,
+    where,
+)
+
+from ...theory.features import largest_signal, least_memorised, most_memorised
+from ...theory.patches import given_a_start
+
+COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1")
+VAST = where("signal alone")
+SQUARE = where("N = d")
+TAIL = where("N", N=10)
+BEYOND = where("many points", N=160)  # the largest N, beyond N_c
+ALL, BOTH = where(("N", "d", "η")), where(("N", "d"))
+LOGS = 2.0  # Õ permits a factor log²d along d
+
+T0 = FirstTime(largest_signal, 1.0).name
+NOISE_BEGINS = FirstTime(most_memorised, 0.1).name
+T1 = FirstTime(most_memorised, 1.0).name
+T1_ALL = FirstTime(least_memorised, 1.0).name
+
+
+def _since(run: Rows, name: str, begin: np.ndarray, until: np.ndarray) -> np.ndarray:
+    """Return the log–log slope in t of a curve between two times, one per seed; NaN with fewer than
+    four points."""
+    t, values = run.curve(name)
+    slopes = []
+    for low, high, y in zip(begin, until, values, strict=True):
+        selected = (t >= max(low, 1)) & (t <= high) & (y > 0)
+        line = (
+            np.polyfit(np.log(t[selected]), np.log(y[selected]), 1)
+            if selected.sum() > 3
+            else (math.nan,)
+        )
+        slopes.append(line[0])
+    return np.array(slopes)
+
+
+def _late_growth(run: Rows) -> np.ndarray:
+    """Return the power of t in Δu_r/(ηα³u_r²ψ(α³U)) for t after T₁ of the last sample."""
+    start = run.last(T1_ALL)
+    return _since(run, "growth_constant", start, np.full(len(start), math.inf))
+
+
+def _plateau_power(run: Rows) -> np.ndarray:
+    """Return the power of t in α³U divided by its closed form, which grows like log t, between 5 T₀
+    and the first memorised noise."""
+    ratio = run["true_feature"].values / np.maximum(run["predicted_level"].values, 1e-300)
+    t = run["true_feature"].t
+    slopes = []
+    for low, high, y in zip(5 * run.last(T0), run.last(NOISE_BEGINS), ratio, strict=True):
+        selected = (t >= low) & (t <= high)
+        fitted = selected.sum() > 3
+        slopes.append(
+            np.polyfit(np.log(t[selected]), np.log(y[selected]), 1)[0] if fitted else math.nan
+        )
+    return np.array(slopes)
+
+
+def _tail_power(run: Rows) -> np.ndarray:
+    """Return the power of x in −log P[|Z| ≥ x sd(Z)], x = 2 … 6; it is 1.7 for a Gaussian."""
+    x = np.array(run["scaled_tail"].axes["x"])
+    y = np.log(-np.log(run.last("scaled_tail")))
+    return np.array([np.polyfit(np.log(x), line, 1)[0] for line in y])
+
+
+def _over_terms(run: Rows) -> np.ndarray:
+    ratio: np.ndarray = run.last("residual") / (run.last("first_term") + run.last("second_term"))
+    return ratio
+
+
+def _excess(run: Rows) -> np.ndarray:
+    gap: np.ndarray = run.last("broken") - run.last("half_outweighed")
+    return gap
+
+
+late_growth = Reading("power of t in c after T₁", _late_growth, ("growth_constant", T1_ALL))
+plateau_power = Reading(
+    "power of t in α³U/s(t), 5T₀ … first V_i = 0.1", _plateau_power,
+    ("true_feature", "predicted_level", T0, NOISE_BEGINS),
+)  # fmt: skip
+tail_power = Reading("power of x in −log P[|Z| ≥ x sd(Z)]", _tail_power, ("scaled_tail",))
+over_terms = Reading(
+    "residual over both printed terms", _over_terms, ("residual", "first_term", "second_term")
+)
+excess = Reading("P[broken] − ½P[|Z| ≥ α³(1 − γ)³U]", _excess, ("broken", "half_outweighed"))
+asymmetry = Reading("P[Z > 0]", lambda run: run.last("positive_noise"), ("positive_noise",))
+all_memorised = Reading(
+    "every V_i ≥ 1 within the run, 0 no, 1 yes",
+    lambda run: np.isfinite(run.last(T1_ALL)).astype(float),
+    (T1_ALL,),
+)
+
+
+def _one(size: float) -> float:
+    return 1.0
+
+
+def _root(N: float) -> float:
+    return N**-0.5
+
+
+def _linear(N: float) -> float:
+    return N
+
+
+# names of the functions that a number is divided by along a letter
+_DIVIDED = {
+    ("N", _root): "·√N", ("N", _linear): "/N", ("N", math.log): "/log N", ("d", math.log): "/log d",
+}  # fmt: skip
+
+
+def bounded(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
+    """Return checks of an upper bound with an unspecified constant: no growth along N, and none
+    except log² along d.
+
+    `per` gives functions of N or d to divide the number by.
+    """
+    return [_slope(no_growth, number, family, per) for family in runs]
+
+
+def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
+    """Return checks of a lower bound with an unspecified constant."""
+    return [_slope(no_decay, number, family, per) for family in runs]
+
+
+def _slope(rule, number, runs: Where, per) -> Check:
+    reading = number if isinstance(number, Reading) else end(number)
+    letter, suffix = {"η = 1": ("d", ", η = 1"), "N = d": ("d", ", N = d")}.get(
+        str(runs.family), (str(runs.family), "")
+    )
+    name = (
+        f"power of {letter} in {reading.name}{_DIVIDED.get((letter, per.get(letter)), '')}{suffix}"
+    )
+    logs = LOGS if letter == "d" else 0.0
+    return given_a_start(runs, rule(name, reading, letter, runs, logs, per.get(letter, _one)))
+
+
+def memorised(chosen: Where, check: Check) -> Check:
+    """Restrict a check to the seeds in which every sample is memorised within the first two thirds
+    of every one of the runs."""
+
+    def event(rows: Evidence) -> np.ndarray:
+        runs = rows.where(chosen)
+        soon = [run.last(T1_ALL) <= run.run.steps * 2 / 3 for run in runs]
+        return np.all(soon, axis=0).astype(float)
+
+    return given(
+        quantity("T₁ within two thirds of the run", event, Need(chosen, (T1_ALL,)), points=1),
+        check,
+    )
+
+
+def _signal_alone(name: str) -> Check:
+    """Require no growth except log² along d at η = 1, by the recursion of the signal alone."""
+    return no_growth(f"power of d in {name}, η = 1, the signal alone", name, "d", VAST, LOGS)
+
+
+def _clean(run: Where) -> Check:
+    """Require no clean test error at the end."""
+    return given_a_start(run, level(last("clean_test_error", run, 2000), high=0.01))
+
+
+def _all(*checks: Check) -> Check:
+    return counted_as("inequality", every(*checks))
+
+
+checks = {
+    "cgro.lem4.2": counted_as(
+        "inequality",
+        parts(
+            {
+                "before T₁": every(*bounded_below("least_growth", runs=(COUNTS, SIZES, ETAS))),
+                "after T₁": given_a_start(
+                    COUNTS,
+                    each(COUNTS, lambda run: memorised(run, power(late_growth.on(run), -0.1, 0.1))),
+                ),
+            }
+        ),
+    ),
+    "cgro.lem4.3": counted_as(
+        "inequality",
+        parts(
+            {
+                "N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_bound")),
+                "η = 1": every(
+                    *bounded("signal_bound", runs=(LARGE,)), _signal_alone("signal_bound")
+                ),
+            }
+        ),
+    ),
+    "cgro.lem4.3.corrected": _all(*bounded("signal_bound")),
+    "cgro.lemC.5": every(*bounded(over_terms)),
+    "cgro.lemC.5.corrected": _all(*bounded("residual_share", d=math.log)),
+    "cgro.lem4.4": every(*bounded("noise_fall")),
+    "cgro.lem4.4.corrected": _all(*bounded("lower_share", d=math.log)),
+    "cgro.lemC.8": memorised(BOTH, _all(*bounded_below("least_steepness"))),
+    "cgro.lemC.8.corrected": memorised(BOTH, _all(*bounded_below("least_steepness", N=_root))),
+    "cgro.lemC.9": memorised(BOTH, _all(*bounded("decay_product"))),
+    "cgro.lemC.9.corrected": memorised(BOTH, _all(*bounded("decay_product", N=_linear))),
+    "cgro.lemC.11": counted_as(
+        "inequality",
+        parts(
+            {
+                "max_r u_r ≤ Õ(1/α), N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_peak")),
+                "max_r u_r ≤ Õ(1/α), η = 1": every(
+                    *bounded("signal_peak", runs=(LARGE,)), _signal_alone("signal_peak")
+                ),
+                "max_r u_r ≤ Õ(1/α), N = d": every(*bounded("signal_peak", runs=(SQUARE,))),
+                "|v_{i,j,r}| ≤ Õ(1)": every(
+                    no_growth("power of N in noise_peak", "noise_peak", "N", COUNTS, LOGS),
+                    *bounded("noise_peak", runs=(SIZES, ETAS)),
+                ),
+            }
+        ),
+    ),
+    "cgro.lemC.11.corrected": _all(
+        *bounded("signal_peak"), *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS), N=math.log)
+    ),
+    "cgro.thmC.12.clean": parts(
+        {
+            "clean test error o(1), N < N_c": each(ALL, _clean),
+            "clean test error o(1), N > N_c": each(BEYOND, _clean),
+            "printed tail": level(tail_power.on(TAIL), 1.5),
+        }
+    ),
+    "cgro.thmC.12.robust": counted_as(
+        "inequality",
+        parts(
+            {
+                "P[broken] ≥ ½P[|Z| ≥ α³(1 − γ)³U]": each(
+                    BOTH, lambda run: level(excess.on(run), -0.01)
+                ),
+                "Z is symmetric": each(BOTH, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
+                "P[GTA succeeds] ≥ ½ − o(1), N < N_c": each(
+                    BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                ),
+                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": each(
+                    BEYOND,
+                    lambda run: given_a_start(
+                        run, level(last("robust_test_error", run, 2000), 0.45)
+                    ),
+                ),
+            }
+        ),
+    ),
+    "cgro.stages": parts(
+        {
+            "the signal comes first": each(
+                BOTH,
+                lambda run: given_a_start(
+                    run, ordering(last(NOISE_BEGINS, run), than=last(T0, run))
+                ),
+            ),
+            "then it almost stops": each(
+                COUNTS, lambda run: given_a_start(run, power(plateau_power.on(run), -0.1, 0.1))
+            ),
+            "then noise is memorised, N < N_c": each(
+                BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            ),
+            "then noise is memorised, N > N_c": each(
+                BEYOND, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            ),
+        }
+    ),
+}

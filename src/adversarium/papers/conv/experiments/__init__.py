@@ -1,0 +1,1 @@
+"""Experiments on CONV: a plan, its checks and its figures."""

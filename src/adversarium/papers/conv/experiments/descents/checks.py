@@ -1,0 +1,281 @@
+"""Checks of Theorem 5.1 of CONV and its consequences."""
+
+import itertools
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Rows,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    every,
+    exponent,
+    frequency,
+    given,
+    in_regime,
+    last,
+    level,
+    ordering,
+    parts,
+    setting,
+    where,
+)
+
+from .plan import ATTACKS, MEMBERS, OTHER_ACTIVATIONS, RULES
+
+STRONGER = ("exact", "random", "cycle", "fgsm")  # attacks stronger than identity and anti
+
+
+def _eps_is_informative(run: Rows) -> np.ndarray:
+    """Return 1 if ε is smaller than the possible decrease from the initial loss, else 0."""
+    informative: np.ndarray = (run.last("room") > 0).any(-1).astype(float)
+    return informative
+
+
+def _gap(name: str) -> Reading:
+    """Return the largest value over all R at which ε is smaller than the possible decrease."""
+
+    def largest(run: Rows) -> np.ndarray:
+        informative = np.where(run.last("room") > 0, run.last(name), -math.inf)
+        largest_gap: np.ndarray = informative.max(-1)
+        return largest_gap
+
+    return Reading(f"largest {name} over R", largest, (name, "room"))
+
+
+eps_is_informative = Reading("ε says something", _eps_is_informative, ("room",))
+
+
+def certified(runs: Where) -> Check:
+    """Check that the certified gap is at most ε if ε is smaller than the possible decrease."""
+    return each(
+        runs, lambda run: given(eps_is_informative.on(run), at_most(_gap("gap/ε").on(run), 1.0))
+    )
+
+
+def _over_radii(name: str, reduce) -> Reading:
+    """Return a number reduced over R by a function such as np.max."""
+    return Reading(
+        f"{reduce.__name__} {name}", lambda run: reduce(run.last(name), axis=-1), (name,)
+    )
+
+
+def _weak_training(m: int, radius: float) -> dict[str, Check]:
+    """Check that L_* is larger after training against identity or anti than against other attacks.
+
+    Both must reach L_A < 0.001.
+    """
+
+    def at(rule: str) -> Where:
+        return where("transfer", m=m, radius=radius, A=rule)
+
+    return {
+        f"m = {m}, radius {radius:g}: L_* is larger after {rule} training than after others": every(
+            level(last("L_A", at(rule)), high=1e-3),
+            *(ordering(last("L_*", at(rule)), than=last("L_*", at(other))) for other in STRONGER),
+        )
+        for rule in ("identity", "anti")
+    }
+
+
+def _neighbours(m: int) -> dict[str, Check]:
+    """Check that L_* does not increase if the training attack may use more members of every set."""
+    return {
+        f"m = {m}: {many} members against {few}": level(  # equality in every seed is accepted
+            last("L_*", where("nested", m=m, K=few)) - last("L_*", where("nested", m=m, K=many)),
+            0.0,
+        )
+        for few, many in itertools.pairwise(MEMBERS)
+    }
+
+
+def _after_exit(number: str, family: str = "leaving") -> Check:
+    """Check that a number is at most its bound in every run that leaves B(3R).
+
+    The bound is 1 for `gap` and 0 for other numbers.
+    """
+    return each(
+        where(family),
+        lambda run: given(last("left", run), at_most(last(number, run), float(number == "gap"))),
+    )
+
+
+def _certified_increase(run: Rows) -> np.ndarray:
+    """Return the largest certified increase of the optimum from one R to the next."""
+    increase: np.ndarray = (run.last("low")[..., 1:] - run.last("high")[..., :-1]).max(-1)
+    return increase
+
+
+certified_increase = Reading(
+    "largest certified rise from R to the next", _certified_increase, ("low", "high")
+)
+given_radius = Reading(
+    "(ε/2)/L_* of a W of B(R)", lambda run: 1 / run.last("reference"), ("reference",)
+)
+
+
+def reaches(runs: Where) -> Check:
+    """Check Corollary 5.1 of CONV: ε is reached if some W in B(R) has L_* ≤ ε/2."""
+    return each(
+        runs,
+        lambda run: every(in_regime(given_radius.on(run), 1.0), at_most(last("least/ε", run), 1.0)),
+    )
+
+
+starts_reaching = Reading(
+    "starts that reach ε",
+    lambda run: run.parameter("starts") * run.last("reached"),
+    ("reached",),
+)
+
+DESCENTS = ("circle", "activations", "caps", "start on a sphere")
+
+
+def _largest_excess(k: int) -> Reading:
+    """Return the largest left minus right side of eq. (16) or (17) of CONV over t and R."""
+    name = f"({k}) left − right"
+    return Reading(f"largest {name} over t and R", lambda run: run.last(name).max(-1), (name,))
+
+
+def _inequality_holds(k: int, family: str) -> Check:
+    """Check eq. (16) or (17) of CONV in every run of a family, up to rounding."""
+    return each(where(family), lambda run: at_most(_largest_excess(k).on(run), 1e-8))
+
+
+def _step(k: int) -> Reading:
+    """Return the step t with the largest left minus right side of eq. (16) or (17) of CONV."""
+    names = (f"({k}) left − right", f"({k}) its t")
+
+    def step_of_largest(run: Rows) -> np.ndarray:
+        largest = run.last(names[0]).argmax(-1)[:, None]
+        step: np.ndarray = np.take_along_axis(run.last(names[1]), largest, -1)[:, 0]
+        return step
+
+    return Reading(f"t of the largest ({k}) left − right", step_of_largest, names)
+
+
+checks: dict[str, Check] = {
+    "conv.thm5.1": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in ATTACKS},
+                **{f"{s}": certified(where("activations", s=s)) for s in OTHER_ACTIVATIONS},
+                "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
+                "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),
+                **{
+                    f"eq. ({k}) at every step, against the certified upper end's W": every(
+                        *(_inequality_holds(k, family) for family in DESCENTS)
+                    )
+                    for k in (16, 17)
+                },
+                "the step with the least room in (16) and (17), from t = 0, told": setting(
+                    "inequality",
+                    *(reading.on(where("circle", A="exact", m=m, α=0.1))
+                      for m in (1024, 16384) for k in (16, 17)
+                      for reading in (_largest_excess(k), _step(k))),
+                ),
+                "the order R² is attained (orthogonal sets): power of R² in t": exponent(
+                    "power of R² in the time to ε", "t", "K", where("orthogonal", A="cycle"),
+                    1.0, 0.1,
+                ),
+                "t = 0 … T − 1, as the proof has it, told": setting(
+                    "inequality",
+                    _gap("gap/ε, proved").on(where("circle", A="exact", m=1024, α=0.1)),
+                ),
+            }
+        ),
+    ),
+    "conv.thm5.1.case2": counted_as(
+        "inequality",
+        parts(
+            {
+                "the gap is at most αG²/2 when the descent has left B(3R)": _after_exit("gap"),
+                "the same, three activations, m from 64 to 4096, α to 3": _after_exit(
+                    "gap", "leaving, more"
+                ),
+                "d > 2R there": _after_exit("2R − d"),
+                "R² ≤ d²/S there": _after_exit("R² − d²/S"),
+                "it does leave (R = 0.1, 0.3)": every(
+                    *(each(where("leaving", R=R), lambda run: level(last("left", run), 0.5))
+                      for R in (0.1, 0.3))
+                ),
+            }
+        ),
+    ),
+    "conv.fn13": certified(where("start on a sphere")),
+    "conv.rem4.1b": counted_as(
+        "inequality",
+        parts(
+            {
+                f"{name}: each larger R has a smaller optimum, certified": at_most(
+                    certified_increase.on(where(family)), 0.0,
+                    proof=_over_radii("step", np.max).on(where(family)),
+                )
+                for name, family in (
+                    ("two layers, R = 1, 2, 3", "radii"), ("ReLU, R = ½, 1, 2", "radii, ReLU"),
+                )
+            }
+        ),
+    ),
+    "conv.rem4.1a": counted_as(
+        "ordering", parts({k: v for m in (64, 256, 1024) for k, v in _neighbours(m).items()})
+    ),
+    "conv.sec7.transfer": counted_as(
+        "ordering",
+        parts(
+            {
+                k: v
+                for m, radius in itertools.product((64, 256, 1024), (0.1, 0.2, 0.4))
+                for k, v in _weak_training(m, radius).items()
+            }
+            | {
+                f"m = 1024, radius 0.2: exact loss after {rule} above {other}": (
+                    ordering(
+                        last("under exact", where("matrix", A=rule)),
+                        than=last("under exact", where("matrix", A=other)),
+                    )
+                )
+                for rule in ("identity", "anti")
+                for other in ("worst_of", "pgd")
+            }
+            | {
+                "whole arcs: what 100 steps of ascent find beyond the nine members, told": setting(
+                    "ordering",
+                    *(last(f"under {attack}", where("matrix", A=rule))
+                      for rule in ("exact", "identity") for attack in ("exact", "pgd-100")),
+                )
+            }
+        ),
+    ),
+    "conv.cor5.1": counted_as(
+        "exponent",
+        parts(
+            {
+                **{
+                    f"ε is reached within 4R²/(εα) steps, {rule} attack": reaches(
+                        where("reaching", A=rule)
+                    )
+                    for rule in RULES
+                },
+                "with probability 0.99 at ε = 0.3, exact attack": frequency(
+                    starts_reaching.on(where("often")), "starts", 0.99
+                ),
+                "t ∝ R² on orthogonal sets, exact attack": exponent(
+                    "power of R² in the time to ε", "t", "K", where("orthogonal", A="exact"),
+                    1.0, 0.05,
+                ),
+                "t εα/R² as ε falls, identity attack, told": setting(
+                    "exponent",
+                    *(last("t εα/R²", where("reaching", A="identity", **{"1/ε": k}))
+                      for k in (3.333, 5, 6.667, 10)),
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip

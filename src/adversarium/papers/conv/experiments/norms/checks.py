@@ -1,0 +1,203 @@
+"""Checks of CONV's deep network at initialisation."""
+
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    every,
+    exponent,
+    frequency,
+    identity,
+    last,
+    level,
+    parts,
+    present,
+    setting,
+    where,
+)
+
+from ...theory.orders import bounded
+from .plan import DRAWS, SHARES
+
+
+def _tail(runs: Where):
+    """Check that the frequency of large norms is at most 2e^{−s²m/2}, the bound of the proof."""
+    over = Reading("frequency − 2e^{−s²m/2}", lambda r: r.last("over") - r.last("allowed"),
+                   ("over", "allowed"))  # fmt: skip
+    return at_most(over.on(runs), 0.0)
+
+
+def _frequent(event: str, runs: Where, least: float):
+    """Check that the frequency of an event is at least `least` in every run."""
+    return each(runs, lambda run: frequency(last(event, run), "draws", least))
+
+
+def _exponents(run) -> np.ndarray:
+    """Return −log P(fail), one number per seed.
+
+    A seed without a failure counts as half a failure in all draws.
+    """
+    return -np.log(np.maximum(run.last("failed"), 1 / (20 * DRAWS)))
+
+
+_failure_exponent = Reading("−log P(fail)", _exponents, ("failed",))
+
+checks: dict[str, Check] = {
+    "conv.lemA.1": counted_as(
+        "frequency",
+        parts(
+            {
+                **{
+                    f"‖A‖₂, d = {share:g} m": bounded(
+                        "A", "m", where("spectral", **{"d/m": share}), 0.05
+                    )
+                    for share in SHARES
+                },
+                "‖W⁽ʰ⁾‖₂": every(
+                    *(bounded("W", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)
+                ),
+                "the largest of H layers": bounded("W", "H", where("spectral, all layers"), 0.05),
+                "|a|/√m": bounded("a", "m", where("spectral", **{"d/m": 1}), 0.05),
+                "its probability, by the proof's own tail": _tail(where("spectral, often")),
+                "m ≥ d matters: ‖A‖₂ at d = 4m, told": setting(
+                    "level", last("A", where("spectral", m=64, **{"d/m": 4}))
+                ),
+            }
+        ),
+    ),
+    "conv.lemA.2": counted_as(
+        "frequency",
+        parts(
+            {
+                "h = 0, exactly": each(
+                    where("first norm", m=4096), lambda run: level(last("kept", run), 0.5)
+                ),
+                "before the activation": _frequent("before", where("norms", **{"m/H": 256}), 0.5),
+                "after the activation": _frequent("after", where("norms", **{"m/H": 256}), 0.5),
+            }
+        ),
+    ),
+    "conv.lemA.2.corrected": counted_as(
+        "frequency",
+        parts(
+            {
+                "after the activation, m/H ≥ 128": every(
+                    *(_frequent("corrected after", where("norms", **{"m/H": k}), 0.99)
+                      for k in (128, 256))
+                ),
+                "before the activation, m/H ≥ 128": every(
+                    *(_frequent("corrected before", where("norms", **{"m/H": k}), 0.99)
+                      for k in (128, 256))
+                ),
+                "fails as e^{−Ω(m/H)}: no growth in H at m/H = 16": bounded(
+                    "failed", "H", where("norms", **{"m/H": 16}), 0.1
+                ),
+                "fails as e^{−Ω(m/H)}: power of m/H in −log P": exponent(
+                    "power of m/H in −log P, H = 4", _failure_exponent, "m/H", where("failures"),
+                    0.875, 0.225,
+                ),
+            }
+        ),
+    ),
+    "conv.lemA.3": counted_as(
+        "level",
+        parts(
+            {
+                "its order, over m": bounded("product", "m", where("products"), 0.05),
+                "its order, over H": bounded(
+                    "product", "H", where("products over H"), 0.05, per=math.sqrt
+                ),
+                "its probability: P(> 1.5 √m) at m/H = 64": each(
+                    where("products, often", m=256),
+                    lambda run: level(last("failed", run), high=0.01),
+                ),
+            }
+        ),
+    ),
+    "conv.eq9": counted_as(
+        "identity",
+        each(
+            where("gradients"),
+            lambda run: every(
+                identity(last("autograd", run), 1e-10),
+                identity(last("Euler", run), 1e-10),
+                identity(last("difference", run), 1e-6),
+            ),
+        ),
+    ),
+    "conv.lemA.4": counted_as(
+        "identity",
+        parts(
+            {
+                "equal features and patterns": every(
+                    *(
+                        each(
+                            where(family),
+                            lambda run: every(
+                                identity(last("features", run), 1e-10),
+                                identity(last("patterns", run), 0.0),
+                            ),
+                        )
+                        for family in ("moved inputs", "moved inputs, depths")
+                    )
+                ),
+                **{
+                    f"the move is O(δ), R = {R:g} √m, d = {share:g} m": bounded(
+                        "move", "m", where("moved inputs", **{"d/m": share, "R/√m": R}), 0.05
+                    )
+                    for share, R in ((0.0, 0.0), (0.25, 0.25), (0.25, 1.0))
+                },
+            }
+        ),
+    ),
+    "conv.eq11": counted_as(
+        "exponent",
+        parts(
+            {
+                "over τ, no unit flips": bounded("drift", "τ", where("drift over τ"), 0.03),
+                "over τ, H = 1, up to the gate": bounded(
+                    "drift", "τ", where("drift over τ, flips"), 0.03
+                ),
+                **{
+                    f"x⁽ᴴ⁾ from above, no flip, over {along}": bounded(
+                        "above", along, where(family), 0.05, per=per
+                    )
+                    for along, family, per in (
+                        ("m", "drift", lambda m: math.sqrt(math.log(m))),
+                        ("H", "drift over H", lambda H: H**2.5),
+                    )
+                },
+                "over m": bounded(
+                    "drift", "m", where("drift"), 0.05, per=lambda m: math.sqrt(math.log(m))
+                ),
+                "over H": bounded(
+                    "drift", "H", where("drift over H"), 0.05, per=lambda H: H**2.5
+                ),
+                "H ≥ 2 with flips": present(
+                    "exponent",
+                    lambda rows: (),
+                    "not tried: within the hypothesis a few units of a layer flip at these widths",
+                ),
+            }
+        ),
+    ),
+    "conv.eq13": counted_as(
+        "level",
+        parts(
+            {
+                "no growth in m": bounded("norm", "m", where("drift at the gate"), 0.03),
+                "no growth in H": bounded("norm", "H", where("gate over H"), 0.03),
+                "outside the hypothesis (τ = 1) norms grow, told": setting(
+                    "level", last("norm", where("drift, outside"))
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip

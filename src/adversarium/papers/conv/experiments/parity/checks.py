@@ -1,0 +1,189 @@
+"""Checks of kernels and parity in CONV."""
+
+import math
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    every,
+    existence,
+    identity,
+    last,
+    level,
+    parts,
+    power,
+    setting,
+    where,
+)
+
+from .plan import DATA
+
+BIASLESS = ("ReLU", "smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh")
+CLOSED = ("ReLU", "smoothed ReLU", "quadratic ReLU", "erf", "shifted")
+FIRST_FITTED = 9.0  # smallest degree used to fit a power
+EPSILON = 0.2
+# data that each activation cannot fit
+UNREACHABLE = {"ReLU": "odd", "smoothed ReLU": "odd", "softplus": "odd", "quadratic ReLU": "even",
+               "erf": "even", "tanh": "even"}  # fmt: skip
+FLOOR = math.sqrt(2) - 1
+
+
+def _degree(k: int) -> Reading:
+    """Return 1 if the coefficient of a degree is above rounding, else 0."""
+
+    def nonzero(run):
+        degrees = list(run["coefficients"].axes["k"])
+        return (run.last("coefficients")[:, degrees.index(k)] > 1e-10).astype(float)
+
+    return Reading(f"degree {k} is there", nonzero, ("coefficients",))
+
+
+def _all_odd(run) -> np.ndarray:
+    """Return 1 if the coefficients of all odd degrees are positive, else 0."""
+    degrees = np.array(run["coefficients"].axes["k"])
+    odd = run.last("coefficients")[:, (degrees % 2 == 1)]
+    return (odd > 0).all(1).astype(float)
+
+
+def _all_positive(run) -> np.ndarray:
+    """Return 1 if the coefficients of all degrees are positive, else 0."""
+    values: np.ndarray = (run.last("coefficients") > 0).all(1).astype(float)
+    return values
+
+
+def _growth(run) -> np.ndarray:
+    """Return the fitted power of k in |P_k|_H/k^s over odd degrees k."""
+    degrees = np.array(run["norms"].axes["k"])
+    keep = degrees >= FIRST_FITTED
+    values = np.log(run.last("norms")[:, keep])
+    x = np.log(degrees[keep])
+    return np.array([np.polyfit(x, row, 1)[0] for row in values])
+
+
+growth = Reading("power of k in |P_k|_H/k^s", _growth, ("norms",))
+all_odd = Reading("odd degrees are there", _all_odd, ("coefficients",))
+positive = Reading("all coefficients are positive", _all_positive, ("coefficients",))
+margin = Reading(
+    "100 roundings less the smallest eigenvalue", lambda run: 100 - run.last("quotient"),
+    ("quotient",),
+)  # fmt: skip
+QUADRATIC = where("harmonics", s="quadratic ReLU")
+
+
+def _degree_present(k: int) -> Check:
+    """Check that the coefficient of degree k does not vanish."""
+    return each(QUADRATIC, lambda run: existence(_degree(k).on(run)))
+
+
+def _below_floor(name: str, data: str) -> Check:
+    """Check that the loss after training is below the floor √2 − 1."""
+    return each(where("trained", s=name), lambda run: level(last(data, run), high=FLOOR - 1e-6))
+
+
+checks: dict[str, Check] = {
+    "conv.def5.1": setting(
+        "level",
+        *(last("off", where("forms", s=name)) for name in CLOSED),
+        *(last("bias", where("forms", s=name)) for name in CLOSED),
+        *(last("spread", where("forms", s=name)) for name in CLOSED),
+    ),
+    "conv.asm5.2": setting(
+        "existence",
+        *(
+            last("error", where("left out", s=name, points=points))
+            for name in (*BIASLESS, "shifted")
+            for points in (6, 8)
+        ),
+    ),
+    "conv.rem5.1": counted_as(
+        "existence",
+        parts(
+            {
+                **{
+                    f"{name}: no half of K is a polynomial": existence(
+                        last("whole", where("parity", s=name))
+                    )
+                    for name in BIASLESS
+                },
+                **{
+                    f"{name}: descent gets below 0.41421 on {data} data": _below_floor(name, data)
+                    for name, data in UNREACHABLE.items()
+                },
+                "shifted: descent gets below 0.41421 on even and on odd data": every(
+                    *(_below_floor("shifted", data) for data in DATA[:2])
+                ),
+                "shifted: all coefficients up to degree 20 are positive": each(
+                    where("harmonics, shifted"), lambda run: existence(positive.on(run))
+                ),
+            }
+        ),
+    ),
+    "conv.lemC.3": counted_as(
+        "existence",
+        parts({f"even degree {k}": _degree_present(k) for k in (4, 6, 8)}),
+    ),
+    "conv.lemC.3.corrected": counted_as(
+        "existence",
+        parts(
+            {
+                "all odd degrees": each(QUADRATIC, lambda run: existence(all_odd.on(run))),
+                "|f|_H ≤ C_d η along odd degrees, s = (d + 3)/2": each(
+                    QUADRATIC, lambda run: power(growth.on(run), -math.inf, 0.05)
+                ),
+                "degrees 0 and 2": every(_degree_present(0), _degree_present(2)),
+                "no other even degree: K(r) + K(−r) = 2r²": identity(
+                    last("even − r²", where("parity", s="quadratic ReLU")), 1e-12
+                ),
+            }
+        ),
+    ),
+    "conv.fn14": counted_as(
+        "existence",
+        parts(
+            {
+                "the kernel contains even functions only": each(
+                    QUADRATIC,
+                    lambda run: existence(
+                        Reading(
+                            "degree 3 is not there",
+                            lambda row: 1 - _degree(3).of(row),
+                            ("coefficients",),
+                        ).on(run)
+                    ),
+                ),
+                "the lift [x, 1] separates antipodes": each(
+                    where("lifted"), lambda run: at_most(margin.on(run), 0.0)
+                ),
+                "without it they are not separated, told": setting(
+                    "existence", last("least", where("not lifted"))
+                ),
+            }
+        ),
+    ),
+    "conv.corC.1": counted_as(
+        "existence",
+        parts(
+            {
+                "Assumption C.1 word for word: one label": each(
+                    where("one label"), lambda run: at_most(last("least", run), EPSILON)
+                ),
+                "for the same x: 8 points, labels (−1)^k, no network gets below 0.41421": each(
+                    where("floor"), lambda run: at_most(last("floor", run), EPSILON)
+                ),
+                "its footnote: two sets of four points, descent against the exact attack": each(
+                    where("floor"), lambda run: at_most(last("descent", run), EPSILON)
+                ),
+                "Σ y_k f(W, x_k) = 0, told": setting(
+                    "existence", last("sum", where("floor", m=64, d=2)),
+                    last("least", where("floor", m=64, d=2)),
+                    last("sets", where("floor", m=64, d=2)),
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip

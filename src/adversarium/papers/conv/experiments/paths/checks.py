@@ -1,0 +1,81 @@
+"""Checks of CONV's remark on projection."""
+
+import numpy as np
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    Rows,
+    Where,
+    at_most,
+    counted_as,
+    each,
+    every,
+    last,
+    level,
+    ordering,
+    parts,
+    where,
+)
+
+from ...theory.orders import bounded
+from .plan import DEPTHS, RADII
+
+DEEP_RUNS = [dict(A="exact", m=m, H=H) for m in (64, 128, 256, 512) for H in DEPTHS] + [
+    dict(A=rule, m=m, H=3) for rule in ("identity", "fgsm") for m in (64, 128)
+]  # runs of the deep network on six caps
+
+
+def _difference_in_half_ball(run: Rows) -> np.ndarray:
+    """Return the difference of the smallest L_A in the ball of half the free path."""
+    difference: np.ndarray = run.last("free − projected")[..., 0]
+    return difference
+
+
+def _not_higher(runs: Where) -> Check:
+    """Check that free descent ends no higher than projection onto the ball of half the free path.
+
+    In balls at least as large as the path, the two descents are identical.
+    """
+    half = Reading("free − projected, half", _difference_in_half_ball, ("free − projected",))
+    return each(runs, lambda run: at_most(half.on(run), 1e-9))
+
+
+def _free_lower(held: Where, free: Where) -> Check:
+    """Check that free descent has a smaller L_A than projected descent."""
+    return ordering(last("least L_A", held), than=last("least L_A", free))
+
+
+checks: dict[str, Check] = {
+    "conv.rem5.1.proj": counted_as(
+        "level",
+        parts(
+            {
+                "two layers: free descent ends no higher than projected": _not_higher(
+                    where("free")
+                ),
+                "two layers, m = 1024: free ends lower than in B(½), B(1) and B(2)": every(
+                    *(_free_lower(where("by time, held", R=R), where("by time")) for R in RADII[:3])
+                ),
+                "deep, in half of the free path's ball: free ends lower": each(
+                    where("deep"), lambda run: level(last("free − projected, half", run), high=0.0)
+                ),
+                "deep, six caps of R⁵, three attacks: free ends lower than in B(½)": every(
+                    *(
+                        _free_lower(where("six caps, held", R=0.5, **at), where("six caps", **at))
+                        for at in DEEP_RUNS
+                    )
+                ),
+                **{
+                    f"deep: the free path does not grow with m, H = {H}": bounded(
+                        "path", "m", where("deep", H=H), 0.05
+                    )
+                    for H in (1, 2, 4)
+                },
+                "deep: no descent diverges": each(
+                    where("deep"), lambda run: at_most(last("last/first", run), 1.0)
+                ),
+            }
+        ),
+    ),
+}  # fmt: skip

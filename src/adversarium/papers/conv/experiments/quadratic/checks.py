@@ -1,0 +1,135 @@
+"""Checks of App. C of CONV for the quadratic ReLU."""
+
+import math
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    every,
+    frequency,
+    in_regime,
+    last,
+    level,
+    parts,
+    setting,
+    where,
+)
+
+from ...theory.orders import bounded
+from ..descents.checks import reaches, starts_reaching
+from .plan import SIZES
+
+NEEDED_STEPS = {"odd points": 3000, "lifted": 12000}  # steps that suffice for a loss below 0.001
+
+
+def _coefficients_bounded(d: int) -> Check:
+    """Check that MΣ|c_r|² ≤ e^d in every run of dimension d."""
+    return each(where("ridge", d=d), lambda run: level(last("MΣ|c|²", run), high=math.exp(d)))
+
+
+def _order(d: int) -> Check:
+    """Check that M^{1/(d+1)} times the largest error does not grow with M."""
+    return bounded("error", "M", where("uniform", d=d), 0.0, lambda M: M ** (-1 / (d + 1)))
+
+
+_steps_suffice = Reading(
+    "steps over those that are needed",
+    lambda run: run.last("L_A") * 0 + run.parameter("steps") / NEEDED_STEPS[run.parameter("data")],
+    ("L_A",),
+)
+
+checks: dict[str, Check] = {
+    "conv.lemC.2": counted_as(
+        "level",
+        parts(
+            {
+                **{
+                    f"squared L2 error ≤ ε = 0.01 with probability 0.99, d = {d}": frequency(
+                        last("kept", where("ridge, often", d=d)), "draws", 0.99
+                    )
+                    for d in SIZES[:2]
+                },
+                "squared L2 error ≤ ε in every draw, ε = 0.1 to 0.0001": each(
+                    where("ridge"), lambda run: at_most(last("error²/ε", run), 1.0)
+                ),
+                "MΣ|c_r|² ≤ e^d": every(*(_coefficients_bounded(d) for d in SIZES)),
+                "MΣ|c_r|² ≤ 1.1 |h|² from ε = 0.01 on (its limit is |h|²)": every(
+                    *(
+                        each(
+                            where("ridge", **{"1/ε": k}),
+                            lambda run: level(last("MΣ|c|²", run), high=1.1),
+                        )
+                        for k in (100, 1000, 10000)
+                    )
+                ),
+                "squared error/ε at ε = 0.0001, told": setting(
+                    "level", *(last("error²/ε", where("ridge", d=d, **{"1/ε": 10000}))
+                               for d in SIZES),
+                ),
+            }
+        ),
+    ),
+    "conv.thmC.1": counted_as(
+        "exponent",
+        parts(
+            {
+                **{
+                    f"sup error of order M^(−1/{d + 1}), d = {d}": _order(d)
+                    for d in SIZES
+                },
+                "constants free of h, as printed: the least MΣ|c_r|² for th, over t": bounded(
+                    "least MΣ|c|²", "t", where("scaled"), 0.03
+                ),
+                **{
+                    f"(25) {name}, at each d: right side over the least integral, in 1/c_L": (
+                        every(
+                            *(bounded(number, "1/c_L", where("least integral", d=d), 0.03)
+                              for d in SIZES)
+                        )
+                    )
+                    for name, number in (
+                        ("as printed", "printed"), ("with c_L^(d − 1)", "power d − 1"),
+                    )
+                },
+                "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": setting(
+                    "exponent", *(last("MΣ|c|²/|h|²", where("uniform", d=d, M=8192)) for d in SIZES)
+                ),
+                "change to the next point of the circle over the sup, M = 8192, told": setting(
+                    "exponent", last("to the next", where("uniform", d=2, M=8192))
+                ),
+            }
+        ),
+    ),
+    "conv.corC.1.corrected": counted_as(
+        "level",
+        parts(
+            {
+                "no antipodal contact: every ε is reached within 4R²/(εα)": reaches(
+                    where("reaching", data="circle")
+                ),
+                "contact of different labels alone: the same, points": reaches(
+                    where("reaching", data="odd points")
+                ),
+                "contact of different labels alone: the same, arcs": reaches(
+                    where("reaching", data="odd arcs")
+                ),
+                "with probability 0.99 from a start on the sphere, ε = 0.2, no contact": frequency(
+                    starts_reaching.on(where("sphere", data="circle")), "starts", 0.99
+                ),
+                "with probability 0.99 from a start on the sphere, ε = 0.4, contact": frequency(
+                    starts_reaching.on(where("sphere", data="odd points")), "starts", 0.99
+                ),
+                **{
+                    f"L_A < 0.001 in the end, {data}": every(
+                        in_regime(_steps_suffice.on(where("ends", data=data)), 1.0),
+                        level(last("L_A", where("ends", data=data)), high=1e-3),
+                    )
+                    for data in ("odd points", "lifted")
+                },
+            }
+        ),
+    ),
+}  # fmt: skip

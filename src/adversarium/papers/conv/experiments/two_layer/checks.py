@@ -1,0 +1,184 @@
+"""Checks of App. B of CONV."""
+
+from adversarium.plans import (
+    Check,
+    Reading,
+    at_most,
+    counted_as,
+    each,
+    every,
+    identity,
+    last,
+    level,
+    parts,
+    present,
+    setting,
+    where,
+)
+
+from ...theory.orders import bounded
+from .plan import ACTIVATIONS
+
+SHARES, RADII = (1 / 16, 1 / 4, 1), (0.25, 1.0)
+ROUNDING = 1e-9
+
+
+def _below_one(family: str, name: str) -> Check:
+    """Check that a quotient is at most 1 for random pairs and for the sharp pair."""
+    return each(
+        where(family, s=name),
+        lambda run: every(
+            at_most(last("largest", run), 1 + ROUNDING),
+            at_most(last("sharp", run), 1 + 1e-6),
+        ),
+    )
+
+
+def _sharp(family: str, least: float) -> Check:
+    """Check that the sharp pair attains at least the share `least` of the bound.
+
+    The constant can then not be much smaller.
+    """
+    return each(where(family), lambda run: level(last("sharp", run), least, always=True))
+
+
+DESCENTS = ("descents", "descents in a small ball")  # families with R = 2 and R = 0.1
+
+
+def _descents(name: str) -> Check:
+    """Check that a left minus right side is at most 0 in all descents, up to rounding."""
+    return every(
+        *(each(where(family), lambda run: at_most(last(name, run), 1e-8)) for family in DESCENTS)
+    )
+
+
+needed_constant = Reading("what O(α) must make up, less G²/2", lambda row: row.last("printed, best")
+                 - row.last("G²/2"), ("printed, best", "G²/2"))  # fmt: skip
+excess = Reading("use − (1 + ρ)²", lambda row: row.last("use") - row.last("allowed"),
+                ("use", "allowed"))  # fmt: skip
+
+checks: dict[str, Check] = {
+    "conv.fn6": each(where("start"), lambda run: identity(last("f", run), 1e-13)),
+    "conv.eqB.grad": each(
+        where("gradient"),
+        lambda run: every(
+            identity(last("autograd", run), 1e-8), identity(last("difference", run), 1e-6)
+        ),
+    ),
+    "conv.eqB.lip": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{name}": _below_one("Lipschitz", name) for name in ACTIVATIONS},
+                "C2 is attained to 1 %": _sharp("Lipschitz", 0.99),
+            }
+        ),
+    ),
+    "conv.eq14": counted_as(
+        "inequality",
+        parts(
+            {
+                f"m = {m}: the constant needed is bounded as W' → W": bounded(
+                    "constant", "1/t", where("reversed", m=m), 0.03
+                )
+                for m in (16, 64, 256)
+            }
+        ),
+    ),
+    "conv.eq14.corrected": counted_as(
+        "inequality",
+        parts(
+            {
+                **{f"{name}": _below_one("curvature", name) for name in ACTIVATIONS},
+                "Lip·C2/2 is attained to 5 %": _sharp("curvature", 0.95),
+            }
+        ),
+    ),
+    "conv.eq15": counted_as(
+        "inequality",
+        parts(
+            {
+                "first inequality": every(
+                    each(where("sizes"), lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
+                    each(where("sizes, softplus"),
+                         lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
+                ),
+                **{
+                    f"O(1): {start} start, d = {share:g} m, R = {r:g} √m": every(
+                        *(
+                            bounded(number, "m",
+                                     where("sizes", sphere=sphere, r=r, **{"d/m": share}), 0.03)
+                            for number in ("one x", "all x")
+                        )
+                    )
+                    for sphere, start in enumerate(("normal", "sphere"))
+                    for share in SHARES
+                    for r in RADII
+                },
+            }
+        ),
+    ),
+    "conv.eq17": counted_as(
+        "inequality",
+        parts(
+            {
+                **{
+                    f"with ½, against {label}": _descents(name)
+                    for name, label in (
+                        ("best", "the best W found in B(R)"),
+                        ("ascent", "a W on the side of ascent"),
+                        ("random", "a random W"),
+                    )
+                },
+                **{
+                    f"as printed, against the best W found, R = {R:g}": each(
+                        where(family), lambda run: at_most(needed_constant.on(run), 0.0)
+                    )
+                    for family, R in zip(DESCENTS, (2, 0.1), strict=True)
+                },
+                "with ½, against W_*, an attack that keeps f at a level": each(
+                    where("level kept"), lambda run: at_most(last("half", run), 1e-8)
+                ),
+                "as printed, against W_*, an attack that keeps f at a level": bounded(
+                    "printed", "1/α", where("level kept"), 0.05
+                ),
+                "eq. (16) at every step of the same descents": every(
+                    *(_descents(f"(16), {name}") for name in ("best", "ascent", "random"))
+                ),
+                "the step with the least room, against the best W found, told": setting(
+                    "inequality",
+                    *(last(name, where("descents", A="exact", m=1024, α=0.1))
+                      for name in ("best", "t of best", "(16), best")),
+                ),
+                "as printed, on the side of ascent: what O(α) must make up over α, told": setting(
+                    "inequality",
+                    *(last("printed, ascent", where("descents", A="exact", m=1024, α=alpha))
+                      for alpha in (0.5, 0.1, 0.02)),
+                ),
+            }
+        ),
+    ),
+    "conv.sec2.cert": counted_as(
+        "inequality",
+        parts(
+            {
+                "with c(1 + ρ)²": each(
+                    where("certified"), lambda run: at_most(excess.on(run), 1e-6)
+                ),
+                "the deep network of §4, and Lipschitz bounds": present(
+                    "inequality", lambda rows: (), "not tried"
+                ),
+                "how much of the plain c a step can use, told": setting(
+                    "inequality",
+                    *(last("use", where("certified", ρ=rho, m=256)) for rho in (0.1, 0.5, 1.0)),
+                ),
+            }
+        ),
+    ),
+    "conv.fn10": counted_as(
+        "existence", each(where("balls"), lambda run: at_most(last("Frobenius", run), 1.0))
+    ),
+    "conv.fn10.corrected": setting(
+        "inequality", *(last("largest", where("balls", m=m)) for m in (16, 64))
+    ),
+}  # fmt: skip

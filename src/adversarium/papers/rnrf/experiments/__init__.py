@@ -1,0 +1,1 @@
+"""Experiments on RNRF: a plan, its checks and its figures."""

@@ -1,0 +1,224 @@
+"""Checks of RNRF's runs over the dimension."""
+
+import math
+
+from adversarium.plans import (
+    counted_as,
+    every,
+    in_regime,
+    level,
+    no_decay,
+    no_growth,
+    parts,
+    unless_refuted,
+    where,
+)
+
+from ...theory.readings import A, B, over_classes
+from ...theory.regime import hypotheses, long_enough
+from ..dimension import readings as read
+from .readings import ATTACKED, CLASSES, FIT, LONG, NOISE, NOISY, PLAIN, QUIET, STEP, C, D
+
+
+def _inverse(step):
+    """1/η̃."""
+    return 1 / step
+
+
+def _root(d):
+    """1/√d."""
+    return d**-0.5
+
+
+def _square(d):
+    """d²."""
+    return d**2
+
+
+def _log(d):
+    """log d."""
+    return math.log(d)
+
+
+def _one(d):
+    """1."""
+    return 1.0
+
+
+def _upper_bound(name, number, family, logs=0, per=_one):
+    """Check that a number is at most per(d), up to a constant and log^logs d."""
+    return no_growth(f"slope in d of {name}", number, "d", where(family), logs, per)
+
+
+def _lower_bound(name, number, family, per=_one):
+    """Check that a number is at least per(d), up to a constant."""
+    return no_decay(f"slope in d of {name}", number, "d", where(family), 0, per)
+
+
+def _vanishes_like_root(name, number, family):
+    """Check that a number is O(polylog(d)/√d), where polylog stands for log²d."""
+    return _upper_bound(f"{name}·√d", number, family, 2, _root)
+
+
+def _per_class(k):
+    """k/(1 − 1/k), which turns an increment over (η/k)(1 − 1/k) into one over η."""
+    return k / (1 - 1 / k)
+
+
+def _no_trend(letter, family, per=_one):
+    """Check that the increments of A and B over their law and over per(·) have no trend."""
+    label = f"slope in {letter} of the {{}} increment over its law"
+    runs = where(family)
+    return (
+        no_decay(label.format("least"), "least_growth", letter, runs, 0, per),
+        no_growth(label.format("largest"), "largest_growth", letter, runs, 0, per),
+    )
+
+
+def _under_hypotheses(kind, families, *checks):
+    """Combine checks of runs, under the hypotheses of RNRF."""
+    return counted_as(kind, every(*checks, hypotheses(*map(where, families))))
+
+
+_TOO_FEW_STEPS = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
+_LINEAR_TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
+
+checks = {
+    "rnrf.lemD.8.poly": _under_hypotheses(
+        "level",
+        (PLAIN, CLASSES),
+        parts(
+            {
+                "Θ(η) along d": every(*_no_trend("d", PLAIN)),
+                "Θ(η) along k": every(*_no_trend("k", CLASSES, per=_per_class)),
+            }
+        ),
+    ),
+    "rnrf.lemD.8.poly.corrected": _under_hypotheses(
+        "level", (PLAIN, CLASSES), *_no_trend("d", PLAIN), *_no_trend("k", CLASSES)
+    ),
+    "rnrf.lemD.9.dominance": _under_hypotheses(
+        "level",
+        (PLAIN,),
+        level(read.over_bound, high=1.05),
+        level(read.largest_growth, high=1.05 / (1 - 1 / read.GAP)),
+        _vanishes_like_root("A(0)", read.robust_at_start, PLAIN),
+    ),
+    "rnrf.lemD.10.stage2": _under_hypotheses(
+        "level",
+        (PLAIN,),
+        parts(
+            {
+                "T′ ≥ T": level(read.in_order, 0.9),
+                "F_y reaches log d in polynomial time": no_growth(
+                    "slope in d of T′ over d²", read.fitted_time, "d", where(PLAIN), per=_square
+                ),
+                "max A = O(polylog(d)/√d) at T′": _vanishes_like_root(
+                    "A(T′)", read.robust_when_fitted, PLAIN
+                ),
+            }
+        ),
+    ),
+    "rnrf.lemD.10.stage2.time": _under_hypotheses(
+        "level", (PLAIN,), _upper_bound("(T′ − T)η/log d", read.stage_two, PLAIN)
+    ),
+    "rnrf.lemD.11.logF": _under_hypotheses(
+        "exponent",
+        (PLAIN,),
+        parts(
+            {
+                "F_y = O(log d)": every(
+                    _upper_bound("F_y/log d at the end", over_classes(FIT), PLAIN, per=_log),
+                    long_enough(where(PLAIN)),
+                ),
+                "max A = O(polylog(d)/√d)": every(
+                    _vanishes_like_root("A at the end", read.robust_at_end, PLAIN),
+                    long_enough(where(PLAIN)),
+                ),
+            }
+        ),
+    ),
+    "rnrf.lemE.3.noise": _under_hypotheses(
+        "level",
+        (NOISY,),
+        _vanishes_like_root("max |⟨w, ξ⟩| over t", read.highest(NOISE), NOISY),
+        long_enough(where(NOISY)),
+    ),
+    "rnrf.lemE.4": _under_hypotheses(
+        "identity", (NOISY,), _upper_bound("remainder over η/√d", "noise_remainder", NOISY, 2)
+    ),
+    "rnrf.lemE.5.balance": _under_hypotheses(
+        "inequality", (NOISY,), _lower_bound("least min F_y/max F_y", read.least_balance, NOISY)
+    ),
+    "rnrf.lemE.6.sum": _under_hypotheses(
+        "level", (LONG,), _upper_bound("ηΣE[1 − π_y] from T₀ on", read.late_sum, LONG, 2)
+    ),
+    "rnrf.lemE.7.final": _under_hypotheses(
+        "exponent",
+        (NOISY,),
+        parts(
+            {
+                "max B = O(log d)": every(
+                    _upper_bound("B/log d", over_classes(B), NOISY, per=_log),
+                    long_enough(where(NOISY)),
+                ),
+                "max B = Ω(log d)": unless_refuted(
+                    _lower_bound("B/log d", over_classes(B), NOISY, per=_log), _LINEAR_TERM
+                ),
+                **{
+                    f"max {letter} = O(polylog(d)/√d)": every(
+                        _vanishes_like_root(name, number, NOISY), long_enough(where(NOISY))
+                    )
+                    for letter, name, number in (
+                        ("A", "A", over_classes(A)),
+                        ("C", "max C", read.highest(C)),
+                        ("D", "max D", read.highest(D)),
+                    )
+                },
+            }
+        ),
+        in_regime(read.least_stage, 1.0),
+    ),
+    "rnrf.lemD.21.offdiag_adv": _under_hypotheses(
+        "inequality",
+        (QUIET,),
+        _upper_bound("max C over its start", "foreign_robust_ratio", QUIET),
+        _upper_bound("max D over its start", "foreign_nonrobust_ratio", QUIET),
+        long_enough(where(QUIET)),
+    ),
+    "rnrf.lemD.23": _under_hypotheses(
+        "level", (QUIET,), _vanishes_like_root("A(T)", read.robust_at_plateau, QUIET)
+    ),
+    "rnrf.lemE.10": _under_hypotheses(
+        "level",
+        (ATTACKED,),
+        _vanishes_like_root("max |⟨w, ξ⟩| over t", read.highest(NOISE), ATTACKED),
+        long_enough(where(ATTACKED)),
+    ),
+    "rnrf.lemE.11": _under_hypotheses(
+        "exponent",
+        (ATTACKED, STEP),
+        parts(
+            {
+                "max A = O(log d)": every(
+                    _upper_bound("A/log d", over_classes(A), ATTACKED, per=_log),
+                    long_enough(where(ATTACKED)),
+                ),
+                "max A = Ω(log d)": unless_refuted(
+                    _lower_bound("A/log d", over_classes(A), ATTACKED, per=_log), _TOO_FEW_STEPS
+                ),
+                "max B = Õ(1/η̃)": no_growth(
+                    "slope in η̃ of η̃·B", over_classes(B), "η̃", where(STEP), per=_inverse
+                ),
+                "max C = O(polylog(d)/√d)": every(
+                    _vanishes_like_root("max C", read.highest(C), ATTACKED),
+                    long_enough(where(ATTACKED)),
+                ),
+                "max D = O(polylog(d)/√d)": every(
+                    _vanishes_like_root("max D", read.highest(D), ATTACKED),
+                    long_enough(where(ATTACKED)),
+                ),
+            }
+        ),
+    ),
+}

@@ -1,0 +1,135 @@
+"""Checks of RNRF's phases of adversarial training."""
+
+import math
+
+from adversarium.plans import (
+    each,
+    end,
+    every,
+    exponent,
+    level,
+    no_growth,
+    ordering,
+    parts,
+    power,
+    unless_refuted,
+)
+
+from ...theory.readings import ATTACKED, A, B, at_threshold, tail_checks, turned_linear
+from ...theory.regime import hypotheses, long_enough
+from .readings import (
+    CLASS_RUNS,
+    EARLY,
+    LITERAL,
+    LOGIT,
+    PLAIN,
+    PRINTED,
+    SIZE_RUNS,
+    STEP_RUNS,
+    at_log_d,
+    difference_power,
+    early_difference,
+    final_total,
+    fitted_time,
+    highest_later,
+    largest_share,
+    least_share,
+    linear_time,
+    raised,
+    worst_change,
+)
+
+
+def _inverse(step):
+    """1/η̃."""
+    return 1 / step
+
+
+def _bounded(name, number):
+    """Check that max B = O(1/η̃) at some time, at one d: η̃·B does not grow with η̃."""
+    return no_growth(f"slope in η̃ of η̃·{name}", number, "η̃", STEP_RUNS, per=_inverse)
+
+
+def _polynomial(time):
+    """Check that a time is at most d² up to a constant, our reading of "polynomial time"."""
+    return no_growth(f"slope in d of {time.name} over d²", time, "d", SIZE_RUNS, per=_square)
+
+
+def _as_standard(run):
+    """Check that A and B differ little from standard training while κ_B is small.
+
+    The difference must also vanish with κ_B.
+    """
+    near = level(early_difference(run), high=0.05)
+    return every(near, power(difference_power(run), 0.5, 2.0))
+
+
+def _takes_off(run):
+    """Check that max A reaches ϱ/α in every class within 40 d steps."""
+    return level(turned_linear.on(run), 1, 1)
+
+
+def _square(d):
+    """d²."""
+    return d**2
+
+
+def _under_hypotheses(named):
+    """Combine the parts of a statement, under the hypotheses of RNRF."""
+    return every(parts(named), hypotheses(STEP_RUNS, SIZE_RUNS))
+
+
+_FROM_PRINTED = "max A reaches ϱ/α from σ0 = 1/√d, as printed"
+
+checks = {
+    "rnrf.phase1": every(
+        parts(
+            {
+                "as standard training while κ_B ≪ 1": each(EARLY, _as_standard),
+                "mainly B is raised": each(
+                    EARLY, lambda run: ordering(raised(B, run), than=raised(A, run))
+                ),
+            }
+        ),
+        hypotheses(PLAIN, EARLY),
+    ),
+    "rnrf.phase2.plateau": every(
+        exponent("slope of ΣB³ in η̃", final_total, "η̃", STEP_RUNS, -1, 0.1),
+        level(least_share, 0.75, 1.05),
+        level(largest_share, 0.75, 1.05),
+        hypotheses(STEP_RUNS),
+    ),
+    **tail_checks("rnrf.lemD.19", "rnrf.lemD.20", ATTACKED, CLASS_RUNS, hypotheses(CLASS_RUNS)),
+    "rnrf.lemD.24": _under_hypotheses(
+        {
+            "max B = O(1/η̃) then": _bounded("max B, max A = ϱ/α", at_threshold(B, reached=A)),
+            "max A reaches ϱ/α in polynomial time": _polynomial(linear_time),
+            _FROM_PRINTED: unless_refuted(
+                each(PRINTED, _takes_off), "40 d steps are fewer than d² from d = 60 on"
+            ),
+        }
+    ),
+    "rnrf.lemD.25": _under_hypotheses(
+        {
+            "max B = Õ(1/η̃) then": _bounded("max B, F_y(X̃) = log d", at_log_d),
+            "F_y(X̃) reaches log d in polynomial time": _polynomial(fitted_time),
+        }
+    ),
+    "rnrf.lemD.26": _under_hypotheses(
+        {
+            "F_y(X̃) = O(log d)": every(
+                no_growth(
+                    "slope in d of F_y(X̃)/log d at the end",
+                    end(LOGIT),
+                    "d",
+                    SIZE_RUNS,
+                    per=math.log,
+                ),
+                long_enough(SIZE_RUNS),
+            ),
+            "max B stays": level(worst_change, high=0.2),
+            "max B = Õ(1/η̃)": _bounded("max B from then on", highest_later),
+        }
+    ),
+    "rnrf.phase2.transition.literal": level(turned_linear.on(LITERAL), 1, 1),
+}

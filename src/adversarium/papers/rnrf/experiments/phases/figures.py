@@ -1,0 +1,54 @@
+"""Figures of RNRF's phases of adversarial training."""
+
+from adversarium.plans import Curves, Table
+
+from ...theory.readings import TOTAL, A, B
+from .readings import LOGIT, READING_RUNS, STEP_RUNS
+
+_symbols = {A: r"$\max_r A_{1,r}$ (robust)", B: r"$\max_r B_{1,r}$ (non-robust)"}
+_ends = {
+    A: "max A",
+    B: "max B",
+    TOTAL: "ΣB³",
+    "foreign_robust": "max C",
+    "foreign_nonrobust": "max D",
+    LOGIT: "F_y(X̃)",
+}
+
+figures = (
+    Curves(
+        name="steps",
+        title="The attack step sets the plateau of the non-robust features",
+        y=tuple(_symbols),
+        runs=(STEP_RUNS,),
+        names=_symbols,
+        pick={"class": 0},
+        x_label="iteration t",
+        y_label="correlation",
+        log_y=True,
+        caption="No noise; mean over seeds, band: smallest to largest seed. B stops where "
+        "Σ_s B_s³ = 1/η̃, so at a level that falls with η̃^(1/3) only; A overtakes it later the "
+        "larger η̃ is.",
+    ),
+    Curves(
+        name="readings",
+        title="Readings of the attack: batch mean or per example, element or patch clip",
+        y=tuple(_symbols),
+        runs=(READING_RUNS,),
+        names=_symbols,
+        pick={"class": 0},
+        x_label="iteration t",
+        y_label="correlation",
+        log_y=True,
+        caption="η̃ = 1e3 on the batch mean is 10 a point. Read per example (1e3 a point) growth "
+        "is choked: B stops at a seventh of its plateau, under either clip.",
+    ),
+    Table(
+        name="ends",
+        title="At the end of each run",
+        y=tuple(_ends),
+        runs=(STEP_RUNS, READING_RUNS),
+        names=_ends,
+        caption="Mean over seeds with its 99 % interval.",
+    ),
+)

@@ -1,0 +1,113 @@
+"""RNRF's recursions (Lemmas 5.1, 5.2, D.2, D.5 to D.7, D.16 to D.18) alongside noiseless training.
+
+Paper: A, B, C, D of the filters follow closed recursions, exactly under standard training, and
+under the one-step attack with the attacked coefficients of Lemma D.17. Wrong classes lose their
+probability with d, whatever their number.
+Reading: without noise, one point per class represents the population; η = k/20, so η/k is the same
+at every k. The weights have components off the features in the run "attacked" and none in
+"attacked, d = 2k". Strengths, density and radius satisfy Assumptions 2.3 and B.3 (`small`). Lemma
+5.2 is tested over η̃ with σ0 = 0.1/√d.
+Cost: quick 35 s (2 cores).
+"""
+
+from adversarium.attacks import MarginStep
+from adversarium.data import TwoFeaturePatches
+from adversarium.measure.folds import Worst
+from adversarium.networks import SmoothedCNN
+from adversarium.plans import Read, Run
+
+from ...theory.features import nonrobust_features, robust_features
+from ...theory.kept_recursion import KeptRecursion
+from ...theory.recursions import (
+    FeatureRecursion,
+    GrowthLaw,
+    OffDiagonalGrowth,
+    attacked_off_span,
+    off_feature_drift,
+    printed_attack_error,
+    weights_off_span,
+)
+from ...theory.regime import SMALL_EPS, small
+from ...theory.regime import gates as gates
+from ...theory.softmax_tails import softmax_tails
+from .readings import ADV, CLOSED, LARGE_STEP, LAW, SMALL_STEP, STD, VARIED
+
+quick = dict(seeds=5, steps=150)
+paper = dict(seeds=10, steps=1000)
+
+CLASSES = (2, 4, 8, 20)
+STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ in Lemma 5.2
+
+
+def _noiseless(d):
+    """Return data of two classes without noise."""
+    return small(k=2, d=d, sigma_n=0.0)
+
+
+def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
+    curves = (robust_features, nonrobust_features)
+    common = dict(steps=steps, eta=eta, probes=curves, record=10)
+    tails = dict(probes=(*curves, softmax_tails))
+    for k in CLASSES:
+        yield Run(
+            family=STD,
+            at={"k": Read("data.k")},
+            data=small(k=k, d=2 * d, sigma_n=0.0),
+            network=SmoothedCNN(m=min(m, 10), sigma0=0.03),
+            n=k,
+            folds=(FeatureRecursion(), Worst(off_feature_drift), OffDiagonalGrowth()),
+            **{**common, **tails, "eta": eta * k / 2, "record": 10 if k == 2 else 50},
+        )
+    yield Run(
+        family=VARIED,
+        data=TwoFeaturePatches(
+            k=3, d=20, P=9, n_robust=2, sigma_n=0.0, strengths="uniform", spread=0.3
+        ),
+        network=SmoothedCNN(m=20),
+        n=30,
+        folds=(FeatureRecursion(),),
+        **common,
+    )
+    attack = MarginStep(radius=eps, step=step)
+    full_recursions = (KeptRecursion("printed"), KeptRecursion("unclipped"))
+    for family, dimension, folds in (
+        (ADV, d, (FeatureRecursion(), *full_recursions)),
+        (CLOSED, 4, (FeatureRecursion(),)),
+    ):
+        yield Run(
+            family=family,
+            data=_noiseless(d=dimension),
+            network=SmoothedCNN(m=m),
+            attack=attack,
+            n=2,
+            folds=folds,
+            **common,
+        )
+    for strength in STEPS:
+        yield Run(
+            family=LAW,
+            at={"η̃": Read("attack.step_size")},
+            data=_noiseless(d=d),
+            network=SmoothedCNN(m=min(m, 20), sigma0=0.1 / d**0.5),
+            attack=MarginStep(radius=eps, step=strength),
+            n=2,
+            folds=(GrowthLaw(),),
+            **common,
+        )
+    few = SmoothedCNN(m=min(m, 10))  # k·m < d − 2k: the initial weights do not span all dimensions
+    large = SmoothedCNN(m=min(m, 10), sigma0=d**-0.5)  # σ0 = 1/√d of Assumption B.3
+    for family, network, train_attack, length in (
+        (SMALL_STEP, few, attack, steps),
+        (LARGE_STEP, large, MarginStep(radius=eps, step=d**0.9), max(1, steps // 8)),
+        (LARGE_STEP, large, MarginStep(radius=eps, step=d**0.9, clip="patch"), max(1, steps // 8)),
+    ):
+        yield Run(
+            family=family,
+            at={"clip": Read("attack.clip")} if family == LARGE_STEP else {},
+            data=_noiseless(d=d),
+            network=network,
+            attack=train_attack,
+            n=2,
+            folds=(Worst(weights_off_span), Worst(attacked_off_span), Worst(printed_attack_error)),
+            **{**common, "steps": length},
+        )

@@ -1,0 +1,116 @@
+"""Checks of Theorems 4.3 and 4.4 of RNRF and of related statements, under all hypotheses."""
+
+from adversarium.plans import (
+    at_most,
+    counted_as,
+    each,
+    every,
+    last,
+    level,
+    ordering,
+    parts,
+    unless_refuted,
+    where,
+)
+
+from ...theory.regime import hypotheses
+from ..fig3 import readings as read
+from ..fig3.readings import ADVERSARIAL, STANDARD
+from .plan import ATTACKED_TRAIN_ERROR, POINTS, PRINTED_START, STANDARD_START
+
+VANISHING = 0.02  # the bound that stands for o(1)
+STANDARDS = (STANDARD, STANDARD_START)
+_TOO_FEW_STEPS = "at small d classes freeze within 600 steps; at larger d more of them learn"
+_AS_PRINTED, _SMALLER = "from σ0 = 1/√d, as printed", "from σ0 = 0.3/√d"
+
+
+def _in_every_run(family, *checks):
+    """Check all statements in every run of a family, under the hypotheses of RNRF."""
+    named = [each(where(family), check) for check in checks]
+    return every(*named, hypotheses(where(family)))
+
+
+def _under_hypotheses(named):
+    """Combine the parts of a statement about both trainings, under the hypotheses of RNRF."""
+    return every(parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
+
+
+def _on_features(name):
+    """Check that at least 0.95 of a filter's squared norm lies on the features."""
+    return lambda run: level(last(name, run), 0.95, 1)
+
+
+def _gap_small(gap):
+    """Check that one step comes within a tenth of the loss that PGD-20 finds."""
+    return lambda run: level(gap.on(run), high=0.1)
+
+
+def _vanishes(name):
+    """Check that an error is o(1)."""
+    return lambda run: level(last(name, run, POINTS), high=VANISHING)
+
+
+def _tends_to_one(name):
+    """Check that an error is 1 − o(1)."""
+    return lambda run: level(last(name, run, POINTS), 1 - VANISHING, 1)
+
+
+def _led_by_A(run):
+    """Check that max A is above max B in every class at the end."""
+    return ordering(read.lead.on(run), than=read.zero)
+
+
+def _never_led_by_A(run):
+    """Check that A is not above B in any seed once B has reached ϱ/β."""
+    return at_most(read.latest_lead.on(run), 0.0)
+
+
+def _perfect(name):
+    """Check that every training point is classified correctly in every seed."""
+    return lambda run: level(last(name, run), 0, 0, always=True)
+
+
+checks = {
+    "rnrf.thm4.3.train_perfect": _in_every_run(STANDARDS, _perfect("train_error")),
+    "rnrf.thm4.3.test_good": _in_every_run(STANDARDS, _vanishes("test_error")),
+    "rnrf.thm4.3.nonrobust_features": _in_every_run(STANDARDS, _vanishes("nonrobust_only_error")),
+    "rnrf.thm4.3.attack": _in_every_run(
+        STANDARDS, _tends_to_one("replaced_error"), _vanishes("swapped_error")
+    ),
+    "rnrf.thm4.4.robust_features": counted_as(
+        "level",
+        parts(
+            {
+                _SMALLER: _in_every_run(ADVERSARIAL, _vanishes("robust_only_error")),
+                _AS_PRINTED: unless_refuted(
+                    _in_every_run(PRINTED_START, _vanishes("robust_only_error")), _TOO_FEW_STEPS
+                ),
+            }
+        ),
+    ),
+    "rnrf.thm4.4.train_perfect": _in_every_run(ADVERSARIAL, _perfect(ATTACKED_TRAIN_ERROR)),
+    "rnrf.thm4.4.robust_test": _in_every_run(ADVERSARIAL, _vanishes("suite_error")),
+    "rnrf.thm4.4.weak.consistent": _in_every_run(
+        ADVERSARIAL, _vanishes("replaced_error"), _vanishes("own_attack_error")
+    ),
+    "rnrf.thm4.4.universal": _in_every_run(ADVERSARIAL, _tends_to_one("universal_error")),
+    "rnrf.sec3.decomp": _in_every_run(STANDARDS, _on_features("typical_feature_energy")),
+    "rnrf.phase2.crossing": _under_hypotheses(
+        {
+            f"A exceeds B at the end under attack, {_SMALLER}": each(ADVERSARIAL, _led_by_A),
+            f"A exceeds B at the end under attack, {_AS_PRINTED}": unless_refuted(
+                each(PRINTED_START, _led_by_A), _TOO_FEW_STEPS
+            ),
+            f"never in standard training, {_SMALLER}": each(STANDARD, _never_led_by_A),
+            f"never in standard training, {_AS_PRINTED}": unless_refuted(
+                each(STANDARD_START, _never_led_by_A), "d <= 50"
+            ),
+        }
+    ),
+    "rnrf.remark2.5.pgd_inner": _under_hypotheses(
+        {
+            "t ≤ 50": each(ADVERSARIAL, _gap_small(read.largest_gap(1, 50))),
+            "from t = 250 on": each(ADVERSARIAL, _gap_small(read.largest_gap(250))),
+        }
+    ),
+}

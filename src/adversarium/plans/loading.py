@@ -1,0 +1,295 @@
+"""Experiments from their modules: a paper's plan, checks and figures, or a user's single file."""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from adversarium.plans.experiment import Experiment
+from adversarium.plans.papers import (
+    CLAIM_FIELDS,
+    KINDS,
+    OPTIONAL_CLAIM_FIELDS,
+    Claim,
+    ExperimentInfo,
+    Paper,
+    claims,
+    experiments,
+    papers,
+)
+
+
+def user_file(word: str) -> Path | None:
+    """The path of a user's single file (./FILE.py), if a word is one."""
+    return Path(word) if word.endswith(".py") else None
+
+
+def load(id: str) -> Experiment:
+    """The experiment of an id, or of a user's file ./FILE.py."""
+    path = user_file(id)
+    if path is not None:
+        return _from_file(path)
+    info, paper = experiments()[id], papers()[id.split(".")[0].lower()]
+    if not info.file.is_file():
+        raise ValueError(f"{info.file} is not a file, but claims.toml lists {info.id}.")
+    with errors_named(info.file):
+        modules = _modules(info, paper)
+    made = _assembled(info.id, info.title, modules)
+    if "paper" not in made.presets:
+        made = replace(made, presets={**made.presets, "paper": made.presets["quick"]})
+    _require_valid(made, info.file)
+    if missing := set(info.claims) - set(made.checks):
+        raise ValueError(f"{info.file} has no check of {', '.join(sorted(missing))}.")
+    if unknown := set(made.checks) - set(info.claims):
+        raise ValueError(
+            f"{info.file} checks {', '.join(sorted(unknown))}, which claims.toml does not state."
+        )
+    return _with_named_errors(made, info.file, sentences=True)
+
+
+def _modules(info: ExperimentInfo, paper: Paper) -> list[ModuleType]:
+    """The modules of an experiment: one file, or plan.py with checks.py and figures.py."""
+    package = f"{paper.package or _folder_package(paper)}.{info.module}"
+    if info.file.name != "plan.py":
+        return [importlib.import_module(package)]
+    names = ("plan", "checks", "figures")
+    present = [name for name in names if (info.file.parent / f"{name}.py").is_file()]
+    return [importlib.import_module(f"{package}.{name}") for name in present]
+
+
+def _folder_package(paper: Paper) -> str:
+    """A paper's folder as a package, under a name of its own; an edited folder is a new one."""
+    edited = max((f.stat().st_mtime_ns for f in paper.folder.rglob("*.py")), default=0)
+    name = f"paper_{paper.tag}_{_short_hash(f'{paper.folder.resolve()} {edited}'.encode())}"
+    if name not in sys.modules:
+        package = ModuleType(name)
+        package.__path__ = [str(paper.folder)]
+        sys.modules[name] = package
+        importlib.invalidate_caches()
+    return name
+
+
+def _short_hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _assembled(
+    id: str, title: str, modules: list[ModuleType], file: Path | None = None
+) -> Experiment:
+    names = ("plan", "quick", "paper", "checks", "figures", "switch", "gates")
+    found = {name: getattr(m, name) for m in modules for name in names if hasattr(m, name)}
+    if missing := [name for name in ("plan", "quick", "checks") if name not in found]:
+        raise ValueError(
+            f"{file or id} needs {', '.join(missing)}: an experiment has plan, quick and checks."
+        )
+    figures = found.get("figures", ())
+    if not isinstance(figures, (list, tuple)):
+        raise ValueError(f"{file or id}: figures is a tuple, (Curves(…),), got {figures!r}.")
+    return Experiment(
+        id,
+        title,
+        found["plan"],
+        {name: found[name] for name in ("quick", "paper") if name in found},
+        found["checks"],
+        tuple(figures),
+        found.get("switch"),
+        found.get("gates"),
+        file,
+    )
+
+
+def _file_module(path: Path) -> ModuleType:
+    """A user's file as a module, under a private name (a file called torch.py does not hide
+    torch)."""
+    if not path.is_file():
+        raise ValueError(f"{path} is not a file; an experiment is a Python file with a plan.")
+    name = f"own_{file_key(path)}"
+    folder = path.resolve().parent
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))  # last: a file beside it hides nothing that is installed
+    if name not in sys.modules:
+        _forget_modules_in(folder)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        sys.path.insert(0, str(folder))
+        try:
+            with errors_named(path):
+                spec.loader.exec_module(module)
+        except ValueError:
+            del sys.modules[name]
+            raise
+        finally:
+            sys.path.remove(str(folder))
+    return sys.modules[name]
+
+
+def _forget_modules_in(folder: Path) -> None:
+    """Forget helper modules of user files, so that an edited one, or one of the same name in
+    another folder, is read again."""
+    folders = {folder, *(Path(m.__file__).parent for n, m in _file_modules() if m.__file__)}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        helper = "." not in name and name != "__main__" and not name.startswith("own_")
+        if file and helper and Path(file).parent in folders:
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _file_modules() -> Iterator[tuple[str, ModuleType]]:
+    return ((n, m) for n, m in list(sys.modules.items()) if n.startswith("own_"))
+
+
+def user_modules() -> list[ModuleType]:
+    """The loaded modules that another process cannot import: user files, helpers beside them, and
+    papers that are plain folders."""
+    folders = {Path(m.__file__).parent for _, m in _file_modules() if m.__file__}
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        helper = file is not None and "." not in name and Path(file).parent in folders
+        private = name.startswith(("own_", "paper_")) and file is not None
+        if (helper or private) and name != "__main__":
+            found.append(module)
+    return found
+
+
+def _from_file(path: Path) -> Experiment:
+    """A user's file: `plan`, `quick`, `checks`, and `claims` with a statement for every check."""
+    module = _file_module(path)
+    title = (module.__doc__ or path.stem).strip().splitlines()[0]
+    made = _assembled(str(path), title, [module], path)
+    _require_valid(made, path)
+    for id in made.checks:
+        if id in claims():
+            raise ValueError(f"{path}: {id} is a claim of the catalogue; choose another id.")
+    return _with_named_errors(made, path)
+
+
+def _require_valid(made: Experiment, path: Path) -> None:
+    """Raise unless presets, checks and figures are what they have to be."""
+    if not all(isinstance(given, dict) for given in (*made.presets.values(), made.checks)):
+        raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
+    _require_valid_presets(made, path)
+    for id, check in made.checks.items():
+        if not hasattr(check, "judge"):
+            raise ValueError(
+                f"{path}: the check of {id} is not a rule such as level(last(…), 0, 1)."
+            )
+    for figure in made.figures:
+        name = getattr(figure, "name", None)
+        if not isinstance(name, str) or not name or name.startswith(".") or set(name) & set("/\\"):
+            raise ValueError(
+                f"{path}: a figure is a value such as Curves(name=…, y=…) whose name can be "
+                f"that of a file, got {name if name is not None else figure!r}."
+            )
+    names = [figure.name for figure in made.figures]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{path}: two figures are called {twice[0]}; rename one.")
+
+
+_GATHERED = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+
+
+def _require_valid_presets(made: Experiment, path: Path) -> None:
+    """Raise if a preset lacks a knob that the plan needs or sets one that it does not take."""
+    knobs = inspect.signature(made.plan).parameters.values()
+    takes_all = any(knob.kind is knob.VAR_KEYWORD for knob in knobs)
+    needed = [k.name for k in knobs if k.default is k.empty and k.kind not in _GATHERED]
+    for name, given in made.presets.items():
+        if missing := [knob for knob in needed if knob not in given]:
+            raise ValueError(f"{path}: {name} lacks {', '.join(missing)}, which plan(…) needs.")
+        known = {"seeds", *(knob.name for knob in knobs)}
+        if not takes_all and (unknown := [knob for knob in given if knob not in known]):
+            raise ValueError(
+                f"{path}: {name} sets {', '.join(unknown)}, which plan(…) does not take."
+            )
+
+
+def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) -> Experiment:
+    """The experiment with a plan whose errors name file and line; with `sentences`, errors that
+    answer a wrong value of a knob pass as they are."""
+
+    @wraps(made.plan)
+    def plan(**knobs: Any) -> list[Any]:
+        with errors_named(path, sentences):
+            tasks = made.plan(**knobs)
+        if not isinstance(tasks, Iterable):
+            raise ValueError(
+                f"{path}: plan yields runs (yield Run(…)), got {type(tasks).__name__}."
+            )
+        with errors_named(path, sentences):
+            return list(tasks)
+
+    return replace(made, plan=plan)
+
+
+@contextmanager
+def errors_named(path: Path, sentences: bool = False) -> Iterator[None]:
+    """Turn whatever a file raises into a ValueError that names the file and the line; with
+    `sentences`, let a ValueError that is a sentence pass, and a KeyError."""
+    try:
+        yield
+    except (Exception, SystemExit) as fault:
+        answers = isinstance(fault, ValueError) and str(fault).endswith(".")
+        if sentences and (answers or isinstance(fault, KeyError)):
+            raise
+        frames = traceback.extract_tb(fault.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename).name == path.name]
+        where = f", line {lines[-1]}" if lines else ""
+        raise ValueError(f"{path}{where} raised {type(fault).__name__}: {fault}") from fault
+
+
+def file_claims(path: str) -> dict[str, Claim]:
+    """The claims of a user's file; a check without an entry in `claims` has its id as statement."""
+    module = _file_module(Path(path))
+    stated = getattr(module, "claims", {})
+    if not isinstance(stated, dict):
+        raise ValueError(f"{path}: claims is a dictionary (id → entry), got {stated!r}.")
+    for id, entry in stated.items():
+        _require_valid_claim(path, id, entry, module.checks)
+    return {
+        id: Claim(
+            **{
+                "id": id,
+                "source": path,
+                "kind": getattr(check, "kind", "level"),
+                "statement": id,
+                "experiment": path,
+                **stated.get(id, {}),
+            }
+        )
+        for id, check in module.checks.items()
+    }
+
+
+def _require_valid_claim(path: str, id: str, entry: Any, checks: Mapping[str, Any]) -> None:
+    """Raise unless the claim of a user's file has known fields, a known kind and a check."""
+    catalogue_only = {"experiment", "alias_of", "images", "ours", "for_part"}
+    allowed = {*CLAIM_FIELDS, *OPTIONAL_CLAIM_FIELDS} - catalogue_only
+    if not isinstance(entry, dict) or not set(entry) <= allowed:
+        raise ValueError(
+            f"{path}: claims[{id!r}] is a dictionary and may have {', '.join(sorted(allowed))}."
+        )
+    if id not in checks:
+        raise ValueError(f"{path}: claims[{id!r}] has no check; add checks[{id!r}], or drop it.")
+    if entry.get("kind", "level") not in KINDS:
+        raise ValueError(
+            f"{path}: claims[{id!r}] needs one of the kinds {', '.join(KINDS)}, got "
+            f"{entry['kind']!r}."
+        )
+
+
+def file_key(path: Path) -> str:
+    """What identifies a user's file: its place and its content."""
+    return _short_hash(str(path.resolve()).encode() + path.read_bytes())

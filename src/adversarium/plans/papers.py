@@ -1,0 +1,266 @@
+"""Papers, claims and experiments as their folders describe them, read without torch.
+
+A paper is a folder with a paper.toml. Papers are found in the package `adversarium.papers`, in
+installed packages that announce the entry point `adversarium.papers`, and in directories that are
+named (by ADVERSARIUM_PAPERS, or by a path where an id is expected): all in the same way.
+"""
+
+import importlib.util
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+GROUP = "adversarium.papers"  # the entry point of papers, and the package of those that we ship
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper and the folder that describes it."""
+
+    key: str
+    title: str
+    authors: str
+    note: str = ""
+    order: int = 1000
+    letters: Mapping[str, str] = field(default_factory=dict)  # letter → field of a run
+    folder: Path = Path()
+    package: str = ""  # the importable name of the folder; empty if it has none
+
+    @property
+    def tag(self) -> str:
+        """The first part of its claims' ids."""
+        return self.key.lower()
+
+    @property
+    def bibtex(self) -> str:
+        """A BibTeX entry."""
+        return (
+            f"@misc{{{self.tag},\n  title = {{{self.title}}},\n"
+            f"  author = {{{self.authors}}},\n  note = {{{self.note}}}\n}}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One checkable statement."""
+
+    id: str
+    source: str
+    kind: str
+    statement: str
+    value: str = ""  # what the paper reports
+    rule: str = ""  # what counts as evidence
+    experiment: str = ""  # empty: not yet implemented
+    alias_of: str = ""
+    images: bool = False
+    note: str = ""
+    reading: str = ""  # the chosen reading of an ambiguous statement
+    for_all: tuple[str, ...] = ()  # the letters that it quantifies over
+    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # a part's own letters
+    proved: bool = False  # a proof covers the values that the runs do not
+    ours: bool = False  # a statement that we added
+
+    @property
+    def paper(self) -> str:
+        """The tag of the paper."""
+        return self.id.split(".")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentInfo:
+    """An experiment's entry in claims.toml."""
+
+    id: str
+    title: str
+    module: str  # inside the paper's package
+    file: Path  # of its plan
+    cost: str = ""
+    claims: tuple[str, ...] = field(default=())
+
+
+_named: list[Path] = []  # directories that were named in this process
+
+
+def name_directory(folder: Path) -> str:
+    """Add a folder that is a paper, or holds papers, to the catalogue; return their tags."""
+    found = [_paper(path, "") for path in _papers_in(folder)]
+    if not found:
+        raise ValueError(f"{folder} contains no paper: paper.toml and claims.toml are needed.")
+    if folder.resolve() not in _named:
+        _named.append(folder.resolve())
+        for cached in (papers, _toml, claims, experiments):
+            cached.cache_clear()
+        papers()
+    return ",".join(paper.tag for paper in found)
+
+
+def named_directories() -> tuple[str, ...]:
+    """The directories that were named in this process or by ADVERSARIUM_PAPERS."""
+    return tuple(str(path.resolve()) for path in (*_listed(), *_named))
+
+
+def _listed() -> list[Path]:
+    listed = os.environ.get("ADVERSARIUM_PAPERS", "")
+    return [Path(p) for p in listed.split(os.pathsep) if p]
+
+
+def _papers_in(folder: Path) -> list[Path]:
+    """The folder itself if it is a paper, else the papers in it."""
+    if (folder / "paper.toml").is_file():
+        return [folder]
+    return sorted(p.parent for p in folder.glob("*/paper.toml")) if folder.is_dir() else []
+
+
+def _homes() -> Iterator[tuple[Path, str]]:
+    """The folders of papers, each with its importable name if it has one."""
+    announced = [entry.value for entry in entry_points(group=GROUP)]
+    for package in dict.fromkeys((GROUP, *announced)):
+        try:
+            spec = importlib.util.find_spec(package)
+        except ImportError:
+            spec = None
+        if spec is None and package != GROUP:  # the engine may be installed without papers
+            print(f"adversarium: the papers of {package} cannot be found.", file=sys.stderr)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            yield Path(place), package
+    for folder in (*_listed(), *_named):
+        if not folder.is_dir():
+            raise ValueError(f"ADVERSARIUM_PAPERS names {folder}, which is not a directory.")
+        yield folder, ""
+
+
+def require_fields(
+    table: Mapping[str, Any], needed: Mapping[str, type], optional: Mapping[str, type]
+) -> None:
+    """Raise unless a TOML table has the needed fields, no unknown ones, and values of their
+    types."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f"it is not a table but {table!r}")
+    if missing := set(needed) - set(table):
+        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
+    if unknown := set(table) - {*needed, *optional}:
+        raise ValueError(f"it has no field {', '.join(sorted(unknown))}")
+    for name, kind in {**needed, **optional}.items():
+        if name in table and not isinstance(table[name], kind):
+            raise ValueError(f"{name} needs {kind.__name__}, got {table[name]!r}")
+
+
+def _paper(folder: Path, package: str) -> Paper:
+    try:
+        table = tomllib.loads((folder / "paper.toml").read_text(encoding="utf-8"))
+        optional = {"note": str, "order": int, "letters": dict}
+        require_fields(table, {"key": str, "title": str, "authors": str}, optional)
+        return Paper(**table, folder=folder, package=package)
+    except (OSError, ValueError) as fault:
+        raise ValueError(f"{folder / 'paper.toml'} does not describe a paper: {fault}.") from fault
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """All papers by tag, in their order."""
+    known: dict[str, Paper] = {}
+    for home, package in _homes():
+        for folder in _papers_in(home):
+            inside = package if folder == home or not package else f"{package}.{folder.name}"
+            paper = _paper(folder, inside)
+            if known.get(paper.tag, paper).folder != paper.folder:
+                raise ValueError(
+                    f"{folder} and {known[paper.tag].folder} both are {paper.key}; give one "
+                    "another key."
+                )
+            known[paper.tag] = paper
+    return dict(sorted(known.items(), key=lambda item: item[1].order))
+
+
+def paper_of(id: str) -> Paper | None:
+    """The paper of a claim or an experiment, named by the first part of its id."""
+    return papers().get(id.split(".")[0].lower())
+
+
+@cache
+def _toml(tag: str) -> dict[str, Any]:
+    path = papers()[tag].folder / "claims.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise ValueError(f"{path} cannot be read: {fault}.") from fault
+
+
+def readings(tag: str) -> dict[str, str]:
+    """How a paper's ≫, O(·) and open constants are read, from the head of its claims.toml."""
+    return {str(sign): str(text) for sign, text in _toml(tag).get("readings", {}).items()}
+
+
+KINDS = ("identity", "inequality", "level", "ordering", "exponent", "frequency", "existence")
+CLAIM_FIELDS = {"source": str, "kind": str, "statement": str}
+OPTIONAL_CLAIM_FIELDS = {
+    **dict.fromkeys(("value", "rule", "experiment", "alias_of", "note", "reading"), str),
+    **dict.fromkeys(("images", "proved", "ours"), bool),
+    "for_all": list,
+    "for_part": dict,
+}
+
+
+def _claim(tag: str, id: str, entry: Mapping[str, Any]) -> Claim:
+    with _within(tag, id):
+        if not id.startswith(f"{tag}."):
+            raise ValueError(f"an id of this paper begins with {tag!r}")
+        require_fields(entry, CLAIM_FIELDS, OPTIONAL_CLAIM_FIELDS)
+        if entry["kind"] not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {entry['kind']!r}")
+        home = entry.get("experiment", "")
+        if home and home not in _toml(tag).get("experiments", {}):
+            raise ValueError(f"there is no experiment {home}")
+        parts = {name: tuple(letters) for name, letters in entry.get("for_part", {}).items()}
+        letters = tuple(entry.get("for_all", ()))
+        return Claim(**{"id": id, **entry, "for_all": letters, "for_part": parts})
+
+
+@contextmanager
+def _within(tag: str, id: str) -> Iterator[None]:
+    """Prefix an error with the file and the entry that it is about."""
+    try:
+        yield
+    except ValueError as fault:
+        raise ValueError(f"{papers()[tag].folder / 'claims.toml'}: {id}: {fault}.") from fault
+
+
+@cache
+def claims() -> dict[str, Claim]:
+    """All claims of all papers, by id, in the order of the papers."""
+    return {
+        id: _claim(tag, id, entry)
+        for tag in papers()
+        for id, entry in _toml(tag).get("claims", {}).items()
+    }
+
+
+@cache
+def experiments() -> dict[str, ExperimentInfo]:
+    """All experiments, by id: paper.thm4.1 is experiments/thm4_1.py or experiments/thm4_1/."""
+    known = {}
+    for tag, paper in papers().items():
+        for id, entry in _toml(tag).get("experiments", {}).items():
+            with _within(tag, id):
+                if not id.startswith(f"{tag}."):
+                    raise ValueError(f"an id of this paper begins with {tag}.")
+                require_fields(entry, {"title": str}, {"cost": str})
+            name = id.removeprefix(f"{tag}.").replace(".", "_")
+            folder = paper.folder / "experiments"
+            split = (folder / name).is_dir()
+            known[id] = ExperimentInfo(
+                id=id,
+                title=entry["title"],
+                module=f"experiments.{name}",
+                file=folder / name / "plan.py" if split else folder / f"{name}.py",
+                cost=entry.get("cost", ""),
+                claims=tuple(c.id for c in claims().values() if c.experiment == id),
+            )
+    return known

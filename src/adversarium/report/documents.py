@@ -1,0 +1,66 @@
+"""Templates for web pages and texts, and the filters that they use."""
+
+import textwrap
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from adversarium.report import tables
+from adversarium.report.figures.style import file_name
+from adversarium.report.mathematics import plain
+from adversarium.report.typeset import greek, typeset
+
+LINES = 40  # rows of a table on a page; its data file has all of them
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill in a template. In web pages every value is escaped, and `typeset` turns mathematics into
+    MathML."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    home = Path(__file__).parent
+    environment = Environment(
+        loader=FileSystemLoader((home / "templates", home / "site" / "templates")),
+        autoescape=select_autoescape(("html",)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["most"] = LINES
+    environment.filters |= {
+        "between": tables.between,
+        "file_name": file_name,
+        "greek": greek,
+        "number": tables.number,
+        "plain": plain,
+        "shortened": shortened,
+        "spanned": tables.spanned,
+        "tex": tables.tex,
+        "typeset": lambda text: Markup(typeset(text)),
+        "with_interval": tables.with_interval,
+        "wrapped": wrapped,
+    }
+    return environment
+
+
+def shortened(text: str, most: int = 140) -> str:
+    """The beginning of a long text, up to the end of a word.
+
+    >>> shortened("every word of it", 12)
+    'every word …'
+    """
+    if len(text) <= most:
+        return text
+    return text[:most].rpartition(" ")[0].rstrip(" ,;:(") + " …"
+
+
+def wrapped(text: str, indent: str = "    ") -> str:
+    """A text in lines of at most 96 letters; the first is indented by two spaces."""
+    return textwrap.fill(text, 96, initial_indent="  ", subsequent_indent=indent)

@@ -1,0 +1,105 @@
+"""The figures of a site, drawn in two processes if the machine has two cores."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import cloudpickle
+
+from adversarium.plans.loading import user_modules
+
+PROCESSES = 2
+_FEW = 8  # one process draws fewer figures before another one has started
+
+
+@dataclass(frozen=True)
+class FigureFiles:
+    """The files of a figure: their paths, the digest of the values that they are made from, and the
+    function that writes them into the folder of a site."""
+
+    paths: tuple[str, ...]
+    inputs: str
+    draw: Callable[[Path], object]
+
+
+def draw_figures(figures: Sequence[FigureFiles], home: Path) -> Iterator[FigureFiles]:
+    """Draw figures and yield each when its files are complete.
+
+    This process draws the figures that another process cannot receive, and those that are left if
+    another process dies.
+    """
+    left = dict(enumerate(figures))
+    if len(figures) >= _FEW and _cores() > 1:
+        for i in _drawn_in_processes(figures, home):
+            yield left.pop(i)
+    for figure in left.values():
+        figure.draw(home)
+        yield figure
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _drawn_in_processes(figures: Sequence[FigureFiles], home: Path) -> Iterator[int]:
+    """Draw figures in other processes and yield the position of each that is complete."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(PROCESSES, context, initializer=_end_with_parent)
+    positions = {}
+    try:
+        with _interrupts_blocked(), suppress(BrokenProcessPool):
+            for i, data in _pickled(figures):
+                positions[pool.submit(_draw, data, home)] = i
+        for future in as_completed(positions):
+            if future.exception() is None:
+                yield positions[future]
+    finally:
+        pool.shutdown(cancel_futures=True)  # waits for the figures that are being drawn
+
+
+def _pickled(figures: Sequence[FigureFiles]) -> Iterator[tuple[int, bytes]]:
+    """The functions that draw, as bytes for another process, with their positions. The code of user
+    files is included, since another process cannot import it."""
+    modules = user_modules()
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        for i, figure in enumerate(figures):
+            with suppress(TypeError, ValueError, pickle.PicklingError):
+                yield i, cloudpickle.dumps(figure.draw)
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _draw(data: bytes, home: Path) -> None:
+    pickle.loads(data)(home)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Postpone Ctrl-C. Processes that start in the meantime never receive it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_parent() -> None:
+    """End this process when the process that started it is gone."""
+
+    def wait() -> None:
+        if (parent := multiprocessing.parent_process()) is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

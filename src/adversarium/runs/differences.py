@@ -1,0 +1,129 @@
+"""How changed runs differ from the published ones."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from adversarium.digest import configuration, digest
+from adversarium.plans.run import Run, Task
+
+_HIDDEN = ("is", "version")
+
+
+def resolved(task: Task) -> dict[str, Any]:
+    """Every field of a task and of its parts, by path: what decides its numbers.
+
+    >>> from adversarium.plans.run import Trial
+    >>> resolved(Trial(function=len, parameters={"x": {"y": 3}}))["x.y"]
+    3
+    """
+    told = task.dynamics
+    return dict(_flat(told if isinstance(task, Run) else told["parameters"]))
+
+
+def _flat(plain: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in plain.items():
+        if isinstance(value, Mapping):
+            yield f"{above}{name}", value.get("is", "")
+            yield from _flat(value, f"{above}{name}.")
+        elif name not in _HIDDEN:
+            yield f"{above}{name}", value
+
+
+def configured(task: Task) -> list[str]:
+    """A task in words: the run's own numbers, and every part with all of its fields."""
+    told = task.dynamics if isinstance(task, Run) else task.dynamics["parameters"]
+    plain = {k: v for k, v in told.items() if not isinstance(v, Mapping)}
+    own = ", ".join(f"{k} = {shown(v)}" for k, v in plain.items() if v is not None)
+    parts = {k: v for k, v in told.items() if isinstance(v, Mapping)}
+    return [own, *(f"{k}: {shown(v)}" for k, v in parts.items())] if own or parts else []
+
+
+def shown(value: Any) -> str:
+    """A plain value in words: a part as NAME(field=value, …)."""
+    if isinstance(value, Mapping):
+        name = str(value.get("is", "")).partition("@")[0]
+        given = (f"{k}={shown(v)}" for k, v in value.items() if k not in _HIDDEN)
+        return f"{name}({', '.join(given)})"
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(map(shown, value))})"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
+    """What of a task differs from the published one: path → (was, is); nothing without one."""
+    if before is None:
+        return {}
+    was, now = resolved(before), resolved(task)
+    paths = dict.fromkeys((*was, *now))
+    return {
+        p: (was.get(p, _left_open(before, p)), now.get(p, _left_open(task, p)))
+        for p in paths
+        if was.get(p) != now.get(p)
+    }
+
+
+def _left_open(task: Task, path: str) -> Any:
+    """A field of a part that its configuration does not tell, since it is as usual."""
+    head, _, name = path.partition(".")
+    return getattr(getattr(task, head, None), name, None) if name.isidentifier() else None
+
+
+def published_pairs(tasks: Sequence[Task], plain: Sequence[Task]) -> list[Task | None]:
+    """The published counterpart of each changed task: the one of the same position in its family
+    if the family has as many members as before, else the one of the same label, else None."""
+    labels = {task.label: task for task in plain}
+    before, after = _families(plain), _families(tasks)
+    return [
+        before[task.family][after[task.family].index(task)]
+        if len(before.get(task.family, ())) == len(after[task.family])
+        else labels.get(task.label)
+        for task in tasks
+    ]
+
+
+def _families(tasks: Iterable[Task]) -> dict[str, list[Task]]:
+    grouped: dict[str, list[Task]] = {}
+    for task in tasks:
+        grouped.setdefault(task.family, []).append(task)
+    return grouped
+
+
+def reach_note(name: str, tasks: Sequence[Task], without: Sequence[Task | None]) -> str:
+    """Name the runs that a change leaves as they are without it; empty if it reaches all of them,
+    or none."""
+    same = [
+        task.label or "the run"
+        for task, before in zip(tasks, without, strict=True)
+        if before is not None and digest(task.identity) == digest(before.identity)
+    ]
+    if not 0 < len(same) < len(tasks):
+        return ""
+    named = "; ".join(same[:4]) + (f"; and {len(same) - 4} more" if len(same) > 4 else "")
+    return f"{name} changes {len(tasks) - len(same)} of {len(tasks)} runs, not {named}"
+
+
+def kept_radii(
+    changes: Mapping[str, Any], tasks: Sequence[Task], published: Sequence[Task | None]
+) -> list[str]:
+    """Name the measurements that still use the radius of the published training attack."""
+    notes = []
+    for task, before in zip(tasks, published, strict=True) if "attack.radius" in changes else ():
+        if isinstance(task, Run) and before is not None:
+            was, now = (resolved(one).get("attack.radius") for one in (before, task))
+            kept = [
+                name
+                for r in task.recordings
+                if was != now and _has_field(configuration(r.probe), "radius", was)
+                for name in sorted(r.names)
+            ]
+            if kept:
+                where = f" of {task.label}" if task.label else ""
+                notes.append(f"{', '.join(kept[:3])}{where} still measured at radius {was}")
+    return notes
+
+
+def _has_field(plain: Any, field: str, value: Any) -> bool:
+    """Whether a field has a value anywhere in a configuration."""
+    if isinstance(plain, Mapping):
+        return plain.get(field) == value or any(_has_field(v, field, value) for v in plain.values())
+    return isinstance(plain, list) and any(_has_field(one, field, value) for one in plain)

@@ -1,0 +1,229 @@
+"""The committed ledger: one line per claim and one per part, small enough to read in a diff.
+
+A line has the verdict and the decisive numbers: those nearest to the edge of their accepted range,
+with mean and interval, to four significant digits. Statements are in claims.toml, values per seed
+in the rows.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adversarium.plans.evidence import Summary
+from adversarium.plans.gates import Gate
+from adversarium.plans.papers import claims, papers
+from adversarium.plans.verdict import Part, Sharp, Word, speaking
+from adversarium.runs.ledger import NOT_YET, Entry, Expected, Facts, Ledger, entry, verify_command
+
+DECISIVE = 2  # numbers of a part that are written down
+SAME = ""  # the name of a number that is called like its part
+
+
+def committed() -> tuple[Entry, ...]:
+    """The entries that ship with the papers: ledger.json in a paper's folder, or beside it."""
+    folders = [folder for p in papers().values() for folder in (p.folder, p.folder.parent)]
+    paths = dict.fromkeys(folder / "ledger.json" for folder in folders)
+    known: dict[str, Entry] = {}
+    for path in paths:
+        if path.is_file():
+            lines = _lines(path).values()
+            known |= {line["id"]: read_line(line) for line in lines if line["id"] in claims()}
+    for id, e in known.items():
+        if e.alias_of in known:
+            other = known[e.alias_of]
+            texts = {name: getattr(e, name) for name in _TEXTS}
+            known[id] = replace(other, id=id, alias_of=other.id, **texts)
+    return tuple(known[id] for id in claims() if id in known)
+
+
+_TEXTS = ("paper", "source", "statement", "kind", "corrected", "note", "reading", "for_all")
+
+
+def write_ledger(path: Path, ledger: Ledger) -> None:
+    """Write the ledger; a partial audit replaces only its own entries."""
+    lines = {e.id: line_of(e) for e in ledger.claims}
+    if path.exists():
+        try:
+            known = _lines(path)
+        except (ValueError, KeyError, TypeError, AttributeError) as fault:
+            raise ValueError(f"{path} is not a ledger ({fault}); it was left untouched.") from fault
+        order = {id: i for i, id in enumerate(claims())}
+        both = {**known, **lines}
+        lines = dict(sorted(both.items(), key=lambda item: order.get(item[0], len(order))))
+    gates: dict[str, int] = {}  # a hypothesis with its range → its number
+    text = ",\n".join(_text(line, gates) for line in lines.values())
+    about = json.dumps(dict(ledger.machine), ensure_ascii=False)
+    listed = ",\n  ".join(gates)
+    head = f'{{"machine": {about}, "seconds": {ledger.seconds},\n"gates": [\n  {listed}],\n'
+    whole = f'{head}"claims": [\n{text}\n]}}\n'
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        temporary.write_text(whole, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as fault:
+        raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault
+
+
+def _lines(path: Path) -> dict[str, dict[str, Any]]:
+    """The lines of a ledger by claim, with the hypotheses that they refer to by number."""
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    gates = whole.get("gates", ())
+    lines = {line["id"]: line for line in whole["claims"]}
+    for line in lines.values():
+        pairs = [(gates[number], factor) for number, factor in line.get("regime", ())]
+        line["regime"] = {text: [factor, *rest] for (text, *rest), factor in pairs}
+    return lines
+
+
+def _text(line: Mapping[str, Any], gates: dict[str, int]) -> str:
+    """A claim's line, and under it one line per part; hypotheses by their numbers."""
+    head = {k: v for k, v in line.items() if k != "parts"}
+    if regime := line.get("regime"):
+        named = [
+            (json.dumps([text, *rest], ensure_ascii=False), factor)
+            for text, (factor, *rest) in regime.items()
+        ]
+        head["regime"] = [[gates.setdefault(gate, len(gates)), factor] for gate, factor in named]
+    elif "regime" in head:
+        del head["regime"]
+    text = _dumped(head)
+    if not line.get("parts"):
+        return text
+    parts = [_dumped(part) for part in line["parts"]]
+    return f'{text[:-1]}, "parts": [\n  ' + ",\n  ".join(parts) + "]}"
+
+
+def _dumped(plain: Mapping[str, Any]) -> str:
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(", ", ":"))
+
+
+def line_of(e: Entry) -> dict[str, Any]:
+    """An entry as its line: without what claims.toml says, empty fields left out."""
+    if e.verdict == NOT_YET or e.alias_of:  # an alias has the entry of its claim
+        return {"id": e.id, "verdict": e.verdict}
+    reason = e.reason if e.reason != _joined(e.parts) else ""
+    line: dict[str, Any] = {
+        "id": e.id,
+        "verdict": e.verdict,
+        "preset": e.preset,
+        "seeds": e.seeds,
+        "engine": e.engine,
+        "seconds": _short(e.seconds),
+        "chance": e.chance,
+        "evidence": e.evidence,
+        "reason": reason,
+        "regime": {g.text: _gate_row(g) for g in e.regime},
+        "spans": {k: [_short(end) for end in ends] for k, ends in e.spans.items()},
+        "parts": [_part_line(part, e.parts) for part in e.parts],
+    }
+    if e.expected is not None and (e.expected.low is not None or e.expected.high is not None):
+        line["wanted"] = [_short(e.expected.low), _short(e.expected.high)]
+    return {k: v for k, v in line.items() if v not in (None, "", [], {}, False)}
+
+
+def _gate_row(gate: Gate) -> list[float | int | str | None]:
+    """[factor, low, high], and 0 behind them if the paper does not print the gate."""
+    row = [_short(v, 4) for v in (gate.factor, gate.low, gate.high)]
+    return row if gate.printed else [*row, 0]
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    """The reason of an entry, as far as its parts give it."""
+    return parts[0].reason if len(parts) == 1 else speaking(parts)
+
+
+def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, Any]:
+    chosen = sorted(part.measured, key=lambda m: _room(m, part))[:DECISIVE]
+    several = {m.wanted for m in part.measured} != {(part.low, part.high)}
+    numbers = {}
+    for m in (m for m in part.measured if m in chosen):
+        row = [_short(m.mean), _short(m.low), _short(m.high)]
+        name = SAME if m.name == part.name else m.name
+        numbers[name] = [*row, *map(_short, m.wanted)] if several and m.wanted else row
+    unbounded = part.low is None and part.high is None  # else the numbers show it
+    line = {
+        "part": part.name,
+        "verdict": None if len(parts) == 1 else str(part.word),
+        "wanted": None if part.low is part.high else [_short(part.low), _short(part.high)],
+        "numbers": numbers,
+        "of": len(part.measured) if len(part.measured) > len(numbers) else None,
+        "reason": part.reason,
+        "sharpness": {s.what: _short(s.value, 3) for s in part.sharpness if unbounded},
+        "exact": not part.chance,
+    }
+    return {k: v for k, v in line.items() if k == "part" or v not in (None, "", [], {}, False)}
+
+
+def _room(m: Summary, part: Part) -> float:
+    """How far a number's interval is inside its accepted range; negative: outside."""
+    low, high = m.wanted or (part.low, part.high)
+    ends = [v for v in (m.low, m.high, m.mean) if v is not None]
+    if not ends:
+        return -math.inf
+    below = min(ends) - low if low is not None else math.inf
+    above = high - max(ends) if high is not None else math.inf
+    return min(below, above)
+
+
+def _short(value: float | None, digits: int = 4) -> float | int | str | None:
+    """A number with four significant digits; infinities as words, for JSON has none."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if not math.isfinite(value):
+        return str(value)
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, str) else value
+
+
+def read_line(line: Mapping[str, Any]) -> Entry:
+    """The entry of a line, with the texts of its claim; of values per seed it has none."""
+    claim, known = claims()[line["id"]], claims()
+    bare = entry(claim, None, Facts(), known)
+    if line["verdict"] == NOT_YET:
+        return bare
+    parts = tuple(_read_part(part, line["verdict"]) for part in line.get("parts", ()))
+    wanted = line.get("wanted")
+    low, high = (_number(end) for end in wanted) if wanted else (None, None)
+    expected = Expected(claim.value, low, high) if claim.value or wanted else None
+    facts = Facts(preset=line.get("preset"))
+    return replace(
+        bare,
+        verdict=line["verdict"],
+        expected=expected,
+        measured=tuple({m.name: m for part in parts for m in part.measured}.values()),
+        reason=line.get("reason", "") or _joined(parts),
+        seeds=line.get("seeds", 0),
+        preset=line.get("preset"),
+        engine=line.get("engine"),
+        seconds=line.get("seconds", 0.0),
+        command=verify_command(known.get(claim.alias_of, claim), facts),
+        parts=parts,
+        regime=tuple(
+            Gate(text, _number(row[0]), _number(row[1]), _number(row[2]), len(row) == 3)
+            for text, row in line.get("regime", {}).items()
+        ),
+        spans={k: (ends[0], ends[1]) for k, ends in line.get("spans", {}).items()},
+        chance=line.get("chance", False),
+        evidence=line.get("evidence", ""),
+    )
+
+
+def _read_part(line: Mapping[str, Any], verdict: str) -> Part:
+    low, high = (_number(end) for end in line.get("wanted", (None, None)))
+    measured = []
+    for name, (mean, least, most, *own) in line.get("numbers", {}).items():
+        wanted = (_number(own[0]), _number(own[1])) if own else (low, high)
+        called = line["part"] if name == SAME else name
+        measured.append(Summary(called, mean, least, most, (), wanted))
+    sharp = tuple(Sharp(what, _number(v)) for what, v in line.get("sharpness", {}).items())
+    word, reason = Word(line.get("verdict", verdict)), line.get("reason", "")
+    chance = not line.get("exact", False)
+    return Part(line["part"], word, tuple(measured), reason, sharp, low, high, chance)

@@ -1,0 +1,169 @@
+"""The training of a unit as a stream of (t, rows), with checkpoints."""
+
+import time
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from adversarium.digest import digest
+from adversarium.measure.scene import Scene
+from adversarium.plans.run import Run
+from adversarium.runs.blocks import Kept
+from adversarium.runs.faults import RAISED, describe
+from adversarium.runs.jobs import Job, Unit
+from adversarium.runs.recorder import Recorder
+from adversarium.sockets import Recorded, State
+from adversarium.training import checkpoints, train
+from adversarium.training.setting import AnySetting
+
+Rows = Mapping[str, Mapping[str, Recorded]]  # by the key of a job and the name of a number
+
+
+class TrainingStream:
+    """Trains the runs of a unit side by side: iterating yields (t, rows) after every step, with
+    the numbers recorded at t by job and name. Progress, early stopping and checkpoints read it.
+
+    A run that raises or diverges is noted in `failures` and left out; the others go on. If the
+    unit has a folder for checkpoints, the stream continues from the last one.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        engine = unit.jobs[0].engine
+        assert engine is not None
+        self.unit, self.engine = unit, engine
+        self.settings: list[AnySetting] = [
+            job.setting(seeds, unit.device)
+            for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
+        ]
+        self.steps = self.settings[0].rule.steps
+        self.failures: dict[str, str] = {}
+        self.seconds = 0.0  # per replica
+
+    def __iter__(self) -> Iterator[tuple[int, Rows]]:
+        began = time.perf_counter()
+        for setting in self.settings:  # drawn first, so that a fault is that of its own run
+            setting.prepare()
+        self._recorders = [
+            Recorder(job, Scene(setting))
+            for job, setting in zip(self.unit.jobs, self.settings, strict=True)
+        ]
+        recorders = self._recorders
+        all_times = any(recorder.folds for recorder in recorders)
+        times = {t for recorder in recorders for t in recorder.times}
+        state, first = self._resumed()
+        saving = Checkpoints(self.unit)
+        for t, joined in enumerate(train(self.engine, self.settings, state, first), first):
+            resumed = state is not None and t == first
+            rows = self._seen(joined) if (all_times or t in times) and not resumed else {}
+            if len(self.failures) == len(recorders):
+                break
+            if saving.due(t, self.steps) and not resumed:
+                saving.write(t, joined, [r.memory for r in recorders], self._about(), self.failures)
+            self.seconds = (time.perf_counter() - began) / self.unit.replicas
+            yield t, rows
+
+    def _seen(self, joined: object) -> Rows:
+        rows: dict[str, Mapping[str, Recorded]] = {}
+        for recorder, state in zip(self._recorders, self.engine.apart(joined), strict=True):
+            if recorder.job.key not in self.failures:
+                try:
+                    rows[recorder.job.key] = recorder.see(state)
+                except RAISED as fault:  # the other runs go on
+                    self.failures[recorder.job.key] = describe(fault)
+        return rows
+
+    def _about(self) -> dict[str, object]:
+        """What a checkpoint must agree in with the run that continues from it."""
+        return {
+            "jobs": [job.key for job in self.unit.jobs],
+            "seeds": [list(seeds) for seeds in self.unit.seeds],
+            "probes": [sorted(job.asked) for job in self.unit.jobs],
+            "device": self.unit.device.split(":")[0],
+            "threads": self.unit.threads,
+        }
+
+    def _resumed(self) -> tuple[object | None, int]:
+        """The state of the last checkpoint and its time; None and 0 if there is none."""
+        found = Checkpoints(self.unit).latest(self._about())
+        if found is None:
+            return None, 0
+        start = self.engine.init(self.settings)
+        state, memory = checkpoints.read(found, start, self.unit.device)
+        for recorder, saved in zip(self._recorders, memory["recorders"], strict=True):
+            recorder.memory = saved
+        self.failures = dict(memory["failures"])
+        return state, int(found.stem)
+
+    def kept(self) -> Iterator[tuple[Job, tuple[int, ...], float, dict[str, Kept]]]:
+        """Every run that did not fail: its job, its seeds, the seconds per seed, its rows."""
+        for recorder, seeds in zip(self._recorders, self.unit.seeds, strict=True):
+            if recorder.job.key not in self.failures:
+                distinct = tuple(dict.fromkeys(seeds))  # a block may be filled up with its last
+                seconds = self.seconds * len(seeds) / len(distinct)
+                yield recorder.job, distinct, seconds, recorder.kept(len(distinct))
+
+
+class Checkpoints:
+    """The checkpoints of a unit: files NUMBER.npz in a folder of their own."""
+
+    def __init__(self, unit: Unit) -> None:
+        tasks = [job.task for job in unit.jobs]
+        strides = [t.checkpoint for t in tasks if isinstance(t, Run) and t.checkpoint]
+        self.stride = min(strides, default=0) if unit.checkpoints else 0
+        self.folder = Path(unit.checkpoints) / digest(
+            [[job.key for job in unit.jobs], unit.seeds, unit.device]
+        )
+
+    def due(self, t: int, steps: int) -> bool:
+        """Whether a checkpoint is written after step t."""
+        return bool(self.stride) and t > 0 and (t % self.stride == 0 or t == steps)
+
+    def write(
+        self,
+        t: int,
+        state: object,
+        recorders: list[dict[str, object]],
+        about: Mapping[str, object],
+        failures: Mapping[str, str],
+    ) -> None:
+        """Write the checkpoint after step t."""
+        memory = {"recorders": recorders, "failures": dict(failures)}
+        checkpoints.write(self.folder / f"{t:010d}.npz", state, memory, about)
+
+    def latest(self, about: Mapping[str, object]) -> Path | None:
+        """The last readable checkpoint that agrees with a run; None if there is none."""
+        for path in sorted(self.folder.glob("*.npz"), reverse=True) if self.stride else ():
+            try:
+                if checkpoints.read_about(path) == about:
+                    return path
+            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+                continue  # not a whole file
+        return None
+
+
+def forget_checkpoints(units: Iterable[Unit]) -> None:
+    """Delete the checkpoints of units, so that they begin at the start."""
+    for unit in units:
+        for path in Checkpoints(unit).folder.glob("*.npz") if unit.checkpoints else ():
+            path.unlink()
+
+
+def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> State[object]:
+    """The state of one seed after step t: from the nearest checkpoint before it, or trained from
+    the start."""
+    assert job.engine is not None
+    engine = job.engine
+    start, path, seeds = 0, None, (seed,)
+    for candidate in Path(folder).glob("*/*.npz") if folder else ():
+        about = checkpoints.read_about(candidate)
+        known = about["jobs"] == [job.key] and seed in about["seeds"][0]
+        if known and start < int(candidate.stem) <= t:
+            start, path, seeds = int(candidate.stem), candidate, tuple(about["seeds"][0])
+    setting = job.setting(seeds, device)
+    state = engine.init((setting,))
+    if path is not None:
+        state, _ = checkpoints.read(path, state, device)
+    for _ in range(t - start):
+        state = engine.step(state)
+    (alone,) = engine.apart(state)
+    return alone if len(seeds) == 1 else alone.full.replica(seeds.index(seed))

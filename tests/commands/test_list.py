@@ -1,0 +1,33 @@
+"""`adversarium list`: what there is, chosen by paper and by verdict."""
+
+import json
+from pathlib import Path
+
+import adversarium
+from tests.program import one_sentence
+
+LEDGER = Path(adversarium.__file__).parent / "ledger.json"
+
+
+def test_claims_are_listed_by_paper_and_by_verdict(call):
+    every = call("list", "claims", "--paper", "boat").stdout.splitlines()
+    assert every and all(line.startswith("boat.") for line in every)
+    failing = call("list", "claims", "--paper", "CGRO", "--verdict", "fails").stdout.splitlines()
+    known = {c["id"] for c in json.loads(LEDGER.read_text())["claims"] if c["verdict"] == "fails"}
+    assert {line.split()[0] for line in failing} == {id for id in known if id.startswith("cgro.")}
+
+
+def test_an_unknown_choice_is_refused(call, tmp_path):
+    one_sentence(call("list", "claims", "--verdict", "hold", status=2), "Nearest: holds")
+    one_sentence(call("list", "claims", "--verdict", "", status=2), "a verdict is one of holds")
+    one_sentence(call("list", "claims", "--paper", "nosuch", status=2), "no paper 'nosuch'")
+    one_sentence(call("list", "claims", "--paper", "", status=2), "no paper ''")
+    one_sentence(call("list", "probes", "--paper", "cgro", status=2), "--paper chooses")
+    (tmp_path / "notes.txt").write_text("hello\n")
+    one_sentence(call("list", "claims", "--store", "notes.txt", status=2), "is not a store")
+
+
+def test_checks_and_figures_are_listed_with_a_sentence_each(call):
+    for room, name in (("checks", "level"), ("figures", "Curves")):
+        known = {e["id"]: e["text"] for e in json.loads(call("list", room, "--json").stdout)[room]}
+        assert name in known and all(known.values()), known
