@@ -1,8 +1,8 @@
 """A laboratory for the theory of adversarial training.
 
-`import adversarium as av` gives the rooms (av.data, av.networks, av.attacks, av.training,
-av.measure, av.plans, …), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot; nothing
-heavy is imported before it is used.
+`import adversarium as av` gives the packages (av.data, av.networks, av.attacks, av.training,
+av.measure, av.plans, …), av.Run, av.Trial, av.run, av.experiment, av.slope and av.plot. Heavy
+dependencies are imported only when they are used.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Runs from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
+"""Run from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
 
 import math
 import tempfile
@@ -51,31 +51,31 @@ class Result:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The seeds, in the order of the first axis."""
+        """Return the seeds, in the order of the first axis."""
         return self.rows.seeds
 
     @property
     def probes(self) -> tuple[str, ...]:
-        """The recorded names."""
+        """Return the recorded names."""
         return tuple(self.rows.series)
 
     @property
     def refused(self) -> dict[str, str]:
-        """The engines that did not run it, and why."""
+        """Return the engines that cannot run it, each with the reason."""
         return dict(resolve(self.run).refused)
 
     def series(self, name: str) -> Series:
-        """A number with its times and the coordinates of its axes."""
+        """Return a number with its times and the coordinates of its axes."""
         if name not in self.rows.series:
             raise KeyError(f"no probe {name!r}; there are {', '.join(self.probes)}.")
         return self.rows[name]
 
     def t(self, name: str) -> np.ndarray:
-        """The record times of a number."""
+        """Return the record times of a number."""
         return self.series(name).t
 
     def axes(self, name: str) -> dict[str, tuple[float, ...]]:
-        """The axes of a number beyond seed and t, and their coordinates."""
+        """Return the axes of a number other than seed and t, with their coordinates."""
         return dict(self.series(name).axes)
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -88,12 +88,12 @@ class Result:
         return len(self.probes)
 
     def keys(self) -> tuple[str, ...]:
-        """The recorded names: dict(result) has the arrays by name."""
+        """Return the recorded names, so that dict(result) has the arrays by name."""
         return self.probes
 
     def state(self, seed: int, t: int) -> Any:
-        """The state of one seed after step t: from a checkpoint of the run if it wrote any, else
-        trained again up to there (runs are deterministic)."""
+        """Return the state of one seed after step t, from a checkpoint of the run if it wrote any,
+        else by training again up to t (runs are deterministic)."""
         if isinstance(self.run, Trial):
             raise TypeError("a Trial trains nothing and has no states.")
         if isinstance(t, bool) or not isinstance(t, Integral) or not 0 <= t <= self.run.steps:
@@ -104,11 +104,11 @@ class Result:
         return _Single(state_at(job, seed, t, self.device, self.checkpoints))
 
     def to_frame(self) -> Any:
-        """The rows as a pandas frame, one line a number (extra `frames`)."""
+        """Return the rows as a pandas frame with one line per number (extra `frames`)."""
         return frame(self.rows)
 
     def to_xarray(self) -> Any:
-        """The rows as an xarray data set over seed, t and the axes (extra `xarray`)."""
+        """Return the rows as an xarray data set over seed, t and the axes (extra `xarray`)."""
         return dataset(self.rows)
 
     def __repr__(self) -> str:
@@ -116,8 +116,8 @@ class Result:
         return f"<Result{label}: {len(self.seeds)} seeds; {', '.join(self.probes)}>"
 
     def last(self) -> dict[str, tuple[float, float, float]]:
-        """The mean over seeds of every number's last value, and its 99 % interval; one line a place
-        of a number with an axis."""
+        """Return the mean over seeds of every number's last value, and its 99 % interval. A number
+        with an axis has one line per coordinate."""
         lines = {}
         for name in self.probes:
             series = self.rows[name]
@@ -133,7 +133,7 @@ class Result:
 
 
 def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
-    """Seeds at the door: whole numbers ≥ 0, each once, at least one."""
+    """Return the seeds. Raise unless they are distinct integers ≥ 0 and there is at least one."""
     listed = tuple(seeds) if isinstance(seeds, Iterable) else ()
     whole = all(isinstance(s, Integral) and not isinstance(s, bool) for s in listed)
     given = tuple(int(s) for s in listed) if whole else ()
@@ -160,8 +160,8 @@ def _cells(tag: str, row: Sequence[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Outcome:
-    """An experiment's runs and verdicts: outcome["label"] is a Result; a notebook shows the
-    verdicts, and av.plot(outcome, "name") one of its figures.
+    """The runs and verdicts of an experiment: outcome["label"] is a Result. A notebook shows the
+    verdicts, and av.plot(outcome, "name") draws one of its figures.
 
     >>> import adversarium as av
     >>> id = min(av.plans.papers.experiments())  # or "./FILE.py"
@@ -175,7 +175,7 @@ class Outcome:
 
     @property
     def rows(self) -> Evidence:
-        """The rows, what checks and figures read."""
+        """Return the rows that checks and figures read."""
         return Evidence(tuple(result.rows for result in self.results.values()))
 
     def __repr__(self) -> str:
@@ -206,9 +206,9 @@ def experiment(
     partly: bool = False,
     **changes: Any,
 ) -> Outcome:
-    """An experiment of the catalogue, or an own ./FILE.py, run and judged; `changes` are knobs of
-    its plan or fields of its parts (**{"data.beta": 0.3}), and reach every run that has what they
-    name, or with `partly` some. With a store, only what it lacks is run.
+    """Run and judge an experiment of the catalogue, or your ./FILE.py. `changes` are knobs of its
+    plan or fields of its parts (**{"data.beta": 0.3}). They apply to every run that has the named
+    knob or field, or with `partly` to some. With a store, only the missing rows are computed.
 
     >>> import adversarium as av
     >>> outcome = av.experiment("./theorem.py", d=12)  # doctest: +SKIP
@@ -238,7 +238,7 @@ def experiment(
 
 @dataclass(frozen=True, repr=False)
 class Slope:
-    """A slope: its mean over seeds, the 99 % interval of the mean, and every seed's own.
+    """A slope: its mean over seeds, the 99 % interval of the mean, and one slope per seed.
 
     >>> Slope(2.0, 1.9, 2.1, np.array([1.9, 2.0, 2.1]), "slope of y in x")
     slope of y in x: 2 [1.9, 2.1] (99 %, 3 seeds)
@@ -265,10 +265,11 @@ def slope(
     log: bool = True,
     between: tuple[float, float] = (-math.inf, math.inf),
 ) -> Slope:
-    """The slope of y against x, log–log or plain (log=False), one fit a seed.
+    """Fit the slope of y against x, log–log or plain (log=False), with one fit per seed.
 
-    Of one result: x is "t" or a probe, y a probe, over the record times with x in `between`. Of
-    results by size ({50: …, 100: …}): y is a probe's last value against the size, which x names.
+    For one result, x is "t" or a probe and y a probe, over the record times with x in `between`.
+    For results by size ({50: …, 100: …}), y is a probe's last value against the size, which x
+    names.
 
     >>> def square(rng, x):
     ...     return {"y": x**2}
@@ -306,14 +307,14 @@ def slope(
 
 
 def _curve(result: Result, probe: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times and values (seed, t) of a number; of one with axes, their mean."""
+    """Return the times and values (seed, t) of a number; if it has axes, their mean."""
     values = result[probe]
     return result.t(probe), values.reshape(*values.shape[:2], -1).mean(-1)
 
 
 @contextmanager
 def _place(store: str | Path | None) -> Iterator[Store]:
-    """The store that was named, or one that is thrown away."""
+    """Open the named store, or a temporary one."""
     with tempfile.TemporaryDirectory() as folder:
         place = Store(store if store is not None else Path(folder) / "run.sqlite")
         yield place
@@ -329,13 +330,13 @@ class _Single:
 
     @property
     def W(self) -> Any:
-        """The weights."""
+        """Return the weights."""
         from torch.utils._pytree import tree_map
 
         return tree_map(lambda w: w[0], self._state.W)
 
     def f(self, x: Any) -> Any:
-        """The network's output."""
+        """Return the network's output."""
         return self._state.f(x[None])[0]
 
 
@@ -345,7 +346,7 @@ def run(
     store: str | Path | None = None,
     device: str = "cpu",
 ) -> Result:
-    """Runs a Run or a Trial; with a store, only the seeds and the probes that it lacks.
+    """Run a Run or a Trial. With a store, only the missing seeds and probes are computed.
 
     >>> import adversarium as av
     >>> clusters = av.data.Clusters(d=20, mu=4.0, beta=0.0)

@@ -1,5 +1,4 @@
-"""The program's door: from the first moment a Ctrl-C is understood, and only then anything else is
-imported."""
+"""Start the program: handle Ctrl-C first, and only then import anything else."""
 
 import os
 import signal
@@ -8,23 +7,23 @@ from types import FrameType
 
 
 class _Stop:
-    """A signal that stops the program; what is raised on the way out is then no news."""
+    """A handler of signals that stop the program; it ignores errors raised during the exit."""
 
     def __init__(self, words: list[str]) -> None:
         self.came, self.words = False, words
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.came = True
-        for once in (signal.SIGINT, signal.SIGTERM):  # one is enough
+        for once in (signal.SIGINT, signal.SIGTERM):  # one signal is enough
             signal.signal(once, signal.SIG_IGN)
-        if importing(frame):  # a library in mid-import may swallow what is raised, or die of it
+        if importing(frame):  # an importing library may swallow the exception or crash
             _say(self.words)
             os._exit(130)
         raise KeyboardInterrupt
 
     def lost(self, fault: "sys.UnraisableHookArgs") -> None:
-        """What is raised where nothing can be raised (in a callback, on the way out): a stop that
-        came there would be printed and forgotten."""
+        """Handle an exception that Python cannot raise (in a callback, or during the exit): a stop
+        that arrived there would otherwise be printed and ignored."""
         if self.came:
             _say(self.words)
             os._exit(130)
@@ -32,7 +31,7 @@ class _Stop:
 
 
 def importing(frame: FrameType | None) -> bool:
-    """Whether a frame runs within an import."""
+    """Return whether a frame runs within an import."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -51,12 +50,12 @@ def _say(words: list[str]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The program: one clear sentence and status 2 for a wrong call, 1 when a run failed."""
+    """Run the program; exit with one message and status 2 for a wrong call, 1 if a run failed."""
     words = sys.argv[1:] if arguments is None else arguments
     stop = _Stop(words)
     sys.unraisablehook = stop.lost
     signal.signal(signal.SIGTERM, stop)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else whoever started us meant it
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # else the caller disabled it
         signal.signal(signal.SIGINT, stop)
     try:
         from adversarium.commands.program import called

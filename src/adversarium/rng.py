@@ -1,7 +1,7 @@
 """Named random streams: the only place where a seed becomes a generator.
 
-One stream per use, so that adding a use never moves another. Numbers are drawn on the CPU in
-float64 and moved afterwards: one seed, the same data on every machine and in every precision.
+Every use has its own stream, so adding a use never changes another. Numbers are drawn on the CPU
+in float64 and then moved, so a seed gives the same data on every machine and in every precision.
 """
 
 import hashlib
@@ -16,52 +16,54 @@ Streams = Generator | tuple[Generator, ...]  # one stream, or one per replica
 
 
 def stream(seed: int, use: str) -> Generator:
-    """The random stream of one seed for one use, e.g. stream(3, "train")."""
+    """Return the random stream of one seed for one use, e.g. stream(3, "train")."""
     digest = hashlib.sha256(f"{use}/{seed}".encode()).digest()
     return Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)
 
 
 def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
-    """One stream per seed: the replica axis of a batched run."""
+    """Return one stream per seed: the replica axis of a batched run."""
     return tuple(stream(seed, use) for seed in seeds)
 
 
 def measuring(seeds: Sequence[int], t: int, attack: object) -> tuple[Generator, ...]:
-    """The streams of an attack that measures at step t: training's own are not touched."""
-    told = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function by its name alone
+    """Return the streams for an attack that measures at step t; training uses separate streams."""
+    told = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function counts by its name only
     return streams(seeds, f"evaluation/{t}/{told}")
 
 
 def normal(shape: Sequence[int], rng: Streams) -> Tensor:
-    """Standard normal numbers; with one stream per replica the first axis is the replicas'."""
+    """Draw standard normal numbers; with one stream per replica, the first axis is replicas."""
     if isinstance(rng, Generator):
         return torch.randn(tuple(shape), generator=rng, dtype=torch.float64)
     return torch.stack([normal(shape[1:], g) for g in rng])
 
 
 def uniform(shape: Sequence[int], rng: Streams) -> Tensor:
-    """Uniform numbers in [0, 1), with the same reading of `rng` as `normal`."""
+    """Draw uniform numbers in [0, 1); `rng` has the same meaning as for `normal`."""
     if isinstance(rng, Generator):
         return torch.rand(tuple(shape), generator=rng, dtype=torch.float64)
     return torch.stack([uniform(shape[1:], g) for g in rng])
 
 
 def integers(high: int, shape: Sequence[int], rng: Streams) -> Tensor:
-    """Uniform integers in {0, …, high − 1}, with the same reading of `rng` as `normal`."""
+    """Draw uniform integers in {0, …, high − 1}; `rng` has the same meaning as for `normal`."""
     if isinstance(rng, Generator):
         return torch.randint(high, tuple(shape), generator=rng)
     return torch.stack([integers(high, shape[1:], g) for g in rng])
 
 
 def coins(shape: Sequence[int], rng: Streams) -> Tensor:
-    """+1 or −1 with equal probability."""
+    """Draw +1 or −1 with equal probability."""
     return 2.0 * integers(2, shape, rng).double() - 1
 
 
 @contextmanager
 def torch_seeded(rng: Generator) -> Iterator[None]:
-    """Runs code that draws from torch's global stream (an nn.Module's own initialisation)
-    under a seed taken from `rng`, and leaves the global stream as it was."""
+    """Seed torch's global stream from `rng` inside the context, and restore the stream afterwards.
+
+    Use this for code that draws from the global stream, such as the initialisation of an nn.Module.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(torch.randint(2**62, (), generator=rng)))
         yield

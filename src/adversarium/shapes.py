@@ -1,6 +1,6 @@
-"""Shapes in signatures: jaxtyping's names where it is installed, stand-ins where it is not.
+"""Shapes in signatures: the names of jaxtyping if it is installed, and placeholders otherwise.
 
-They are checked in tests only; the running laboratory does not need jaxtyping.
+Only the tests check shapes; the package runs without jaxtyping.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,10 +1,10 @@
-"""The sockets: what every part of the laboratory must offer, so that any of them can be swapped.
+"""Protocols for data, networks, attacks, states, probes and engines, so that each can be replaced.
 
-A part is any object that fits; there is no base class. Optional abilities (a certificate, a test
-part, attacks that need no model) are sockets of their own: what asks for one asks whether the part
-fits it, never which paper the part comes from.
+Any object with the required members satisfies a protocol; there is no base class. Optional
+capabilities (a certificate, a test set, attacks that need no model) have separate protocols. Code
+that needs a capability checks the protocol, never the paper that the object comes from.
 
-Every tensor may carry a leading axis of replicas: seeds, or the seeds of several runs side by side.
+Every tensor may have a leading replica axis: the seeds of one run, or of several runs together.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,7 +31,7 @@ Scene_contra = TypeVar("Scene_contra", contravariant=True)
 
 @runtime_checkable
 class Points(Protocol):
-    """What an attack is given: the inputs. Some attacks ask for more, and say so."""
+    """The inputs that an attack receives. An attack that needs more declares it in its types."""
 
     @property
     def x(self) -> Tensor: ...
@@ -49,7 +49,7 @@ class Labelled(Points, Protocol):
 class Batch(Points, Protocol):
     """Points with labels: `y` is ±1 (float) for a scalar classifier, 0 … k−1 (int) for k logits.
 
-    A batch is a frozen dataclass of tensors, its latent truth among them.
+    A batch is a frozen dataclass of tensors, which include the latent variables of each point.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -60,8 +60,11 @@ class Batch(Points, Protocol):
 
 @runtime_checkable
 class Distribution(Protocol[B_co]):
-    """A source of batches: the shape of an input, the number of outputs k (1: one scalar, labels
-    ±1), and n points from a random stream."""
+    """A source of batches.
+
+    `shape` is the shape of one input, `k` the number of outputs (1: one scalar, labels ±1), and
+    `sample` draws n points from a random stream.
+    """
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -73,7 +76,7 @@ class Distribution(Protocol[B_co]):
 
 @runtime_checkable
 class Centred(Protocol):
-    """Data that are others, `centred`, moved: x about a mean is x about 0 and that mean."""
+    """Data that are a shift of other data: `about` adds the mean to a batch of `centred`."""
 
     @property
     def centred(self) -> Distribution[Any]: ...
@@ -83,16 +86,20 @@ class Centred(Protocol):
 
 @runtime_checkable
 class RealLabelled(Protocol):
-    """Data for regression: labels are real numbers, and `best(x)` is the function that predicts
-    them best, E[y | x], from which an excess risk is measured."""
+    """Data for regression with real labels.
+
+    `best(x)` is the best prediction E[y | x]; the excess risk is measured relative to it.
+    """
 
     def best(self, x: Tensor) -> Tensor: ...
 
 
 @runtime_checkable
 class Pooled(Protocol[B_co]):
-    """A data set that is held once for all seeds: `pool` has every point, as it is stored, and
-    `indices` draws which of them a seed sees."""
+    """A data set that is loaded once for all seeds.
+
+    `pool` contains every point in its stored form; `indices` draws the points that a seed uses.
+    """
 
     @property
     def pool(self) -> B_co: ...
@@ -102,7 +109,7 @@ class Pooled(Protocol[B_co]):
 
 @runtime_checkable
 class DataSet(Protocol[B_co]):
-    """A distribution with a part of its own for testing."""
+    """A distribution with a separate test set."""
 
     @property
     def held_out(self) -> Distribution[B_co]: ...
@@ -110,7 +117,7 @@ class DataSet(Protocol[B_co]):
 
 @dataclass(frozen=True)
 class Named:
-    """A part by its public name and fields: what a room that does not know another can say of it.
+    """The public name and the fields of an object from a package that the caller may not import.
 
     >>> Named("GTA", {"gamma": 0.5})
     Named(part='GTA', fields={'gamma': 0.5})
@@ -122,11 +129,11 @@ class Named:
 
 @runtime_checkable
 class Structured(Protocol):
-    """A distribution that knows what no network can change about it.
+    """A distribution with known limits that hold for every network.
 
-    `budget` is the norm and the radius at which its signal is spent, `model_free` names the
-    attacks on a batch that need no network, and `ceiling` is the accuracy that no classifier
-    exceeds in B_p(x, radius).
+    `budget` is the norm and the radius at which an attack can cancel its signal, `model_free`
+    names the attacks on a batch that need no network, and `ceiling` is the accuracy that no
+    classifier exceeds in B_p(x, radius).
     """
 
     @property
@@ -138,8 +145,11 @@ class Structured(Protocol):
 
 @runtime_checkable
 class Learner(Protocol[W]):
-    """A network: `init` draws weights, `f` is a pure function of them, one number per point (k = 1)
-    or k logits. W and x may both carry a leading replica axis."""
+    """A network: `init` draws the weights, and `f` is a pure function of weights and inputs.
+
+    `f` returns one number per point (k = 1) or k logits. W and x may both have a leading replica
+    axis.
+    """
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> W: ...
     def f(self, W: W, x: Tensor) -> Tensor: ...
@@ -147,7 +157,7 @@ class Learner(Protocol[W]):
 
 @runtime_checkable
 class Certified(Protocol[W_contra]):
-    """A network with sound bounds of its outputs over B_p(x, radius)."""
+    """A network with sound bounds on its outputs over B_p(x, radius)."""
 
     def interval(
         self, W: W_contra, x: Tensor, p: float, radius: float
@@ -156,21 +166,21 @@ class Certified(Protocol[W_contra]):
 
 @runtime_checkable
 class Lipschitz(Protocol[W_contra]):
-    """A network with a Lipschitz constant in the norm p, one a replica."""
+    """A network with a Lipschitz constant in the norm p, one number per replica."""
 
     def lipschitz(self, W: W_contra, p: float) -> Tensor: ...
 
 
 @runtime_checkable
 class PatchAdditive(Protocol[W_contra]):
-    """A network that adds up what it makes of each patch: f(W, x) = Σ_p patchwise(W, x)[p]."""
+    """A network whose output is a sum over patches: f(W, x) = Σ_p patchwise(W, x)[p]."""
 
     def patchwise(self, W: W_contra, x: Tensor) -> Tensor: ...
 
 
 @runtime_checkable
 class Directed(Protocol[W_contra]):
-    """A network that names the directions along which its units look at an input, or at a patch:
+    """A network that returns the directions onto which its units project an input, or a patch:
     (*S, r, d)."""
 
     def directions(self, W: W_contra) -> Tensor: ...
@@ -178,24 +188,30 @@ class Directed(Protocol[W_contra]):
 
 @runtime_checkable
 class Silent(Protocol):
-    """A network that is 0 everywhere at its start. There the gradient of an attack would be
-    rounding, so a training attack that can wait (`Waiting`) starts at t = 1."""
+    """A network whose output is 0 everywhere at t = 0.
+
+    The gradient of an attack would then be rounding error, so a training attack that can wait
+    (`Waiting`) starts at t = 1.
+    """
 
     silent: ClassVar[bool]
 
 
 @runtime_checkable
 class Sized(Protocol):
-    """A network that knows how many weights it has, and how many numbers its largest layer makes
-    of one point."""
+    """A network that reports its number of weights, and the size of its largest layer's output for
+    one point."""
 
     def sizes(self, shape: tuple[int, ...], k: int) -> tuple[int, int]: ...
 
 
 @runtime_checkable
 class Batched(Protocol):
-    """A network with a memory that training moves without a gradient (batch normalisation):
-    `buffers` names it, `trained_f` returns the outputs on a training batch and the next memory."""
+    """A network with buffers that training updates without a gradient (batch normalisation).
+
+    `buffers` returns their names; `trained_f` returns the outputs on a training batch and the
+    updated buffers.
+    """
 
     def buffers(self, W: dict[str, Tensor]) -> frozenset[str]: ...
     def trained_f(self, W: dict[str, Tensor], x: Tensor) -> tuple[Tensor, dict[str, Tensor]]: ...
@@ -203,11 +219,12 @@ class Batched(Protocol):
 
 @runtime_checkable
 class Guiding(Protocol):
-    """A loss that tells more than its values, for attacks that use what a network is made of.
+    """A loss with additional information for attacks that use the structure of the network.
 
-    `directions`, (*S, r, d): along which its units look at an input or a patch. `patchwise`: what
-    every patch adds to the lead of every rival class, (*S, n, P, rivals); the loss is the largest
-    sum over patches. None where the network does not say.
+    `directions`, (*S, r, d): the directions onto which the units project an input or a patch.
+    `patchwise`: the contribution of every patch to the lead of every rival class,
+    (*S, n, P, rivals); the loss is the largest sum over patches. Each is None if the network does
+    not provide it.
     """
 
     @property
@@ -220,7 +237,7 @@ class Guiding(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """A loss with what it knows of its network.
+    """A loss together with the structure of its network.
 
     >>> Guide(lambda x: x.sum(-1)).directions is None
     True
@@ -236,15 +253,17 @@ class Guide:
 
 @runtime_checkable
 class Attack(Protocol):
-    """x' = attack(loss, batch, t, rng), a point of its perturbation set for every example; it never
-    sees a network. A plain function will do."""
+    """x' = attack(loss, batch, t, rng), one point of the perturbation set for every example.
+
+    An attack never receives a network. A plain function is also an attack.
+    """
 
     def __call__(self, loss: Loss, batch: Any, t: int, rng: Streams) -> Tensor: ...
 
 
 @runtime_checkable
 class Aimed(Protocol):
-    """An attack that names the map it climbs (`logit_difference`, where it does not say)."""
+    """An attack that names the loss it maximises; without a name this is `logit_difference`."""
 
     @property
     def loss(self) -> str: ...
@@ -252,7 +271,7 @@ class Aimed(Protocol):
 
 @runtime_checkable
 class Region(Protocol):
-    """The ball that an attack promises to stay in."""
+    """The ball that contains every perturbation of an attack."""
 
     @property
     def p(self) -> float: ...
@@ -264,7 +283,7 @@ class Region(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """An attack with a ball; None where it has none. Every perturbation is checked against it."""
+    """An attack with a ball, which contains every perturbation (checked); None: no ball."""
 
     @property
     def ball(self) -> Region | None: ...
@@ -272,7 +291,7 @@ class Bounded(Protocol):
 
 @runtime_checkable
 class Waiting(Protocol):
-    """An attack that leaves the points alone before the training step `after`."""
+    """An attack that does not change the points before the training step `after`."""
 
     @property
     def after(self) -> int: ...
@@ -280,9 +299,9 @@ class Waiting(Protocol):
 
 @runtime_checkable
 class State(Protocol[W_co]):
-    """W⁽ᵗ⁾ and what can be asked of it; every answer has the replica axis first.
+    """The weights W⁽ᵗ⁾ and quantities computed from them; the replica axis always comes first.
 
-    An engine answers cheaply where its coordinates hold the answer; `full` is the same state with
+    An engine can compute some quantities cheaply in its coordinates; `full` is the same state with
     its weights rebuilt.
     """
 
@@ -302,8 +321,11 @@ class State(Protocol[W_co]):
 
 @runtime_checkable
 class FullState(State[W_co], Protocol[W_co]):
-    """A state that holds its weights: also the attacked training points, the length of the
-    gradient, and the state of one replica alone."""
+    """A state that stores its weights.
+
+    It also provides the attacked training points, the norm of the gradient, and the state of a
+    single replica.
+    """
 
     @property
     def x_adv(self) -> Tensor: ...
@@ -316,10 +338,13 @@ class FullState(State[W_co], Protocol[W_co]):
 
 @dataclass(frozen=True)
 class Measure:
-    """What one recorded number is: its name, the paper's symbol, a sentence, and the axes that it
-    has beside seed and time (class, radius, unit, …). `points`: it is a share of so many drawn
-    points, so that a seed's number has an error of its own. `share`: it is one of others
-    (of training points), so that it lies in [0, 1] too."""
+    """The description of one recorded number.
+
+    It has a name, the paper's symbol, a sentence, and the axes in addition to seed and time
+    (class, radius, unit, …). `points`: the number is a share of that many drawn points, so the
+    value of each seed has a sampling error. `share`: the number is another share (for example of
+    the training points), so it also lies in [0, 1].
+    """
 
     name: str
     symbol: str = ""
@@ -331,8 +356,11 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """Numbers with axes of their own: `values` (replica, t?, *axes), `t` where a fold kept a curve,
-    and the coordinates of the axes that have any (the radii, say)."""
+    """Numbers with additional axes.
+
+    `values` is (replica, t?, *axes), `t` the times if a fold recorded a curve, and `at` the
+    coordinates of the axes that have coordinates (for example the radii).
+    """
 
     values: Tensor
     t: tuple[int, ...] | None = None
@@ -341,7 +369,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Along:
-    """A trial's number at several places of one axis.
+    """The values of a trial at several positions on one axis.
 
     >>> Along("N", (10, 20), (0.5, 0.25)).axis
     'N'
@@ -359,13 +387,16 @@ class Along:
             )
 
 
-Numbers = Mapping[str, float | Along]  # what a trial returns
+Numbers = Mapping[str, float | Along]  # the result of a trial
 
 
 @runtime_checkable
 class Probe(Protocol[State_contra, Scene_contra]):
-    """A measurement of a state: one number a replica, or several by name. `measures` says what
-    each is; a plain function measures one number under its own name."""
+    """A measurement of a state: one number per replica, or several named numbers.
+
+    `measures` describes each number. A plain function measures one number, which has the name of
+    the function.
+    """
 
     @property
     def measures(self) -> tuple[Measure, ...]: ...
@@ -375,8 +406,11 @@ class Probe(Protocol[State_contra, Scene_contra]):
 
 @runtime_checkable
 class Fold(Protocol[M, State_contra, Scene_contra]):
-    """What must be seen at every step and is stored once: `see` takes the memory (None before the
-    first step) past one more state, `rows` tells what is kept of it at the end."""
+    """A measurement that reads every step and is stored once.
+
+    `see` returns the memory (None before the first step) updated with one more state; `rows`
+    returns the numbers to store at the end.
+    """
 
     @property
     def measures(self) -> tuple[Measure, ...]: ...
@@ -385,21 +419,22 @@ class Fold(Protocol[M, State_contra, Scene_contra]):
     def rows(self, memory: M) -> Rows: ...
 
 
-AnyProbe = Probe[Any, Any] | Callable[[Any, Any], "Tensor | Rows"]  # a plain function will do
+AnyProbe = Probe[Any, Any] | Callable[[Any, Any], "Tensor | Rows"]  # a plain function is accepted
 AnyFold = Fold[Any, Any, Any]
 AnyData = Distribution[Batch]
 AnyLearner = Learner[Any]
-AnyAttack = Attack | None  # none: clean training
+AnyAttack = Attack | None  # None: clean training
 
 
 @runtime_checkable
 class Engine(Protocol[S]):
-    """A way to run the dynamics of several settings of one shape, side by side on the replica axis.
+    """A method to run the dynamics of several settings of one shape, stacked on the replica axis.
 
-    `refuses` gives the reason why it cannot run four parts, or nothing. `shape` is what must agree
-    for settings to run together. `init` is the state at t = 0 of all of them, `step` the next one,
-    `apart` the states of the single settings. A run alone has blocks of `width` replicas, runs
-    side by side at most `wide`, by kind of device. Raise `version` when the numbers change.
+    `refuses` returns the reason why the engine cannot run the given data, network, attack and
+    rule, or an empty string. Settings of equal `shape` can run together. `init` returns their
+    joint state at t = 0, `step` the next one, and `apart` the state of each setting. A single run
+    uses blocks of `width` replicas, and stacked runs use at most `wide`, by kind of device. Raise
+    `version` when the numbers change.
     """
 
     @property
@@ -420,6 +455,6 @@ class Engine(Protocol[S]):
 
 @runtime_checkable
 class Placing(Protocol):
-    """An engine that draws data and first weights in coordinates of its own."""
+    """An engine that draws the data and the initial weights in its own coordinates."""
 
     def placed(self, setting: Any) -> Any: ...

@@ -1,7 +1,7 @@
 """Perturbation sets B_p(x, radius), p ∈ {1, 2, ∞}, optionally intersected with a box.
 
-Everything acts per example on x of shape (*batch, *event); `lead` is the number of batch axes.
-With a box, all three operations are exact on the intersection: nothing is clamped afterwards.
+Everything acts per example on x of shape (*batch, *event); `lead` is the number of batch axes. With
+a box, all three operations are exact on the intersection: nothing is clamped afterwards.
 """
 
 import math
@@ -14,13 +14,13 @@ from torch import Tensor
 
 from adversarium.rng import Streams, normal, uniform
 
-_TINY = 1e-30  # keeps 0/0 at 0 in both precisions
+_TINY = 1e-30  # makes 0/0 equal 0 in both precisions
 
 
 def _on_flat_events(
     method: Callable[["Ball", Tensor, Tensor], Tensor],
 ) -> Callable[["Ball", Tensor, Tensor, int], Tensor]:
-    """Lets a method for (*batch, D) tensors act on (*batch, *event) ones."""
+    """Apply a method for (*batch, D) tensors to (*batch, *event) tensors."""
 
     @wraps(method)
     def wrapped(self: "Ball", x: Tensor, z: Tensor, lead: int) -> Tensor:
@@ -34,12 +34,12 @@ def _on_flat_events(
 
 
 def whole(p: float) -> float:
-    """1 for 1.0 and 2 for 2.0: one norm has one name, and draws one stream."""
+    """Return 1 for 1.0 and 2 for 2.0: each norm has one name, and draws one stream."""
     return int(p) if p in (1, 2) else p
 
 
 def unit(g: Tensor) -> Tensor:
-    """g/‖g‖₂ along the last axis, 0 where g = 0; sound for gradients of any size."""
+    """Return g/‖g‖₂ along the last axis, 0 where g = 0. Gradients of any size are safe."""
     peak = g.abs().amax(-1, keepdim=True)
     scaled = g / torch.where(peak > 0, peak, 1.0)
     length: Tensor = scaled.norm(dim=-1, keepdim=True)
@@ -47,14 +47,14 @@ def unit(g: Tensor) -> Tensor:
 
 
 def norm(z: Tensor, p: float, lead: int) -> Tensor:
-    """‖z‖_p of every example."""
+    """Return ‖z‖_p of every example."""
     size: Tensor = z.flatten(lead).norm(p, dim=-1) if z.ndim > lead else z.abs()
     return size
 
 
 @dataclass(frozen=True)
 class Ball:
-    """B_p(x, radius) = {x' : ‖x' − x‖_p ≤ radius}, and x' in [low, high] when `box` is given.
+    """B_p(x, radius) = {x' : ‖x' − x‖_p ≤ radius}, and x' in [low, high] if `box` is given.
 
     >>> Ball(2, 1.0).project(torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]), lead=1)
     tensor([[0.6000, 0.8000]])
@@ -76,8 +76,8 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Refuses data that are not finite, and data outside the box (in their own precision):
-        clamping them would silently change the data."""
+        """Raise if data are not finite, or lie outside the box (in their own precision): clamping
+        them would silently change the data."""
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "
@@ -95,7 +95,7 @@ class Ball:
 
     @_on_flat_events
     def project(self, x: Tensor, z: Tensor) -> Tensor:
-        """The point of the set about x that is nearest to z in l2."""
+        """Return the point of the set about x that is nearest to z in l2."""
         if self.p == math.inf:
             low, high = self._limits(x)
             return torch.maximum(torch.minimum(z, high), low)
@@ -111,7 +111,7 @@ class Ball:
 
     @_on_flat_events
     def steepest(self, x: Tensor, g: Tensor) -> Tensor:
-        """A point of the set about x that maximises ⟨g, x'⟩; x itself where g = 0."""
+        """Return a point of the set about x that maximises ⟨g, x'⟩; x itself where g = 0."""
         if self.p == math.inf:
             low, high = self._limits(x)
             return torch.where(g > 0, high, torch.where(g < 0, low, x))
@@ -124,7 +124,8 @@ class Ball:
         return self._greedy(x, g)
 
     def sample(self, x: Tensor, lead: int, rng: Streams) -> Tensor:
-        """A uniform point of the ball about x, per example; with a box, its projection into it."""
+        """Draw a uniform point of the ball about x, per example; with a box, project it into the
+        box."""
         shape = (*x.shape[:lead], max(1, math.prod(x.shape[lead:])))
         if self.p == math.inf:
             delta = 2 * uniform(shape, rng) - 1
@@ -147,19 +148,19 @@ class Ball:
         return z if self.box is None else z.clamp(*self.box)
 
     def _walls(self, x: Tensor, g: Tensor) -> Tensor:
-        """How far every coordinate may move in the direction of g."""
+        """Return how far every coordinate may move in the direction of g."""
         assert self.box is not None
         low, high = torch.tensor(self.box, dtype=x.dtype).tolist()
         return torch.where(g > 0, high - x, x - low)
 
     def _within(self, x: Tensor, g: Tensor, size: Tensor) -> Tensor:
-        """x + sign(g)·size, shortened by what rounding adds, never out of the box."""
+        """Return x + sign(g)·size, shortened by the rounding error and never outside the box."""
         length: Tensor = size.norm(self.p, dim=-1, keepdim=True)
         fits = (self.radius / length.clamp_min(_TINY)).clamp(max=1)
         return self._boxed(x + torch.sign(g) * size * fits)
 
     def _greedy(self, x: Tensor, g: Tensor) -> Tensor:
-        """p = 1: spend the budget on the coordinates of largest |g|, each up to its wall."""
+        """Spend the budget (p = 1) on the coordinates of largest |g|, each up to its wall."""
         room = torch.full_like(x, self.radius)
         if self.box is not None:
             room = torch.minimum(room, self._walls(x, g))
@@ -171,8 +172,8 @@ class Ball:
 
 
 def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> Tensor:
-    """min(s|a_i|, wall_i) for the largest s ≤ `most` whose l2 length is within the radius: with
-    the walls in the order in which they are hit, s² = (radius² − Σ_hit wall²)/Σ_free a²."""
+    """Return min(s|a_i|, wall_i) for the largest s ≤ `most` whose l2 length is within the radius:
+    with the walls in the order in which they are hit, s² = (radius² − Σ_hit wall²)/Σ_free a²."""
     a, wall = a.abs(), wall.clamp_min(0)
     hit, order = torch.where(a > 0, wall / a, math.inf).sort(dim=-1)
     free = a.gather(-1, order).square()
@@ -190,11 +191,12 @@ def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> 
 
 
 def _l1_nearest(move: Tensor, radius: float) -> Tensor:
-    """sign(m)·max(|m| − τ, 0) of l1 length `radius`, m itself where it is shorter. Measured from
-    the largest |m|, in float64: after a step much longer than the radius nothing cancels."""
+    """Return sign(m)·max(|m| − τ, 0) of l1 length `radius`, or m itself if it is shorter. Values
+    are measured from the largest |m|, in float64, so that nothing cancels after a step much longer
+    than the radius."""
     m = move.double().abs()
     peak = m.amax(-1, keepdim=True)
-    u = (m - peak).clamp_min(-radius)  # what lies lower by more than the radius becomes 0
+    u = (m - peak).clamp_min(-radius)  # values lower by more than the radius become 0
     top = u.sort(dim=-1, descending=True).values
     excess = top.cumsum(-1) - radius
     count = torch.arange(1, u.shape[-1] + 1, device=u.device, dtype=u.dtype)
@@ -207,8 +209,9 @@ def _l1_nearest(move: Tensor, radius: float) -> Tensor:
 
 
 def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
-    """min((|m_i| − τ)₊, wall_i) for the least τ ≥ 0 whose sum is within the radius: a line between
-    neighbouring corners |m_i| (a coordinate starts) and |m_i| − wall_i (it is at its wall)."""
+    """Return min((|m_i| − τ)₊, wall_i) for the least τ ≥ 0 whose sum is within the radius. The sum
+    is linear between neighbouring corners |m_i| (a coordinate starts) and |m_i| − wall_i (it is at
+    its wall)."""
     m, w = move.double().abs(), wall.double().clamp_min(0)
     u = m - m.amax(-1, keepdim=True)
     corner, order = torch.cat([u, u - w], dim=-1).sort(dim=-1, descending=True)
@@ -225,7 +228,8 @@ def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
 
 
 class InBall:
-    """What attacks with a norm, a radius and a box have in common: the ball that they stay in.
+    """The common part of attacks with a norm, a radius and a box: the ball that contains their
+    points.
 
     >>> from adversarium.attacks import FGSM
     >>> FGSM(p=2, radius=0.5).ball == Ball(2.0, 0.5)
@@ -237,9 +241,9 @@ class InBall:
     box: tuple[float, float] | None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)  # one name a norm: 1 and 1.0 are one stream
+        object.__setattr__(self, "p", self.ball.p)  # 1 and 1.0 name one norm and draw one stream
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(self.p, self.radius, self.box)

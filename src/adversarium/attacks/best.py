@@ -1,4 +1,4 @@
-"""Keep the best: every ascent and every list of candidates ends in it."""
+"""Keep the best point. Every ascent and every list of candidates ends with it."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ from torch import Tensor
 
 
 def per_example(which: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """a for the examples of `which`, b for the others."""
+    """Return a for the examples of `which`, b for the others."""
     return torch.where(wide(which, a), a, b)
 
 
 def wide(v: Tensor, like: Tensor) -> Tensor:
-    """One number per example, ready to multiply whole examples."""
+    """Reshape one number per example so that it multiplies whole examples."""
     return v.view(*v.shape, *[1] * (like.ndim - v.ndim))
 
 
 @dataclass(frozen=True)
 class Best:
-    """The highest point that was met, for every example.
+    """The point with the highest value so far, for every example.
 
-    The earlier of two equal points stays; a value that is no number never replaces one, and is
-    replaced by any.
+    Of two equal points the earlier one stays. A NaN value never replaces a number, and any number
+    replaces it.
 
     >>> best = Best(torch.tensor([[0.0], [0.0]]), torch.tensor([1.0, 1.0]))
     >>> best.offer(torch.tensor([[5.0], [6.0]]), torch.tensor([2.0, torch.nan])).x.tolist()
@@ -32,6 +32,6 @@ class Best:
     height: Tensor
 
     def offer(self, z: Tensor, values: Tensor) -> "Best":
-        """The best of these and the points z."""
+        """Return the best of these points and the points z."""
         higher = (values > self.height) | (self.height.isnan() & ~values.isnan())
         return Best(per_example(higher, z, self.x), torch.where(higher, values, self.height))

@@ -16,8 +16,8 @@ from adversarium.sockets import Loss, Points
 @dataclass(frozen=True, kw_only=True)
 class CapPGD:
     """Gradient ascent along the unit sphere, projected onto the cap {x' : |x'| = 1, |x' − x| ≤
-    radius}, §3 of CONV. It starts at x, then at random points of the rim and at those opposite to
-    them, and keeps the best point that it met.
+    radius}, §3 of CONV. It starts at x, then at random points of the rim and at the points opposite
+    to them, and returns the best point found.
 
     >>> from adversarium.data import SpherePoints
     >>> from adversarium.rng import stream
@@ -42,7 +42,7 @@ class CapPGD:
 
     @property
     def angle(self) -> float:
-        """Half-angle of the cap."""
+        """Return the half-angle of the cap."""
         return 2 * math.asin(self.radius / 2)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -63,12 +63,12 @@ class CapPGD:
         return best.x
 
     def _drawn(self, x: Tensor, rng: Streams) -> Tensor:
-        """A way out of every cap, across x."""
+        """Draw a direction orthogonal to x for every cap."""
         way = normal(x.shape, rng).to(x)
         return 2 * unit(way - _along(way, x))
 
     def _within(self, x: Tensor, z: Tensor) -> Tensor:
-        """The nearest points of the caps."""
+        """Return the nearest points of the caps."""
         z = unit(z)
         side = z - _along(z, x)
         angle = torch.atan2(side.norm(dim=-1, keepdim=True), (z * x).sum(-1, keepdim=True))
@@ -77,5 +77,5 @@ class CapPGD:
 
 
 def _along(v: Tensor, x: Tensor) -> Tensor:
-    """The part of v along the unit vectors x."""
+    """Return the component of v along the unit vectors x."""
     return (v * x).sum(-1, keepdim=True) * x

@@ -1,6 +1,6 @@
-"""Attacks that come from the far side of the boundary: they do not need a slope at x.
+"""Attacks that start on the far side of the boundary: they do not need a gradient at x.
 
-The loss is the logit difference, or a targeted one: a point is broken where it is positive.
+The loss is the logit difference, or a targeted one: a point is broken if its loss is positive.
 """
 
 import math
@@ -18,7 +18,7 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class FarSide(InBall):
-    """Ascents in balls of 3, 2, 1.4 and 1 times the radius, each from where the last one ended.
+    """Ascents in balls of 3, 2, 1.4 and 1 times the radius, each from the end of the previous one.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -41,7 +41,7 @@ class FarSide(InBall):
         best = Best(x, loss(x).detach())
         lead = best.height.ndim
         own = APGD(p=self.p, radius=self.radius, steps=self.steps, restarts=1, box=self.box)
-        z = own.ball.sample(x, lead, rng)  # not from x: its slope may have vanished
+        z = own.ball.sample(x, lead, rng)  # not from x: its gradient may have vanished
         for factor in self.factors:
             larger = replace(own, radius=factor * self.radius)
             z = larger.ascent(loss, x, larger.ball.project(x, z, lead)).x
@@ -51,9 +51,10 @@ class FarSide(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class Crossings(InBall):
-    """Looks for the boundary along segments, to other points of the batch, along the diagonals and
-    at random, up to `reach` radii away; takes the slope where it is crossed, the full step along
-    it, the crossing's own projection, and an ascent from the best of these.
+    """Search for the boundary along segments: to other points of the batch, and up to `reach` radii
+    away along the diagonals and in random directions. Candidates are the full step along the
+    gradient at the crossing and the projection of the crossing; an ascent starts from the best of
+    these.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -90,7 +91,7 @@ class Crossings(InBall):
         return clean.offer(best.x, best.height).offer(last.x, last.height).x
 
     def _far(self, x: Tensor, lead: int, rng: Streams) -> list[Tensor]:
-        """The far ends of the segments."""
+        """Return the far ends of the segments."""
         around = Ball(self.p, self.reach * self.radius, self.box)
         n = x.shape[lead - 1]
         others = [x.roll(shift, lead - 1) for shift in range(1, min(self.tries + 1, n))]
@@ -99,7 +100,8 @@ class Crossings(InBall):
         return others + [around.steepest(x, g, lead) for g in (ones, -ones, *noise)]
 
     def _crossing(self, loss: Loss, x: Tensor, far: Tensor) -> tuple[Tensor, Tensor]:
-        """The broken point that bisection finds between far and x, and where there is one."""
+        """Return the broken point that bisection finds between far and x, and a mask of where it
+        exists."""
         broken = loss(far).detach() > 0
         low, high = torch.zeros_like(broken, dtype=x.dtype), torch.ones_like(broken, dtype=x.dtype)
         for _ in range(10):

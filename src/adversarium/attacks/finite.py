@@ -1,8 +1,8 @@
-"""Attacks on finite perturbation sets, Def. 3.2 of CONV: any map into B(x) is one; and the corners
-of an l_inf cell.
+"""Attacks on finite perturbation sets, and on the corners of an l_inf cell. By Def. 3.2 of CONV any
+map into B(x) is an attack.
 
-B(x) is `batch.options`, (*batch, K, d), its first member x itself. The theorem covers every
-map, so beside the strong ones stand a weak, a blind and a discontinuous one.
+B(x) is `batch.options`, (*batch, K, d), its first member x itself. The theorem covers every map, so
+the strong attacks are accompanied by a weak, a blind and a discontinuous one.
 """
 
 import itertools
@@ -26,23 +26,24 @@ class _WithOptions(Points, Protocol):
     def options(self) -> Tensor: ...
 
 
-_NOISE = 1e-12  # gains below it are rounding of a gradient that vanishes
+_NOISE = 1e-12  # smaller gains are rounding errors of a vanishing gradient
 
 
 def option_losses(loss: Loss, options: Tensor) -> Tensor:
-    """The loss of every member of every set, (*batch, K)."""
+    """Return the loss of every member of every set, (*batch, K)."""
     return torch.stack([loss(options[..., j, :]) for j in range(options.shape[-2])], dim=-1)
 
 
 def chosen(options: Tensor, index: Tensor) -> Tensor:
-    """The chosen member of every set."""
+    """Return the chosen member of every set."""
     where = index[..., None, None].expand(*index.shape, 1, options.shape[-1])
     return options.gather(-2, where).squeeze(-2)
 
 
 def _steepest(loss: Loss, at: Tensor, options: Tensor) -> Tensor:
-    """The member with the largest gain of the loss linearised at a point; the first where it is
-    flat: at a symmetric start the gradient is rounding, and chooses nothing."""
+    """Return the member with the largest gain of the loss linearised at a point, or the first
+    member if the loss is flat. At a symmetric start the gradient is rounding error and must not
+    decide."""
     _, g = climb(loss, at)
     gain = ((options - at[..., None, :]) * g[..., None, :]).sum(-1)
     return torch.where(gain.abs() > _NOISE, gain, 0.0).argmax(-1)
@@ -50,13 +51,12 @@ def _steepest(loss: Loss, at: Tensor, options: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class FiniteAttack:
-    """One member of B(x) by a named rule, §3 of CONV.
+    """One member of B(x), chosen by a named rule, §3 of CONV.
 
-    exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member
-    t mod K; fgsm: the maximiser of the linearised loss (x where it is flat); pgd: `tries` such
-    steps, each from the member before, and the best that they met; worst_of: the best of `tries`
-    draws; switch: the last member where the loss at x exceeds `level`, else x
-    (discontinuous in W).
+    exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member t
+    mod K; fgsm: the maximiser of the linearised loss (x if it is flat); pgd: `tries` such steps,
+    each from the previous member, and the best of these; worst_of: the best of `tries` draws;
+    switch: the last member if the loss at x exceeds `level`, else x (discontinuous in W).
 
     >>> from adversarium.data import SpherePoints
     >>> from adversarium.rng import stream
@@ -77,7 +77,8 @@ class FiniteAttack:
 
     @property
     def version(self) -> int:
-        """2 for fgsm, which now chooses nothing by the rounding of a gradient that vanishes."""
+        """Return 2 for fgsm, in which the rounding error of a vanishing gradient no longer
+        decides."""
         return 2 if self.rule == "fgsm" else 1
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -118,7 +119,7 @@ class FiniteAttack:
 
 @dataclass(frozen=True, kw_only=True)
 class Corners:
-    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12; no gradient misleads it.
+    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12. It uses no gradient.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -133,7 +134,7 @@ class Corners:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(math.inf, self.radius)
 
     def __post_init__(self) -> None:

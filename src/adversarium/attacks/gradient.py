@@ -1,8 +1,8 @@
-"""Gradient attacks: points of a ball that a loss climbs to.
+"""Gradient attacks: find points of a ball by ascent on a loss.
 
-An attack sees a loss (a map from x to one number per example) and never a network. It climbs
-each example's own gradient, whatever the size of the batch. `loss` names the map that it wants:
-logit_difference is the default, because a saturated cross-entropy hides weak points.
+An attack sees a loss (a map from x to one number per example) and never a network. It follows the
+gradient of each example separately, whatever the size of the batch. `loss` names the map that the
+attack uses: logit_difference is the default, because a saturated cross-entropy hides weak points.
 """
 
 import math
@@ -19,14 +19,14 @@ from adversarium.sockets import Labelled, Loss, Points
 
 
 class NoGradient(TypeError):
-    """The loss does not lead back to x."""
+    """The loss is not differentiable with respect to x."""
 
 
 def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
-    """The loss of every example and its gradient in x.
+    """Return the loss of every example and its gradient in x.
 
-    Entries that overflow become large numbers. Where the loss is no number it has no slope: the
-    gradient is 1 everywhere, so that an ascent leaves the place.
+    Entries that overflow become large numbers. If the loss is NaN it has no gradient: the gradient
+    is set to 1 everywhere, so that an ascent leaves the point.
     """
     with torch.enable_grad():
         z = x.detach().requires_grad_(True)
@@ -46,14 +46,14 @@ def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def batch_axes(loss: Loss, batch: Points) -> int:
-    """How many axes of x run over examples: those of the labels, or of the loss."""
+    """Return how many axes of x run over examples: those of the labels, or of the loss."""
     return batch.y.ndim if isinstance(batch, Labelled) else loss(batch.x).ndim
 
 
 def flat(loss: Loss, x: Tensor, p: float, radius: float) -> Tensor:
-    """Where the gradient has vanished: to first order the whole ball moves the loss by less than a
-    millionth of itself. A point that survives there is not known to be robust; in a ball of radius
-    0 every point is known.
+    """Return where the gradient has vanished: to first order the whole ball changes the loss by
+    less than a millionth of itself. A point that survives there is not known to be robust. In a
+    ball of radius 0 no point counts as flat.
 
     >>> flat(lambda x: (10 * x.mean(-1)).clamp(-1, 1), torch.tensor([[0.0], [1.0]]), 2, 0.5)
     tensor([False,  True])
@@ -89,8 +89,9 @@ class FGSM(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class PGD:
-    """Projected gradient ascent: x ← P(x + step·direction), direction the steepest of norm p,
-    or the raw gradient. Restarts keep the best; `best` keeps the best iterate, not the last.
+    """Projected gradient ascent: x ← P(x + step·direction), where direction is the steepest of norm
+    p, or the raw gradient. The best result of all restarts is returned. With `best` an ascent
+    returns its best iterate, not the last.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -103,7 +104,7 @@ class PGD:
     p: float = math.inf
     radius: float
     steps: int = 20
-    step: float | None = None  # 2.5·radius/steps when left open
+    step: float | None = None  # 2.5·radius/steps if None
     normalised: bool = True  # False: the raw gradient
     start: Literal["zero", "uniform"] = "zero"
     restarts: int = 1  # the first from `start`, the others from uniform points
@@ -114,12 +115,12 @@ class PGD:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(self.p, self.radius, self.box)
 
     @property
     def step_size(self) -> float:
-        """The step in the units of the ball's norm."""
+        """Return the step in the units of the ball's norm."""
         return 2.5 * self.radius / self.steps if self.step is None else self.step
 
     def __post_init__(self) -> None:
@@ -146,7 +147,7 @@ class PGD:
         return best.x
 
     def _ascent(self, loss: Loss, x: Tensor, z: Tensor) -> Best:
-        """One ascent from z: the point it keeps and its loss."""
+        """Run one ascent from z. Return its selected point and the loss there."""
         values, g = climb(loss, z)
         lead = values.ndim
         kept = Best(z, values)
@@ -160,7 +161,7 @@ class PGD:
         return kept
 
     def _moved(self, z: Tensor, g: Tensor, lead: int) -> Tensor:
-        if not self.normalised:  # cut where its square would overflow
+        if not self.normalised:  # clipped, so that its square cannot overflow
             large = 1e-4 * torch.finfo(z.dtype).max ** 0.5
             return z + (self.step_size * g).clamp(-large, large)
         return Ball(self.p, self.step_size).steepest(z, g, lead)
@@ -168,10 +169,10 @@ class PGD:
 
 @dataclass(frozen=True, kw_only=True)
 class APGD:
-    """Ascent with momentum and a step that halves, per example, when it stops paying.
+    """Ascent with momentum and a step that halves, per example, when progress stops.
 
-    In the spirit of Auto-PGD (Croce and Hein): the strong default for verdicts. Starts from x,
-    then from uniform points; returns the best point ever met.
+    This attack resembles Auto-PGD (Croce and Hein) and is the strong default for verdicts. It
+    starts from x, then from uniform points, and returns the best point found.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -190,7 +191,7 @@ class APGD:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(self.p, self.radius, self.box)
 
     def __post_init__(self) -> None:
@@ -211,15 +212,15 @@ class APGD:
         return best.x
 
     def ascent(self, loss: Loss, x: Tensor, start: Tensor) -> Best:
-        """One ascent in the ball about x from a point of it: step along the gradient, project, keep
-        the best; at each look an example that has stalled halves its step and goes on from its
-        best point."""
+        """Run one ascent in the ball about x from one of its points: step along the gradient,
+        project, keep the best. At each checkpoint, an example that has stalled halves its step and
+        continues from its best point."""
         values, g = climb(loss, start)
         step, looks = torch.full_like(values, 2 * self.radius), self._looks()
         z, previous = start, start
         best, best_g = Best(start, values), g
-        gains, last_height = torch.zeros_like(values), values  # since the last look
-        halved = torch.zeros_like(values, dtype=torch.bool)  # at the last look
+        gains, last_height = torch.zeros_like(values), values  # since the last checkpoint
+        halved = torch.zeros_like(values, dtype=torch.bool)  # at the last checkpoint
         for k in range(self.steps):
             z, previous = self._next(x, z, previous, g, step, k), z
             before, (values, g) = values, climb(loss, z)
@@ -237,8 +238,8 @@ class APGD:
         return best
 
     def _looks(self) -> dict[int, int]:
-        """The steps after which the progress is looked at, each with the number of steps since the
-        last look: long at first, then shorter."""
+        """Return the steps after which progress is checked, each with the number of steps since the
+        previous checkpoint: many at first, then fewer."""
         looks, k = {}, 0
         while k < self.steps:
             shrinking: float = 0.22 * self.steps * 0.85 ** (6 * k / self.steps)
@@ -250,15 +251,17 @@ class APGD:
     def _next(
         self, x: Tensor, z: Tensor, previous: Tensor, g: Tensor, step: Tensor, k: int
     ) -> Tensor:
-        """P(z + ¾(z₊ − z) + ¼(z − z₋)), z₊ = P(z + step·direction); the first step is z₊ alone."""
+        """Return P(z + ¾(z₊ − z) + ¼(z − z₋)), z₊ = P(z + step·direction); the first step is z₊
+        alone."""
         lead = step.ndim
         target = self.ball.project(x, self._moved(z, g, step, lead, k), lead)
         momentum = target if k == 0 else target + 0.25 * (z - previous) - 0.25 * (target - z)
         return self.ball.project(x, momentum, lead)
 
     def _moved(self, z: Tensor, g: Tensor, step: Tensor, lead: int, k: int) -> Tensor:
-        """z + step × (the steepest direction of unit norm); for p = 1 spread over the largest
-        coordinates, more of them at first: single coordinates crawl."""
+        """Return z + step × (the steepest direction of unit norm). For p = 1 the step is spread
+        over the largest coordinates, more of them at first, because steps in single coordinates are
+        slow."""
         if g.ndim == lead:
             return z + step * torch.sign(g)
         flat = g.flatten(lead)
@@ -279,10 +282,10 @@ class APGD:
 class MarginStep:
     """X̃ = X + Clip(η̃ ∇_X L_margin), the one-step attack of §2.4 of RNRF, L_margin = −F_y.
 
-    `over` reads η̃ as acting on the gradient of a mean over so many points (N: the batch mean), an
-    explicit factor that does not depend on what the attack is evaluated on; the literal,
-    per-example reading is the default. `clip` limits every coordinate ("element") or rescales a
-    patch to sup norm ε ("patch").
+    With `over`, η̃ acts on the gradient of a mean over that many points (N: the batch mean). This
+    explicit factor does not depend on the points on which the attack is evaluated. The default is
+    the literal, per-example reading. `clip` limits every coordinate ("element") or rescales a patch
+    to sup norm ε ("patch").
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -300,7 +303,7 @@ class MarginStep:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(math.inf, self.radius)
 
     def __post_init__(self) -> None:
@@ -312,7 +315,7 @@ class MarginStep:
 
     @property
     def step_size(self) -> float:
-        """η̃ a point."""
+        """Return η̃ per point."""
         return self.step / self.over
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:

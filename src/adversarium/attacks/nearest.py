@@ -1,6 +1,6 @@
-"""The nearest broken point: attacks that minimise a norm instead of climbing in a ball.
+"""The nearest broken point: attacks that minimise a norm instead of maximising a loss in a ball.
 
-The loss is the logit difference, or a targeted one: a point is broken where it is positive.
+The loss is the logit difference, or a targeted one: a point is broken if its loss is positive.
 """
 
 import math
@@ -18,9 +18,9 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class DDN:
-    """The nearest broken point in l2, direction and norm apart (Rony et al. 2019): a unit step
-    along the gradient, back to a sphere that shrinks by `gamma` where the point is broken and
-    grows where it is not. Returns it where it lies in the ball, else its projection.
+    """The nearest broken point in l2, with direction and norm decoupled (Rony et al. 2019): a unit
+    step along the gradient, then back to a sphere that shrinks by `gamma` if the point is broken
+    and grows if it is not. Returns that point if it lies in the ball, else its projection.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -38,7 +38,7 @@ class DDN:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(2, self.radius, self.box)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -62,9 +62,9 @@ class DDN:
 
 @dataclass(frozen=True, kw_only=True)
 class FAB(InBall):
-    """The nearest broken point, along the boundary (Croce and Hein 2020): the loss is linearised,
-    x and the iterate are projected onto its zero, a mean of both goes a little beyond it, and a
-    broken point steps back towards x. Starts where ascents in twice the ball end, and at x.
+    """The nearest broken point, along the boundary (Croce and Hein 2020). The loss is linearised, x
+    and the iterate are projected onto its zero set, their mean moves slightly beyond it, and a
+    broken point steps back towards x. It starts at the ends of ascents in twice the ball, and at x.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -80,7 +80,7 @@ class FAB(InBall):
     restarts: int = 2  # from the far side, then from x, then at random
     overshoot: float = 1.05
     back: float = 0.9
-    bias: float = 0.1  # the largest weight of x's own projection
+    bias: float = 0.1  # the largest weight of the projection of x
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
 
@@ -100,19 +100,20 @@ class FAB(InBall):
         return near.inside(loss)
 
     def _next(self, x: Tensor, z: Tensor, values: Tensor, g: Tensor, lead: int) -> Tensor:
-        """The mean of both projections, a little beyond the boundary; back where z is broken."""
+        """Return the mean of both projections, slightly beyond the boundary, or a step back if z is
+        broken."""
         at_x = values + ((x - z) * g).flatten(lead).sum(-1)  # the linearised loss at x
         to_z, to_x = (self._onto_zero(c, g, lead) for c in (values, at_x))
         a, b = norm(to_z, self.p, lead), norm(to_x, self.p, lead)
         share = wide((a / (a + b).clamp_min(1e-30)).clamp(max=self.bias), x)
         ahead = (1 - share) * (z + self.overshoot * to_z) + share * (x + self.overshoot * to_x)
         ahead = ahead if self.box is None else ahead.clamp(*self.box)
-        limit = Ball(self.p, 8 * self.radius, self.box)  # a slope that vanishes leads far away
+        limit = Ball(self.p, 8 * self.radius, self.box)  # a vanishing gradient leads far away
         ahead = limit.project(x, ahead.nan_to_num(0.0), lead)
         return per_example(values > 0, x + self.back * (ahead - x), ahead)
 
     def _onto_zero(self, c: Tensor, g: Tensor, lead: int) -> Tensor:
-        """The shortest v with c + ⟨g, v⟩ = 0; 0 where there is no slope."""
+        """Return the shortest v with c + ⟨g, v⟩ = 0; 0 if the gradient vanishes."""
         g_flat = g.flatten(lead)
         along = Ball(self.p, 1.0).steepest(torch.zeros_like(g_flat), g_flat, lead)
         gain = (along * g_flat).sum(-1)
@@ -122,7 +123,7 @@ class FAB(InBall):
 
 @dataclass(frozen=True)
 class _Nearest:
-    """The nearest broken point that was met, and the highest one of the ball."""
+    """The nearest broken point found so far, and the point of the ball with the highest loss."""
 
     x: Tensor
     ball: Ball
@@ -136,13 +137,13 @@ class _Nearest:
         return cls(x, ball, x, torch.where(height > 0, 0.0, math.inf).to(height), height)
 
     def offer(self, z: Tensor, values: Tensor) -> "_Nearest":
-        """The nearest of these and the broken ones among z."""
+        """Return the nearest of these points and the broken points among z."""
         distance = norm(z - self.x, self.ball.p, self.distance.ndim)
         nearer = (values > 0) & (distance < self.distance)
         point = per_example(nearer, z, self.point)
         return replace(self, point=point, distance=torch.where(nearer, distance, self.distance))
 
     def inside(self, loss: Loss) -> Tensor:
-        """The nearest broken point, projected into the ball; x where that is worse."""
+        """Return the nearest broken point, projected into the ball, or x if that is better."""
         z = self.ball.project(self.x, self.point, self.distance.ndim)
         return Best(self.x, self.height).offer(z, loss(z).detach()).x

@@ -1,4 +1,4 @@
-"""An attack on networks that look at all patches with the same filters."""
+"""An attack on networks that apply the same filters to all patches."""
 
 import math
 from dataclasses import dataclass
@@ -15,11 +15,12 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class PatchTransplant:
-    """The steepest direction of the patch that matters most, spent partly there and partly on
-    another patch, in l2; the best of all patches and shares (ours).
+    """The steepest direction of the most important patch, spent partly there and partly on another
+    patch, in l2. The best of all patches and shares is returned (our attack).
 
-    Filters are shared: what hurts in one patch hurts in another. Where an activation is flat at 0
-    (z³) the gradient does not see the other patches, and ascents from x stall.
+    Patches share their filters, so a perturbation that hurts in one patch hurts in another. If an
+    activation is flat at 0 (z³), the gradient does not show the other patches, and ascents from x
+    stall.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.rng import stream
@@ -36,7 +37,7 @@ class PatchTransplant:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(2, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -45,7 +46,7 @@ class PatchTransplant:
         if g.ndim != values.ndim + 2:
             raise TypeError("PatchTransplant needs inputs of patches (P, d).")
         P = x.shape[-2]
-        main = g.abs().amax(-1).argmax(-1)  # the patch that matters most
+        main = g.abs().amax(-1).argmax(-1)  # the most important patch
         direction = g.gather(-2, main[..., None, None].expand(*main.shape, 1, x.shape[-1]))
         direction = unit(direction)
         there = torch.nn.functional.one_hot(main, P).to(x)[..., None]

@@ -1,4 +1,4 @@
-"""An attack that asks for no gradient."""
+"""An attack that needs no gradient."""
 
 import math
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class RandomSearch(InBall):
-    """No gradient: blocks of coordinates get random signs, smaller blocks as time goes on, and a
-    change stays where the loss does not fall (in the spirit of Square, Andriushchenko et al. 2020).
+    """Random search without gradients: blocks of coordinates get random signs, the blocks shrink
+    over time, and a change is accepted if the loss does not fall (in the spirit of Square,
+    Andriushchenko et al. 2020).
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -47,7 +48,8 @@ class RandomSearch(InBall):
         return best.offer(now.x, now.height).x
 
     def _changed(self, x: Tensor, z: Tensor, share: float, lead: int, rng: Streams) -> Tensor:
-        """New signs on a random block of neighbouring coordinates, one sign in half the cases."""
+        """Draw new signs on a random block of neighbouring coordinates; in half the cases one sign
+        for all."""
         shape = (*x.shape[:lead], max(1, math.prod(x.shape[lead:])))
         D = shape[-1]
         place, noise = normal((*shape[:-1], 3), rng).to(x), coins(shape, rng).to(x)

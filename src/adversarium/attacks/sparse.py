@@ -15,9 +15,10 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class SparseAscent:
-    """l1 ascent with adaptive sparsity (Croce and Hein 2021): a step moves the largest coordinates
-    of the gradient, as many as the best point uses, divided by 1.5; the step shrinks while that
-    number stands still. First in three and two times the ball, then in it.
+    """l1 ascent with adaptive sparsity (Croce and Hein 2021). A step moves the largest coordinates
+    of the gradient; their number is the number that the best point uses, divided by 1.5. The step
+    shrinks while that number does not change. It runs first in three and two times the ball, then
+    in the ball.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -36,7 +37,7 @@ class SparseAscent:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(1, self.radius, self.box)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -74,7 +75,7 @@ class SparseAscent:
 
 
 def _sparse(g: Tensor, width: Tensor, lead: int) -> Tensor:
-    """The signs of the `width` largest coordinates, divided by their number."""
+    """Return the signs of the `width` largest coordinates, divided by their number."""
     if g.ndim == lead:
         return torch.sign(g)
     rows = g.flatten(lead)

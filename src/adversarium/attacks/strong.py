@@ -1,4 +1,4 @@
-"""The suite of strong attacks: what a verdict of robustness has to survive."""
+"""The suite of strong attacks that a verdict of robustness must survive."""
 
 from typing import Any
 
@@ -23,11 +23,12 @@ def strong_attacks(
     steps: int = 50,
     targets: int = 9,
 ) -> tuple[Member, ...]:
-    """The evaluation suite, cheap members first: whoever asks sends only survivors on.
+    """Return the evaluation suite, cheap members first, so that the caller passes on only
+    survivors.
 
-    Ascents on the logit difference and on each of the `targets` strongest wrong classes; steps
-    towards units and patch by patch, where the network tells of them; attacks from the far side of
-    the boundary, the nearest broken points, and a search without gradients.
+    The suite has ascents on the logit difference and on each of the `targets` strongest wrong
+    classes; steps towards units and patch by patch, if the network provides them; attacks from the
+    far side of the boundary, the nearest broken points, and a search without gradients.
 
     >>> [type(attack).__name__ for attack in strong_attacks(2, 0.5, k=2)][:4]
     ['APGD', 'UnitSteps', 'PatchMaximiser', 'FarSide']

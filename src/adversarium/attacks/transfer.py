@@ -1,4 +1,4 @@
-"""Attacks that never look at the network: they know the data model or another classifier."""
+"""Attacks that never use the network: they know the data model or another classifier."""
 
 import math
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class _WithFeatures(Labelled, Protocol):
 
 
 def _signal(batch: Points, name: str) -> Tensor:
-    """The index of the signal patch."""
+    """Return the index of the signal patch."""
     if not isinstance(batch, _WithSignal):
         raise TypeError(
             f"{name} needs patch data with a known signal patch (PatchData), got "
@@ -45,10 +45,10 @@ def _signal(batch: Points, name: str) -> Tensor:
 def gta(
     x: Float[Tensor, "*n P d"], signal: Int[Tensor, "*n"], gamma: float
 ) -> Float[Tensor, "*n P d"]:
-    """X^adv = X − γ g(X) ∇g(X) / ‖∇g(X)‖₂, eq. (A) of CGRO.
+    """Return X^adv = X − γ g(X) ∇g(X) / ‖∇g(X)‖₂, eq. (A) of CGRO.
 
-    Reading: g(X) = ⟨w*, X[signal(X)]⟩ has ‖∇g‖₂ = ‖w*‖₂ = 1, so on the support of D the
-    step multiplies the signal patch by 1 − γ and leaves the others alone.
+    Reading: g(X) = ⟨w*, X[signal(X)]⟩ has ‖∇g‖₂ = ‖w*‖₂ = 1, so on the support of D the step
+    multiplies the signal patch by 1 − γ and does not change the others.
 
     >>> gta(torch.ones(1, 2, 3), signal=torch.tensor([0]), gamma=0.75)[0, :, 0].tolist()
     [0.25, 1.0]
@@ -70,7 +70,7 @@ class GTA:
     """
 
     gamma: float
-    loss: str = "logit_difference"  # never climbed: the attack depends on X and w* alone
+    loss: str = "logit_difference"  # not used: the attack depends on X and w* alone
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
@@ -78,7 +78,7 @@ class GTA:
 
     @property
     def gap(self) -> float:
-        """1 − γ, the share of the signal that is left."""
+        """Return 1 − γ, the remaining share of the signal."""
         return 1 - self.gamma
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -102,10 +102,10 @@ class SignalPatch:
 
 @dataclass(frozen=True, kw_only=True)
 class GenericGTA:
-    """X^adv = X − γ g(X) ∇g(X)/‖∇g(X)‖₂², a share γ of the way to the zero of the linearised g,
-    eq. (A) of CGRO for any target classifier `g(x, batch)`; without one g is the attacked network
-    itself (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂ once, as printed. `radius` caps
-    the l2 length.
+    """X^adv = X − γ g(X) ∇g(X)/‖∇g(X)‖₂², a share γ of the way to the zero of the linearised g, eq.
+    (A) of CGRO for any target classifier `g(x, batch)`. Without a target, g is the attacked network
+    itself (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂ once, as in the paper. `radius`
+    caps the l2 length.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -127,7 +127,7 @@ class GenericGTA:
 
     @property
     def ball(self) -> Ball | None:
-        """The perturbation set, if it is capped."""
+        """Return the perturbation set, if its radius is capped."""
         return None if self.radius is None else Ball(2, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -139,14 +139,14 @@ class GenericGTA:
         flat = gradient.flatten(lead)
         length = norm(flat, 2, lead)
         over = length if self.paper_literal else length.square()
-        # where the gradient vanishes there is no direction, and nothing moves
+        # a vanishing gradient has no direction, so the point does not move
         share = torch.where(over > 0, self.gamma * values / over, 0)
         moved = batch.x - (share[..., None] * flat).view(batch.x.shape)
         return moved if self.ball is None else self.ball.project(batch.x, moved, lead)
 
 
 def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]:
-    """y' uniform over the other classes."""
+    """Draw y' uniformly from the other classes."""
     if int(y.max()) >= k:
         raise ValueError(
             f"the attack needs the number of classes: k={k}, and a label is {y.max()}."
@@ -157,7 +157,7 @@ def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]
 def _latent(
     batch: Points, attack: "FeatureReplacement | FeatureCollision"
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Which patches are robust, all strengths and the labels; every β_p must be ≤ ε."""
+    """Return which patches are robust, all strengths and the labels. Every β_p must be ≤ ε."""
     name, radius = type(attack).__name__, attack.radius
     if not isinstance(batch, _WithFeatures):
         raise TypeError(
@@ -172,8 +172,8 @@ def _latent(
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureReplacement:
-    """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF: the attack that
-    needs no model, only the latent draw. Valid where every β_p ≤ ε.
+    """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF. The attack needs no
+    model, only the latent draw. It is valid if every β_p ≤ ε.
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -186,11 +186,11 @@ class FeatureReplacement:
 
     radius: float  # ε
     k: int  # classes
-    loss: str = "logit_difference"  # never climbed
+    loss: str = "logit_difference"  # not used
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -206,8 +206,8 @@ class FeatureReplacement:
 
 @dataclass(frozen=True, kw_only=True)
 class UniversalFeature:
-    """Δ_p = −ε u_y + ε u_{y'} on every patch: what breaks the network of Proposition 3.2 of RNRF
-    (ours).
+    """Δ_p = −ε u_y + ε u_{y'} on every patch: breaks the network of Proposition 3.2 of RNRF (our
+    attack).
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -220,11 +220,11 @@ class UniversalFeature:
 
     radius: float  # ε
     k: int  # classes
-    loss: str = "logit_difference"  # never climbed
+    loss: str = "logit_difference"  # not used
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -237,9 +237,10 @@ class UniversalFeature:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureCollision:
-    """The list behind the impossibility (ours): robust patches → (α_p − ε)u_y, the others → 0, the
-    same (α − ε)u_y or (α − ε)u_{y'}, whichever the loss likes best; the noise stays. Every patch-
-    additive network is wrong on one class of it where all β_p ≤ ε, α ≤ 2ε and |J_NR| ≥ |J_R|.
+    """The candidates behind the impossibility result (our attack): robust patches → (α_p − ε)u_y,
+    the others → 0, the same (α − ε)u_y or (α − ε)u_{y'}, whichever has the highest loss; the noise
+    does not change. Every patch-additive network is wrong on one class of these points if all β_p ≤
+    ε, α ≤ 2ε and |J_NR| ≥ |J_R|.
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -256,7 +257,7 @@ class FeatureCollision:
 
     @property
     def ball(self) -> Ball:
-        """The perturbation set."""
+        """Return the perturbation set."""
         return Ball(math.inf, self.radius)
 
     def __post_init__(self) -> None:
@@ -283,7 +284,8 @@ class FeatureCollision:
 
 
 def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:
-    """(X_y + X_j)/2: with equal noise in both ε-balls where all strengths are ≤ 2ε (ours).
+    """Return (X_y + X_j)/2, which with equal noise lies in both ε-balls if all strengths are ≤ 2ε
+    (our construction).
 
     >>> one, two = torch.zeros(1, 1, 2), torch.tensor([[[2.0, -1.0]]])
     >>> [float((midpoint(one, two) - end).abs().max()) for end in (one, two)]  # ε = α/2

@@ -1,7 +1,8 @@
-"""Attacks on what a network is made of: its units, and the patches that it adds up.
+"""Attacks on the components of a network: its units, and the patches that it sums over.
 
-A unit that sleeps at x has no gradient there. A loss that guides (`Guiding`) names the directions
-its network's units look along, and what every patch adds; without that these attacks return x.
+An inactive unit has no gradient at x. A loss with guidance (`Guiding`) provides the weight
+directions of its network's units, and the contribution of every patch; without it these attacks
+return x.
 """
 
 import math
@@ -20,7 +21,7 @@ from adversarium.sockets import Guiding, Loss, Points
 
 
 def _longest(directions: Tensor, most: int, opposites: bool = True) -> Tensor:
-    """At most so many directions, the longest, and their opposites: (2r, *S, d)."""
+    """Return at most `most` directions, the longest, and their opposites: (2r, *S, d)."""
     length = directions.norm(dim=-1)
     size = length.flatten(0, -2).amax(0) if length.ndim > 1 else length
     chosen = directions[..., size.argsort(descending=True, stable=True)[:most], :]
@@ -29,13 +30,13 @@ def _longest(directions: Tensor, most: int, opposites: bool = True) -> Tensor:
 
 
 def _along(direction: Tensor, x: Tensor) -> Tensor:
-    """One direction a replica, (*S, d), at every point of x, (*S, …, d)."""
+    """Return one direction per replica, (*S, d), at every point of x, (*S, …, d)."""
     middle = [1] * (x.ndim - direction.ndim)
     return direction.view(*direction.shape[:-1], *middle, direction.shape[-1]).expand_as(x)
 
 
 def _of_points(directions: Tensor, index: Tensor, x: Tensor) -> Tensor:
-    """The direction with that index, (c, *S, d), for every point."""
+    """Return the direction with the given index, (c, *S, d), for every point."""
     if directions.ndim == 2:  # no replicas
         return directions[index]
     replica = torch.arange(len(x), device=x.device).view(-1, *[1] * (index.ndim - 1))
@@ -44,10 +45,11 @@ def _of_points(directions: Tensor, index: Tensor, x: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class UnitSteps(InBall):
-    """A full step towards every unit, asleep or not, then one along the gradient that is found
-    there (w_j − y w_0 for a threshold unit beside a linear part), then an ascent from the best.
-    Of more than `units` units each point follows the gradients of those whose step brings most,
-    and of those whose step brings most beyond the slope at x: what sleeps shows there.
+    """A full step towards every unit, active or not, then one along the gradient at that point (w_j
+    − y w_0 for a threshold unit next to a linear part), then an ascent from the best point. If
+    there are more than `units` units, each point follows the gradients of those whose step gains
+    most, and of those whose step gains most beyond the linear gain at x, which reveals inactive
+    units.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -62,7 +64,7 @@ class UnitSteps(InBall):
     p: float = math.inf
     radius: float
     units: int = 128  # whose gradients are followed, by either measure
-    opposites: bool = True  # and steps away from them; a threshold unit needs none
+    opposites: bool = True  # also step away from them; a threshold unit needs no such step
     steps: int = 20
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
@@ -70,7 +72,7 @@ class UnitSteps(InBall):
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x
         directions = loss.directions if isinstance(loss, Guiding) else None
-        if directions is None or directions.ndim != x.ndim:  # patches have an axis more
+        if directions is None or directions.ndim != x.ndim:  # patches have one more axis
             return x
         self.ball.check(x)
         values, slope = climb(loss, x)
@@ -88,7 +90,8 @@ class UnitSteps(InBall):
     def _followed(
         self, loss: Loss, x: Tensor, values: Tensor, slope: Tensor, directions: Tensor
     ) -> Iterator[Tensor]:
-        """Directions whose gradients are followed, one a point: all, or the most promising."""
+        """Return the directions whose gradients are followed, one per point: all, or the most
+        promising."""
         every = _longest(directions, directions.shape[-2], self.opposites)
         if directions.shape[-2] <= self.units:
             yield from (_along(direction, x) for direction in every)
@@ -106,11 +109,11 @@ class UnitSteps(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class PatchMaximiser(InBall):
-    """f = Σ_p f_p(x_p): every patch is maximised on its own, and the best point is kept for every
-    patch, not for every example. Starts are full steps along the units' directions, the gradients
-    found there, and x. In l_inf every patch has the whole radius; in l2 and l1 the budget is cut
-    into `shares` equal parts, and dynamic programming gives each to the patch that makes most of
-    it. An ascent on all patches together ends it.
+    """f = Σ_p f_p(x_p): maximise every patch separately, and keep the best point of every patch,
+    not of every example. Starts are full steps along the units' directions, the gradients at these
+    points, and x. In l_inf every patch has the whole radius. In l2 and l1 the budget is split into
+    `shares` equal parts, and dynamic programming gives each part to the patch that gains most from
+    it. A final ascent moves all patches together.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.rng import stream
@@ -128,7 +131,7 @@ class PatchMaximiser(InBall):
     p: float = math.inf
     radius: float
     units: int = 64  # the longest, and their opposites
-    keep: int = 4  # directions a patch is tried along with their gradients
+    keep: int = 4  # directions per patch whose gradients are also tried
     steps: int = 20
     shares: int = 8  # parts of an l2 or l1 budget
     loss: str = "logit_difference"
@@ -157,9 +160,9 @@ class PatchMaximiser(InBall):
 
 @dataclass(frozen=True)
 class _Patches:
-    """One batch whose patches are maximised: every patch is an example of its own."""
+    """One batch whose patches are maximised: every patch is a separate example."""
 
-    rivals: Loss  # what every patch adds to the lead of every rival class, (…, P, r)
+    rivals: Loss  # contribution of every patch to the lead of every rival class, (…, P, r)
     directions: Tensor  # (c, *S, d)
     x: Tensor  # (…, P, d)
     by: PatchMaximiser
@@ -178,7 +181,7 @@ class _Patches:
         object.__setattr__(self, "ranked", torch.stack(tried).topk(keep, dim=0).indices)
 
     def best(self, rival: int) -> Tensor:
-        """The best points of all patches, the budget split among them."""
+        """Return the best points of all patches, with the budget split among them."""
         if self.by.p == math.inf:
             return self.maximised(rival, self.by.radius).x
         parts = torch.arange(self.by.shares + 1).double() / self.by.shares
@@ -191,7 +194,7 @@ class _Patches:
         return points.gather(-2, where).squeeze(-2)
 
     def maximised(self, rival: int, radius: float) -> Best:
-        """The best point of every patch in its own ball."""
+        """Return the best point of every patch in its own ball."""
         x, by = self.x, self.by
         ball, lead = Ball(by.p, radius, by.box), x.ndim - 1
 
@@ -213,7 +216,7 @@ class _Patches:
 
 
 def allotted(gains: Tensor) -> Tensor:
-    """How many of B equal parts each of P patches gets, (…, P), when b parts of the budget are
+    """Return how many of B equal parts each of P patches gets, (…, P), if b parts of the budget are
     worth gains[…, p, b] to patch p: the sum is maximal, by dynamic programming over patches.
 
     >>> allotted(torch.tensor([[0.0, 1.0, 1.5], [0.0, 0.0, 3.0]])).tolist()

@@ -1,1 +1,1 @@
-"""The commands of the program, one file each; `cli.py` is their table."""
+"""Implement the commands of the program, one file each; `program.py` has their table."""

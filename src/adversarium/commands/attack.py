@@ -1,4 +1,4 @@
-"""`adversarium attack`: every attack × radius, as a table and a picture."""
+"""Implement `adversarium attack`: every attack × radius, as a table and a figure."""
 
 import hashlib
 import math
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 def attack(
     id: str,
     *,
-    seed: Annotated[int, Parameter(help="the seed that is trained")] = 0,
+    seed: Annotated[int, Parameter(help="seed to train")] = 0,
     radii: Annotated[
         str,
         Parameter(
-            help="0.1,0.5,1; eight about the training radius else", allow_leading_hyphen=True
+            help="0.1,0.5,1; default: eight around the training radius", allow_leading_hyphen=True
         ),
     ] = "",
-    points: Annotated[int, Parameter(help="how many fresh points are attacked")] = 200,
+    points: Annotated[int, Parameter(help="number of fresh points to attack")] = 200,
     preset: Preset = "quick",
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     device: Device = "cpu",
-    out: Annotated[Path, Parameter(help="a folder for the pictures")] = Path("attack"),
+    out: Annotated[Path, Parameter(help="folder for the figures")] = Path("attack"),
     json: Json = False,
 ) -> int | Answer:
-    """Every attack × radius on an experiment's trained networks, with the certified bracket.
+    """Run every attack × radius on an experiment's trained networks, with certified bounds.
 
     Parameters
     ----------
     id
-        an experiment, or an own file (./FILE.py)
+        an experiment, or your file (./FILE.py)
     """
     ready(device)
     writable(out)
@@ -94,8 +94,8 @@ def _radii(text: str) -> tuple[float, ...]:
 
 
 def _print_suite(made: "Strengths") -> None:
-    """Which member of the strong suite broke how many points, in the order in which they met them,
-    and the accuracy that rests on vanished gradients."""
+    """Print how many points each member of the strong suite misclassified, in the order in which
+    the members ran, and the accuracy that depends on vanished gradients."""
     if not any(any(row) for row in made.members.values()):
         print("  no strong attack broke a point")
         return _print_flat(made)
@@ -137,7 +137,7 @@ def _print(
     folder = out / experiment.name / (folder_of(changes) if changes else "")
     folder.mkdir(parents=True, exist_ok=True)
     stem = "".join(c if c.isalnum() else "-" for c in task.label) or "run"
-    radii = hashlib.sha256(repr(made.radii).encode()).hexdigest()[:6]  # others: another file
+    radii = hashlib.sha256(repr(made.radii).encode()).hexdigest()[:6]  # other radii: another file
     path = folder / f"{stem}, {drawn}, radii {radii}.svg"
     planes.strengths(path, made, title, f"l_{norm} radius")
     print(f"  {path}")

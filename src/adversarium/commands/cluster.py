@@ -1,5 +1,5 @@
-"""`adversarium scheduler` and `adversarium worker`: a Dask cluster, on this machine unless other
-addresses are named."""
+"""Implement `adversarium scheduler` and `adversarium worker`: a Dask cluster, on this machine
+unless other addresses are given."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -12,12 +12,12 @@ LOOPBACK = "127.0.0.1"
 
 def scheduler(
     *,
-    host: Annotated[str, Parameter(help="the address it listens at")] = LOOPBACK,
-    port: Annotated[int, Parameter(help="its port")] = 8786,
+    host: Annotated[str, Parameter(help="address to listen on")] = LOOPBACK,
+    port: Annotated[int, Parameter(help="port to listen on")] = 8786,
 ) -> int:
-    """Starts the scheduler of a cluster; workers join with `adversarium worker ADDRESS`, and
-    `run`, `verify` and `sweep` use it with `--on ADDRESS`. Whoever reaches the address can run
-    code here: keep it on loopback or in a network that you trust."""
+    """Start the scheduler of a cluster. Workers join with `adversarium worker ADDRESS`, and `run`,
+    `verify` and `sweep` use it with `--on ADDRESS`. Anyone who can reach the address can run code
+    on this machine: use loopback or a network that you trust."""
     from adversarium.runs.where.cluster import distributed
 
     if not 0 <= port < 65536:
@@ -38,14 +38,14 @@ def scheduler(
 def worker(
     address: str,
     *,
-    name: Annotated[str, Parameter(help="its name among the workers")] = "",
+    name: Annotated[str, Parameter(help="name of the worker")] = "",
 ) -> int:
-    """Starts a worker of a cluster: one unit at a time, by the same code as here.
+    """Start a worker of a cluster. It computes one unit at a time, with the same code as here.
 
     Parameters
     ----------
     address
-        the scheduler's, tcp://HOST:PORT
+        address of the scheduler, tcp://HOST:PORT
     """
     from adversarium.runs.where.cluster import distributed
 

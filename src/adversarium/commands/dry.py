@@ -1,5 +1,8 @@
-"""`--dry-run`: what would run with which configuration, on which engine and why not on the others,
-how long, how large, and which of the paper's hypotheses each run meets."""
+"""Implement `--dry-run`: show what would run, without running it.
+
+For each run, it shows the configuration, the engine and why the others do not apply, the time and
+the memory, and which of the paper's hypotheses the run meets.
+"""
 
 import math
 import os
@@ -28,11 +31,11 @@ from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, grid_jobs
 from adversarium.training.setting import misfit
 
-_SOON = 2**26  # bytes of data and weights that are made at once
+_SOON = 2**26  # bytes of data and weights that are quick to create
 
 
 def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answer:
-    """Tells what would run; runs nothing."""
+    """Show what would run; do not run it."""
     lines = [(asked, i, _line(asked, i, ask, store)) for asked in plans
              for i in range(len(asked.jobs))]  # fmt: skip
     if json:
@@ -68,7 +71,7 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
 
 
 def _too_large(size: int, device: str) -> str:
-    """A word where this machine cannot hold so much."""
+    """Return a warning if this machine does not have that much memory."""
     has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if device == "cpu" else math.inf
     return f": too much for this machine's {has / 2**20:.0f} MiB" if size > has else ""
 
@@ -101,9 +104,8 @@ def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
 def estimate(
     experiment: Experiment, job: Job, seeds: Sequence[int], store: Store, fresh: bool = False
 ) -> tuple[int, float | None]:
-    """How many seeds of a job are lacking (all where they are made afresh), and the seconds
-    (training and measuring) that these take by what its stored seeds took; None where none is
-    stored."""
+    """Return how many seeds of a job are missing (all if `fresh`), and an estimate of the seconds
+    that they take to train and measure, based on the stored seeds; None if no seed is stored."""
     pieces = Reader(store, experiment.id).lacking(job, seeds)
     lacking = len(seeds) if fresh else len({seed for _, missing in pieces for seed in missing})
     done = sorted(store.seeds(job.key))
@@ -116,8 +118,8 @@ def estimate(
 def dry_sweep(
     experiment: Experiment, grid: Grid, ask: Ask, store: Store, json: bool
 ) -> int | Answer:
-    """Tells how many cells and runs a sweep has, what is lacking, and how long that would take;
-    runs nothing. What is not stored is reckoned by the stored runs of the sweep."""
+    """Show how many cells and runs a sweep has, how many seeds are missing, and how long these
+    would take; do not run them. The estimate is based on the stored runs of the sweep."""
     seeds = ask.chosen(experiment)
     points = cells(grid.axes, grid.zipped)
     jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, ask.preset, points)
@@ -150,7 +152,8 @@ def _work(job: Job) -> int:
 
 
 def _pace(jobs: Sequence[Job], store: Store) -> float | None:
-    """The seconds of a seed's step, measuring included, in the stored runs among some jobs."""
+    """Return the seconds per step and seed, including measurements, of the stored runs of some
+    jobs; None if none is stored."""
     spent, work = 0.0, 0
     for job in jobs:
         done = sorted(store.seeds(job.key))
@@ -161,8 +164,8 @@ def _pace(jobs: Sequence[Job], store: Store) -> float | None:
 
 
 def _misfit(task: Task, changed: Iterable[str], size: int) -> str:
-    """Why the network of a run is none for its data, where one of them was changed and a point is
-    soon seen; else it is told when it runs."""
+    """Explain why the network of a run does not fit its data, if one of them was changed and both
+    are small enough to test quickly; otherwise the run reports it."""
     touched = {path.partition(".")[0] for path in changed} & {"network", "data"}
     if not isinstance(task, Run) or not touched or size > _SOON:
         return ""
@@ -172,15 +175,15 @@ def _misfit(task: Task, changed: Iterable[str], size: int) -> str:
 
 
 def data_bytes(job: Job, device: str = "cpu") -> int:
-    """The memory of one block's training set and weights (the attack and the gradient need a few
-    times as much), reckoned without taking it."""
+    """Return the memory of one block's training set and weights, computed without allocating it;
+    the attack and the gradient need a few times as much."""
     run, engine = job.task, job.engine
     assert isinstance(run, Run) and engine is not None
-    shape = job.setting((), device).data.shape  # in the engine's own coordinates
+    shape = job.setting((), device).data.shape  # in the engine's coordinates
     try:
         with FakeTensorMode():
             one = run.network.init(stream(0, "init"), shape, run.data.k)
-    except DataDependentOutputException:  # it seeds torch's own start, so it is built
+    except DataDependentOutputException:  # init seeds torch's generator, so build the weights
         one = run.network.init(stream(0, "init"), shape, run.data.k)
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4

@@ -1,4 +1,4 @@
-"""`adversarium export`: data out."""
+"""Implement `adversarium export`: write rows, tables of claims and figures to files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,16 +34,16 @@ def export(
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     store: File = DEFAULT,
-    out: Annotated[Path | None, Parameter(help="the file, or the folder of figures")] = None,
+    out: Annotated[Path | None, Parameter(help="output file, or folder for the figures")] = None,
 ) -> int:
-    """Data out: rows as csv, npz, parquet or netcdf, a booktabs table with the paper's value
-    beside ours (tex), or the figures with their numbers (svg, pdf, png). With --set, those of the
-    changed runs.
+    """Export rows (csv, npz, parquet, netcdf), a booktabs table of the paper's and the measured
+    values (tex), or the figures with their numbers (svg, pdf, png). With --set, export the changed
+    runs.
 
     Parameters
     ----------
     id
-        an experiment, a claim, a paper or an own file (./FILE.py)
+        an experiment, a claim, a paper or your file (./FILE.py)
     """
     from adversarium.report import frames, tables
     from adversarium.report.terminal import drawn
@@ -99,8 +99,8 @@ def export(
 
 @contextmanager
 def _written(target: Path, *kept: Path | None) -> Iterator[None]:
-    """Only an earlier export, as it was written, is written over; never a store or a theorem, by
-    whatever name."""
+    """Allow only an earlier, unedited export to be overwritten, never a store or a user's file,
+    whatever its name."""
     from adversarium.report.written import begin, end, refuse_others
 
     writable(target.parent)

@@ -1,4 +1,4 @@
-"""`adversarium list`: what there is, one line each, without torch."""
+"""Implement `adversarium list`: list papers, experiments, claims or parts, without torch."""
 
 import json as js
 from pathlib import Path
@@ -28,9 +28,9 @@ What = Literal[
 ]
 NOT_YET = "not yet implemented"
 Paper = Annotated[
-    str | None, Parameter(help="only claims and experiments of this paper, by its tag")
+    str | None, Parameter(help="only claims and experiments of the paper with this tag")
 ]
-Verdict = Annotated[str | None, Parameter(help="only claims whose last verdict is this word")]
+Verdict = Annotated[str | None, Parameter(help="only claims with this last verdict")]
 
 
 def list_(
@@ -41,12 +41,12 @@ def list_(
     store: File = DEFAULT,
     json: Json = False,
 ) -> int | Answer:
-    """What there is, one line each.
+    """List papers, experiments, claims or parts, one per line.
 
     Parameters
     ----------
     what
-        papers, experiments, claims, or the parts that plans are made of
+        papers, experiments, claims, or a kind of part that plans are made of
     """
     if paper is not None and paper.lower() not in papers():
         raise ValueError(
@@ -70,13 +70,13 @@ def list_(
 
 
 def _claims(verdict: str | None, store: Path) -> dict[str, str]:
-    """The claims; with a word, those whose last verdict it is."""
+    """Return the claims; if a verdict is given, only those with this last verdict."""
     words = (*map(str, Word), NOT_YET)
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""
         raise ValueError(f"a verdict is one of {', '.join(words)}, got {verdict!r}.{hint}")
-    last = last_verdicts(store)  # also where no word is asked: a file that is no store is refused
+    last = last_verdicts(store)  # always read it, to reject a file that is not a store
     lines = {}
     for c in claims().values():
         waits = not (c.experiment or c.alias_of)

@@ -1,4 +1,4 @@
-"""`adversarium new`: a template for an own theorem, or for a whole paper."""
+"""Implement `adversarium new`: write a template for your theorem or your paper."""
 
 import re
 from importlib.resources import files
@@ -23,14 +23,14 @@ _PAPER = {
 
 def new(what: str, folder: Path | None = None, *, regression: Regression = False) -> int:
     """Write a template: `new FILE.py` for your theorem (`run`, `verify`, `sweep` and `report` then
-    take ./FILE.py), `new paper DIR` for your paper.
+    accept ./FILE.py), or `new paper DIR` for your paper.
 
     Parameters
     ----------
     what
-        FILE.py, or the word paper
+        FILE.py, or the word “paper”
     folder
-        the new folder of a paper
+        new folder for the paper
     """
     if not what.strip():
         raise ValueError("new needs a name such as mine.py, or paper DIR, got an empty word.")
@@ -71,7 +71,7 @@ def new_file(path: Path, template: str = _THEOREM) -> Path:
 
 
 def new_paper(folder: Path) -> str:
-    """Writes the template of a paper into a new folder; the tag of its claims."""
+    """Write the template of a paper into a new folder; return the tag of its claims."""
     name = folder.name
     if not name.isidentifier() or not name.islower():
         raise ValueError(f"a paper's folder is a small word such as mine, got {name!r}.")

@@ -1,4 +1,4 @@
-"""The options that several commands have, what is checked at the door, and what is answered."""
+"""Define the options that several commands share, checks of their values, and JSON answers."""
 
 import os
 import sys
@@ -12,37 +12,35 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 Flag = partial(Parameter, negative="")
-Preset = Annotated[Literal["quick", "paper"], Parameter(help="the size: quick, or the paper's")]
-Device = Annotated[Literal["cpu", "cuda"], Parameter(help="where tensors live")]
-Fresh = Annotated[bool, Flag(help="compute again what is already there")]
-Json = Annotated[bool, Flag(help="one JSON object on standard output")]
-DryRun = Annotated[bool, Flag(help="say what would run, how and how long; run nothing")]
+Preset = Annotated[Literal["quick", "paper"], Parameter(help="size: quick, or as in the paper")]
+Device = Annotated[Literal["cpu", "cuda"], Parameter(help="device for tensors")]
+Fresh = Annotated[bool, Flag(help="recompute stored results")]
+Json = Annotated[bool, Flag(help="print one JSON object on standard output")]
+DryRun = Annotated[bool, Flag(help="show what would run, how and how long; do not run it")]
 Partly = Annotated[
-    bool, Flag(help="no effect: a change that reaches only some runs is allowed and reported")
+    bool, Flag(help="no effect: a change that affects only some runs is allowed and reported")
 ]
-Seeds = Annotated[
-    str | None, Parameter(help="10 (0 … 9), 3,17 or 5:15; the preset's when left out")
-]
+Seeds = Annotated[str | None, Parameter(help="10 (0 … 9), 3,17 or 5:15; default: the preset's")]
 Changes = Annotated[
     list[str],
     Parameter(name="--set", negative="", help="name=value: a knob, a field (data.alpha) or a part"),
 ]
-File = Annotated[Path, Parameter(name="--store", help="the sqlite file that keeps all rows")]
-DataDir = Annotated[Path | None, Parameter(name="--data", help="a directory with data files")]
-On = Annotated[str, Parameter(help="where: here, processes, processes:N or tcp://HOST:PORT")]
+File = Annotated[Path, Parameter(name="--store", help="SQLite file that stores all results")]
+DataDir = Annotated[Path | None, Parameter(name="--data", help="directory with data files")]
+On = Annotated[str, Parameter(help="where to run: here, processes, processes:N or tcp://HOST:PORT")]
 DEFAULT = Path("adversarium.sqlite")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What --json answers, as text, and the status."""
+    """The answer of a command with --json, as text, and its exit status."""
 
     text: str
     status: int = 0
 
 
 def ready(device: str, data: Path | None = None) -> None:
-    """Checks the device and the data directory at the door."""
+    """Check the device and the data directory before any work."""
     if data is not None:
         if not data.is_dir():
             raise ValueError(f"--data needs a directory, got {data}.")
@@ -54,7 +52,7 @@ def ready(device: str, data: Path | None = None) -> None:
 
 
 def writable(folder: Path) -> None:
-    """Refuses, before any work, a folder that cannot be made or written."""
+    """Raise, before any work, if a folder cannot be created or written to."""
     known = folder
     while not known.exists() and known != known.parent:
         known = known.parent
@@ -69,14 +67,14 @@ def writable(folder: Path) -> None:
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:
-    """At least one id, none of them empty."""
+    """Return the ids; raise if there is none, or if one is empty."""
     if not ids:
         raise ValueError("name at least one experiment; `adversarium list experiments` has them.")
     return named(ids)
 
 
 def named(ids: Sequence[str]) -> tuple[str, ...]:
-    """Ids, none of them empty: an empty word is a variable that was not set, not everything."""
+    """Return the ids; raise if one is empty, because it is probably an unset shell variable."""
     if not all(id.strip() for id in ids):
         raise ValueError(
             "name an experiment, got an empty word; `adversarium list experiments` has them."
@@ -85,14 +83,14 @@ def named(ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def experiments_named(words: Sequence[str]) -> list[str]:
-    """Experiments by id, claim, paper or own file, each once."""
+    """Return the experiments of ids, claims, papers or user files, each once."""
     from adversarium.plans.catalogue import experiment_ids
 
     return list(dict.fromkeys(id for word in named(words) for id in experiment_ids(word)))
 
 
 def status(failures: Sequence[str]) -> int:
-    """1 and a line each when runs failed, else 0."""
+    """Print one line per failed run; return 1 if there is any, else 0."""
     for failure in failures:
         print(f"adversarium: {failure}", file=sys.stderr)
     return 1 if failures else 0

@@ -1,5 +1,8 @@
-"""The table of commands, each in a file of its own, and how a call ends: a status, and one sentence
-where something is wrong. Torch is imported only where something runs."""
+"""Define the table of commands and run them.
+
+Each command is in a separate file. A call ends with a status, and with one message if something is
+wrong. Torch is imported only if something runs.
+"""
 
 import contextlib
 import io
@@ -14,24 +17,24 @@ from cyclopts.exceptions import CycloptsError, MissingArgumentError
 
 from adversarium.commands.options import Answer
 
-COMMANDS = {  # name: (place in commands/, what it does)
-    "list": ("list:list_", "What there is, one line each."),
-    "show": ("show:show", "One experiment or claim, with its last verdict."),
-    "run": ("run:run", "Runs experiments: figures and verdicts."),
-    "verify": ("verify:verify", "Runs what claims still need; prints the ledger."),
-    "sweep": ("sweep:sweep", "A grid of runs, with the boundary where the outcome switches."),
-    "attack": ("attack:attack", "Every attack × radius, with the certified bracket."),
-    "new": ("new:new", "A template for an own theorem (FILE.py) or paper (paper DIR)."),
-    "export": ("export:export", "Data out: csv, npz, parquet, netcdf, tex, figures."),
-    "report": ("report:report", "The whole store as a static web site."),
-    "scheduler": ("cluster:scheduler", "Starts the scheduler of a cluster."),
-    "worker": ("cluster:worker", "Starts a worker of a cluster."),
+COMMANDS = {  # name: (function in commands/, help text)
+    "list": ("list:list_", "List papers, experiments, claims or parts."),
+    "show": ("show:show", "Show an experiment or claim, with its last verdict."),
+    "run": ("run:run", "Run experiments and show figures and verdicts."),
+    "verify": ("verify:verify", "Run what claims still need, and print the ledger."),
+    "sweep": ("sweep:sweep", "Run a grid of runs, and find where the outcome switches."),
+    "attack": ("attack:attack", "Run every attack × radius, with certified bounds."),
+    "new": ("new:new", "Write a template for your theorem (FILE.py) or paper (paper DIR)."),
+    "export": ("export:export", "Export data: csv, npz, parquet, netcdf, tex or figures."),
+    "report": ("report:report", "Write the entire store as a static web site."),
+    "scheduler": ("cluster:scheduler", "Start the scheduler of a cluster."),
+    "worker": ("cluster:worker", "Start a worker of a cluster."),
 }
 
 
 @cache
 def program() -> App:
-    """The table of commands as a program."""
+    """Return the table of commands as a program."""
     app = App(
         name="adversarium",
         help="A laboratory for the theory of adversarial training: every statement, run and judged."
@@ -47,11 +50,11 @@ def program() -> App:
 
 
 def called(words: list[str]) -> int:
-    """The status of a call; a fault becomes one sentence."""
+    """Run a call and return its status; print an error as one message."""
     if sys.stdout is None or sys.stdout.closed:
         return _complain("standard output is closed; open it, or send it to a file.")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without Greek still gets the rest
+        if isinstance(stream, io.TextIOWrapper):  # escape letters that the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     try:
         status = _answered(words)
@@ -68,7 +71,7 @@ def called(words: list[str]) -> int:
             )
         _hush()
         return _complain(f"standard output cannot be written: {fault.strerror or fault}.")
-    except Exception as fault:  # ours or a user's file: a sentence, and the way to the whole story
+    except Exception as fault:  # print one message, and how to get a traceback
         sentence = " ".join(str(fault).split()) or type(fault).__name__
         if isinstance(fault, MissingArgumentError):
             return _complain(_lacking(fault))
@@ -83,14 +86,14 @@ def called(words: list[str]) -> int:
 
 
 def _lacking(fault: MissingArgumentError) -> str:
-    """What a command lacks, in its own words."""
+    """Describe the argument that a command needs."""
     command = " ".join(fault.command_chain or ())
     name = fault.argument.name if fault.argument is not None else "something"
     plain = _PLACES.get(name, name)
     return f"{command} needs {plain}; `adversarium {command} --help` says how.".lstrip()
 
 
-_PLACES = {  # what stands without its name
+_PLACES = {  # required arguments, as text
     "--id": "an id, such as paper.thm4.1 or ./FILE.py",
     "--what": "FILE.py, or the words paper DIR",
     "--over": "an axis, such as --over d=10,20,40",
@@ -98,8 +101,8 @@ _PLACES = {  # what stands without its name
 
 
 def _answered(words: list[str]) -> int:
-    """Calls the command. With --json nothing but its answer goes to standard output, whatever a
-    user's own code prints."""
+    """Call the command. With --json, only its answer goes to standard output, whatever a user's
+    code prints."""
     out = sys.stdout
     with contextlib.redirect_stdout(sys.stderr if "--json" in words else out):
         made = program()(words, exit_on_error=False, print_error=False)
@@ -110,7 +113,7 @@ def _answered(words: list[str]) -> int:
 
 
 def _escaped(text: str, encoding: str | None) -> str:
-    """JSON as a stream of some encoding can have it."""
+    """Escape the characters of JSON text that an encoding does not have."""
     try:
         text.encode(encoding or "utf-8")
     except UnicodeEncodeError:
@@ -119,7 +122,7 @@ def _escaped(text: str, encoding: str | None) -> str:
 
 
 def _hush() -> None:
-    """Nothing more can be printed, also not on the way out."""
+    """Discard everything that is printed from now on, also during the exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -1,4 +1,5 @@
-"""Progress on standard error, with an estimate: a bar on a terminal, a line a run elsewhere."""
+"""Show progress on standard error with a time estimate: a bar on a terminal, else one line per
+run."""
 
 import sys
 import time
@@ -7,7 +8,7 @@ from typing import Any
 
 
 class Progress:
-    """A context that shows what runs; quiet when asked."""
+    """A context that shows what runs, unless `quiet` is set."""
 
     def __init__(self, quiet: bool = False, steps: bool = True) -> None:
         self._quiet, self._steps = quiet, steps

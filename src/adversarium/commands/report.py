@@ -1,4 +1,4 @@
-"""`adversarium report`: the whole store as a static web site."""
+"""Implement `adversarium report`: write the entire store as a static web site."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,17 +11,17 @@ from adversarium.commands.progress import Progress
 
 def report(
     *ids: str,
-    out: Annotated[Path, Parameter(help="a folder for the site")] = Path("report"),
+    out: Annotated[Path, Parameter(help="folder for the site")] = Path("report"),
     store: File = DEFAULT,
 ) -> int:
-    """The whole store as a static web site: ledger, a page a claim and an experiment, figures,
-    errata, changed runs, notation, provenance. Only what changed is written again. Own files
-    (./FILE.py) and papers (./FOLDER) are added when named.
+    """Write the entire store as a static web site: ledger, one page per claim and per experiment,
+    figures, errata, changed runs, notation and provenance. Only changed pages are rewritten. Your
+    files (./FILE.py) and papers (./FOLDER) are added if you name them.
 
     Parameters
     ----------
     ids
-        own files (./FILE.py) and folders of papers that are added
+        your files (./FILE.py) and folders of papers to add
     """
     from adversarium.plans.catalogue import resolved
     from adversarium.plans.loading import user_file

@@ -1,4 +1,4 @@
-"""`adversarium run`: plan, run, judge, draw, print."""
+"""Implement `adversarium run`: plan and run experiments, judge and draw their results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,21 +42,21 @@ def run(
     device: Device = "cpu",
     store: File = DEFAULT,
     data: DataDir = None,
-    out: Annotated[Path, Parameter(help="a folder for the figures")] = Path("figures"),
+    out: Annotated[Path, Parameter(help="folder for the figures")] = Path("figures"),
     on: On = "here",
     fresh: Fresh = False,
     dry_run: DryRun = False,
-    against: Annotated[bool, Flag(help="set a changed run beside the published one")] = False,
+    against: Annotated[bool, Flag(help="compare a changed run with the published one")] = False,
     json: Json = False,
 ) -> int | Answer:
-    """Runs experiments: figures and verdicts; of a claim, only what its check needs. A changed run
-    (--set) is marked and never enters the ledger; --against sets it beside the published one;
-    --dry-run says what would run, on which engine, and why not on the others.
+    """Run experiments and show figures and verdicts; for a claim, run only what its check needs. A
+    changed run (--set) is marked and never enters the ledger; --against compares it with the
+    published one. --dry-run shows what would run, on which engine, and why not on the others.
 
     Parameters
     ----------
     ids
-        experiments, claims, papers or own files (./FILE.py)
+        experiments, claims, papers or your files (./FILE.py)
     """
     ready(device, data)
     if against and not set_:
@@ -114,7 +114,7 @@ def run(
 
 
 def _ran(asked: "Plan", reader: "Reader", ask: "Ask", quiet: bool) -> "tuple[Evidence, list[str]]":
-    """What there is after running what was missing, and what failed."""
+    """Run what is missing; return all available rows, and the failures."""
     from adversarium.commands.progress import Progress
     from adversarium.plans.evidence import Evidence
     from adversarium.runs.audit import run_missing
@@ -127,7 +127,7 @@ def _ran(asked: "Plan", reader: "Reader", ask: "Ask", quiet: bool) -> "tuple[Evi
 
 
 def _told(asked: "Plan", i: int, reader: "Reader", ask: "Ask") -> dict[str, Any] | None:
-    """A run as JSON has it; None where it failed."""
+    """Return a run as a JSON-serialisable value; None if it failed."""
     from adversarium.runs.scope import assumptions
 
     job, seeds = asked.jobs[i], ask.chosen(asked.experiment)

@@ -1,4 +1,4 @@
-"""`adversarium sweep`: a grid of runs as verdicts, numbers and a picture."""
+"""Implement `adversarium sweep`: a grid of runs as verdicts, numbers and a figure."""
 
 import itertools
 from pathlib import Path
@@ -34,9 +34,9 @@ def sweep(
     over: Annotated[
         list[str], Parameter(negative="", help="name=a:b:step, name=v1,v2 or name=log:a:b:n")
     ],
-    zip: Annotated[bool, Flag(help="walk the axes together instead of all combinations")] = False,
-    refine: Annotated[int, Parameter(help="rounds of new cells where the verdict changes")] = 0,
-    claim: Annotated[str, Parameter(help="the claim that every cell is judged by")] = "",
+    zip: Annotated[bool, Flag(help="vary the axes together, not in all combinations")] = False,
+    refine: Annotated[int, Parameter(help="rounds that add cells where the verdict changes")] = 0,
+    claim: Annotated[str, Parameter(help="claim to check in every cell")] = "",
     preset: Preset = "quick",
     seeds: Seeds = None,
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
@@ -44,20 +44,20 @@ def sweep(
     device: Device = "cpu",
     store: File = DEFAULT,
     data: DataDir = None,
-    out: Annotated[Path, Parameter(help="a folder for numbers and picture")] = Path("sweep"),
+    out: Annotated[Path, Parameter(help="folder for the numbers and the figure")] = Path("sweep"),
     on: On = "here",
     fresh: Fresh = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int | Answer:
-    """A grid of runs, resumable: a table of verdicts, the numbers as CSV, and a picture, with the
-    theorem's and the fitted boundary where the experiment has a switch. A cell runs only what it
-    is judged by.
+    """Run a grid of runs; a stopped sweep can be resumed. It prints a table of verdicts and writes
+    the numbers as CSV and a figure, with the theorem's and the fitted boundary if the experiment
+    has a switch. Each cell runs only what its verdict needs.
 
     Parameters
     ----------
     id
-        an experiment, a claim or an own file (./FILE.py)
+        an experiment, a claim or your file (./FILE.py)
     """
     ready(device, data)
     from adversarium.commands.dry import dry_sweep
@@ -111,7 +111,7 @@ def sweep(
 
 
 def _cell(cell: Any) -> dict[str, Any]:
-    """A cell as JSON has it."""
+    """Return a cell as a JSON-serialisable value."""
     measured = cell.measured
     numbers: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
     if measured is not None:
@@ -122,8 +122,8 @@ def _cell(cell: Any) -> dict[str, Any]:
 
 
 def _free(stem: Path, asked: dict[str, Any]) -> Path:
-    """Where a sweep's files go: the stem, numbered where the files of another sweep lie. What was
-    asked is kept beside them."""
+    """Return the stem of a sweep's files, numbered if files of another sweep already have it; store
+    the request next to them, as JSON."""
     from adversarium.report.tables import json_text
 
     text = json_text(asked) + "\n"

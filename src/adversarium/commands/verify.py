@@ -1,4 +1,4 @@
-"""`adversarium verify`: runs what claims still need, and prints the ledger."""
+"""Implement `adversarium verify`: run what claims still need, and print the ledger."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,17 +29,17 @@ def verify(
     device: Device = "cpu",
     store: File = DEFAULT,
     data: DataDir = None,
-    write: Annotated[Path | None, Parameter(help="write the ledger into this file")] = None,
+    write: Annotated[Path | None, Parameter(help="file to write the ledger to")] = None,
     on: On = "here",
     fresh: Fresh = False,
     json: Json = False,
 ) -> int | Answer:
-    """Runs what claims (or papers, experiments; all for none) still need; prints the ledger.
+    """Run what the named claims (by default: all) still need, and print the ledger.
 
     Parameters
     ----------
     ids
-        claims, experiments, papers or own files (./FILE.py); all when none is named
+        claims, experiments, papers or your files (./FILE.py); default: all claims
     """
     ready(device, data)
     from adversarium.commands.progress import Progress

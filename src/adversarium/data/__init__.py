@@ -1,4 +1,4 @@
-"""Distributions: `sample(n, rng)` returns a batch with inputs, labels and the latent truth."""
+"""Distributions: `sample(n, rng)` returns a batch of inputs, labels and latent variables."""
 
 from adversarium.data.clusters import ClusterBatch, Clusters
 from adversarium.data.hyperplane import CellBatch, HyperplaneCells

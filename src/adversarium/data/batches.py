@@ -1,4 +1,4 @@
-"""Batches side by side, on a device, and in part.
+"""Functions that stack, move, select and split batches.
 
 A batch is a frozen dataclass of tensors whose first axis runs over the n points. Stacked over
 seeds, every tensor gains one leading axis: the replicas.
@@ -18,7 +18,7 @@ B = TypeVar("B", bound=Batch)
 
 
 def _names(batch: Batch) -> list[str]:
-    """The fields that hold tensors."""
+    """Return the names of the fields that contain tensors."""
     return [f.name for f in fields(batch) if isinstance(getattr(batch, f.name), Tensor)]
 
 
@@ -27,25 +27,27 @@ def _each(batch: B, change: Callable[[Tensor], Tensor]) -> B:
 
 
 def stack(batches: Sequence[B]) -> B:
-    """One batch with a leading replica axis out of several of the same size."""
+    """Stack several batches of the same size to one batch with a leading replica axis."""
     columns = {n: torch.stack([getattr(b, n) for b in batches]) for n in _names(batches[0])}
     return replace(batches[0], **columns)
 
 
 def moved(batch: B, device: str, dtype: torch.dtype | None) -> B:
-    """The batch on a device; floating-point tensors get the precision, integers keep theirs."""
+    """Move the batch to a device; only floating-point tensors change to the given precision."""
     return _each(batch, lambda v: v.to(device, dtype if v.is_floating_point() else None))
 
 
 def gathered(batch: B, index: Tensor) -> B:
-    """Points of a stacked batch, chosen separately in every replica; `index` is (replicas, n)."""
+    """Select points of a stacked batch, separately per replica; `index` is (replicas, n)."""
     rows = torch.arange(len(index), device=index.device)[:, None]
     return _each(batch, lambda v: v[rows, index])
 
 
 def taken(batch: B, index: Tensor, dtype: torch.dtype) -> B:
-    """Points of one batch for every replica, `index` being (replicas, n): inputs in a precision,
-    bytes divided by 255."""
+    """Select points of one batch for every replica; `index` is (replicas, n).
+
+    Inputs are converted to the given precision, and bytes are divided by 255.
+    """
 
     def one(v: Tensor) -> Tensor:
         chosen = v[index]
@@ -57,7 +59,7 @@ def taken(batch: B, index: Tensor, dtype: torch.dtype) -> B:
 
 
 def split_points(batch: B, size: int) -> list[B]:
-    """A stacked batch in pieces of at most `size` points of every replica."""
+    """Split a stacked batch into pieces of at most `size` points per replica."""
     n = batch.y.shape[1]
     if n <= size:
         return [batch]
@@ -70,5 +72,5 @@ def _points(piece: slice, v: Tensor) -> Tensor:
 
 
 def picked(batch: B, replica: int, points: Tensor) -> B:
-    """Some points of one replica of a stacked batch, as a batch of one replica."""
+    """Select some points of one replica of a stacked batch, as a batch of one replica."""
     return _each(batch, lambda v: v[replica, points][None])

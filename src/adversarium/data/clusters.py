@@ -13,7 +13,7 @@ from adversarium.rng import coins, uniform
 from adversarium.shapes import Float
 from adversarium.sockets import Batch, Named
 
-BLOCK = 10  # so many neighbours are flipped together where flips are correlated
+BLOCK = 10  # number of neighbours that correlated label noise flips together
 Flip = Literal["independent", "near", "far", "correlated", "exact"]
 
 
@@ -36,15 +36,15 @@ class ClusterBatch:
 class Clusters:
     """x = y_c μ + ξ, ξ with independent coordinates, labels flipped at rate β, §2 of BOAT.
 
-    μ has the length `mu`, on the first axis or spread evenly over the first `spread`. Units: ξ is
-    N(0, I) unless `marginal` says otherwise, as in the paper's experiments (Definition 2.1 read
-    literally asks for variance 3/8).
+    μ has norm `mu` and lies on the first axis, or is spread evenly over the first `spread` axes.
+    By default ξ is N(0, I), as in the paper's experiments (Definition 2.1 read literally requires
+    variance 3/8); `marginal` selects another law.
 
-    `flip` says which labels: each with probability β ("independent"), those whose point lies
-    nearest to the other cluster ("near") or farthest from it ("far"), neighbours together
+    `flip` selects the flipped labels: each with probability β ("independent"), those whose point
+    lies nearest to the other cluster ("near") or farthest from it ("far"), neighbours together
     ("correlated": not independent across the sample), or ⌊βn⌋ at random ("exact"). `balanced`:
-    as many points of each class, and as many flips. `seen`: only so many coordinates are drawn,
-    those of a subspace that holds μ (a projection of x).
+    both classes have equally many points and equally many flips. `seen`: only this number of
+    coordinates is drawn, those of a subspace that contains μ (a projection of x).
 
     >>> from adversarium.rng import stream
     >>> Clusters(d=5, mu=2.0).sample(4, stream(0, "train")).x.shape
@@ -61,7 +61,7 @@ class Clusters:
     seen: int | None = None
 
     k = 1
-    later = ("marginal", "spread", "flip", "balanced", "seen")  # not of the first version
+    later = ("marginal", "spread", "flip", "balanced", "seen")  # added after version 1
 
     def __post_init__(self) -> None:
         if self.d < 1 or not self.mu >= 0:
@@ -98,7 +98,7 @@ class Clusters:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """In l2 the clusters meet at radius ‖μ‖."""
+        """The l2 norm and the radius ‖μ‖, at which the clusters meet."""
         return 2, float(self.mu)
 
     @property
@@ -109,13 +109,16 @@ class Clusters:
         return mean
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
-        """No attack that needs no network is known."""
+        """Return an empty mapping: every known attack needs a network."""
         return {}
 
     def ceiling(self, p: float, radius: float) -> float:
-        """Of flips that do not look at the point, against an attack along μ: that of the oracle
-        sign⟨μ, x⟩ on Gaussian clusters, which it attains (ours); with μ on an axis, Theorem 3.2 of
-        BOAT with ½ for ¼. Else none is known."""
+        """Return the largest possible accuracy against an attack along μ, or 1 if none is known.
+
+        It is known for flips that do not depend on the point. On Gaussian clusters the oracle
+        sign⟨μ, x⟩ attains it (ours); with μ on an axis, it follows from Theorem 3.2 of BOAT with ½
+        for ¼.
+        """
         reach = radius * self.spread ** (0.5 - 1 / p)  # in l2, along μ
         if self.flip in ("near", "far"):
             return 1.0
@@ -128,13 +131,13 @@ class Clusters:
             least = robust_floor(self.beta, shared, tight=True)
         else:
             return 1.0
-        return min(1 - least, math.nextafter(1, 0))  # 1 would say that none is known
+        return min(1 - least, math.nextafter(1, 0))  # 1 means that no ceiling is known
 
     def labels(self, n: int, rng: Generator) -> Float[Tensor, " n"]:
-        """n clean labels."""
+        """Draw n clean labels."""
         if not self.balanced:
             return coins((n,), rng)
-        first = int(coins((1,), rng)) if n % 2 else 0  # the odd one
+        first = int(coins((1,), rng)) if n % 2 else 0  # the label of the unpaired point
         y = torch.ones(n, dtype=torch.float64)
         y[: (n - first) // 2] = -1
         return y[torch.randperm(n, generator=rng)]
@@ -142,7 +145,7 @@ class Clusters:
     def flipped(
         self, clean_y: Float[Tensor, " n"], along: Float[Tensor, " n"], rng: Generator
     ) -> Float[Tensor, " n"]:
-        """The observed labels; `along` is y_c⟨μ, ξ⟩/‖μ‖ of every point."""
+        """Return the observed labels; `along` is y_c⟨μ, ξ⟩/‖μ‖ of every point."""
         n = len(clean_y)
         if self.flip in ("near", "far"):
             low, high = (self.marginal.quantile(p) for p in (self.beta, 1 - self.beta))
@@ -158,10 +161,10 @@ class Clusters:
         return torch.where(chosen, -clean_y, clean_y)
 
     def _exactly(self, clean_y: Tensor, rng: Generator) -> Tensor:
-        """⌊βn⌋ flips; half of them in each class where labels are balanced."""
+        """Draw ⌊βn⌋ flips, half of them in each class if labels are balanced."""
         n = len(clean_y)
         order = torch.randperm(n, generator=rng)
-        if self.balanced:  # the classes in turn
+        if self.balanced:  # alternate between the classes
             a, b = (order[clean_y[order] == y] for y in (1.0, -1.0))
             short = min(len(a), len(b))
             order = torch.cat([torch.stack([a[:short], b[:short]], 1).flatten(), a[short:],
@@ -171,9 +174,9 @@ class Clusters:
         return chosen
 
     def sample(self, n: int, rng: Generator) -> ClusterBatch:
-        """n points of D, with their clean labels."""
+        """Draw n points of D with their clean labels."""
         clean_y = self.labels(n, rng)
-        placed = self.flip in ("near", "far")  # by the noise, which is drawn after other flips
+        placed = self.flip in ("near", "far")  # these need the noise; others are drawn first
         y = clean_y if placed else self.flipped(clean_y, clean_y, rng)
         xi = self.marginal.sample((n, *self.shape), rng)
         if placed:
@@ -183,17 +186,17 @@ class Clusters:
 
     @property
     def centred(self) -> "Clusters":
-        """The same with μ = 0: its points are the noise, its labels and flips the same."""
+        """The same data with μ = 0: the points are the noise; labels and flips are the same."""
         return replace(self, mu=0.0)
 
     def about(self, noise: ClusterBatch) -> ClusterBatch:
-        """x = y_c μ + ξ from a batch of noise."""
+        """Return x = y_c μ + ξ for a batch of noise."""
         return replace(noise, x=noise.x + noise.clean_y[..., None] * self.mean.to(noise.x))
 
 
 def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
     """β + (1 − 2β)·shared/4, the lower bound of Theorem 3.2 of BOAT on the robust error of any
-    classifier, `shared` being the overlap of the shifted densities; `tight`: with ½ for ¼ (ours).
+    classifier. `shared` is the overlap of the shifted densities; `tight` uses ½ for ¼ (ours).
 
     >>> robust_floor(0.0, 0.5), robust_floor(0.0, 0.5, tight=True)
     (0.125, 0.25)
@@ -203,7 +206,7 @@ def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
 
 def least_robust_error(mu: float, alpha: float, beta: float, sigma: float = 1.0) -> float:
     """The least robust error of any classifier on Gaussian clusters with independent flips (ours):
-    min(½, (1 − β)Φ(−(‖μ‖ − α)/σ) + βΦ((‖μ‖ + α)/σ)), the oracle sign⟨μ, x⟩'s.
+    min(½, (1 − β)Φ(−(‖μ‖ − α)/σ) + βΦ((‖μ‖ + α)/σ)), the error of the oracle sign⟨μ, x⟩.
 
     >>> round(least_robust_error(2.0, 0.2, 0.1), 6), least_robust_error(1.0, 0.6, 0.3)
     (0.130947, 0.5)

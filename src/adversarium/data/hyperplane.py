@@ -29,9 +29,10 @@ class CellBatch:
 class HyperplaneCells:
     """(x, ½ + h φ(x)) over the cells {0.1, 0.9}^{D−1}, φ = ±1 any labelling of them, App. D of
     CGRO; fattened and mixed (ours): x is smeared uniformly by ρ in l_inf, h = ε0 with probability
-    μ (small margin), else `height`. Classes are 0.8 − 2ρ apart, in l2 and in l_inf.
+    μ (small margin), else `height`. The distance between the classes is 0.8 − 2ρ in l2 and l_inf.
 
-    `labelling` names φ: one number, one labelling of all cells; None draws one with every sample.
+    `labelling` selects φ: each number gives one labelling of all cells; None draws a new labelling
+    for every sample.
 
     >>> cells = HyperplaneCells(D=4, rho=0.05)
     >>> cells.cells, round(cells.R, 12)
@@ -44,7 +45,7 @@ class HyperplaneCells:
     mu: float = 1.0  # μ, the share of small margins
     height: float = 0.4  # the large margin
     labelling: int | None = 0
-    each: bool = False  # one point a cell, in turn, instead of drawn cells
+    each: bool = False  # one point per cell, in turn, instead of random cells
 
     k = 1
 
@@ -71,16 +72,16 @@ class HyperplaneCells:
 
     @property
     def R(self) -> float:
-        """The distance between the classes, at least."""
+        """A lower bound on the distance between the classes."""
         return 0.8 - 2 * self.rho
 
     def phi(self, rng: Generator) -> Float[Tensor, " cells"]:
-        """φ of every cell."""
+        """Return φ of every cell."""
         chance = rng if self.labelling is None else stream(self.labelling, "phi")
         return coins((self.cells,), chance)
 
     def sample(self, n: int, rng: Generator) -> CellBatch:
-        """n points."""
+        """Draw n points."""
         cell = torch.arange(n) % self.cells if self.each else integers(self.cells, (n,), rng)
         bits = (cell[:, None] >> torch.arange(self.D - 1)) & 1
         y = self.phi(rng)[cell]

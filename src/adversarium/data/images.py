@@ -1,4 +1,4 @@
-"""Images: data sets instead of distributions. `digits` ships with the package."""
+"""Image data sets. The package includes `digits`."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ DIGITS_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05
 
 
 def data_file(name: str) -> Path:
-    """A data file of the directory the user named (ADVERSARIUM_DATA, --data), or the package's."""
+    """Return a data file from the user's directory (ADVERSARIUM_DATA, --data) or the package."""
     folder = os.environ.get("ADVERSARIUM_DATA")
     for path in (Path(folder) / name, Path(folder) / Path(name).stem / name) if folder else ():
         if path.is_file():
@@ -54,10 +54,11 @@ def _digits() -> ImageBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class Digits:
-    """The UCI optical digits: 1,797 images of 8 × 8 in ten classes; they ship with the package.
+    """The UCI optical digits: 1,797 images of 8 × 8 in ten classes, included in the package.
 
     E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0.
-    Neither UCI nor we name a test set: `split` numbers a random one of n_test images.
+    Neither UCI nor this package fixes a test set: `split` is the number of a random test set of
+    n_test images.
 
     >>> from adversarium.rng import stream
     >>> Digits().held_out.sample(2, stream(0, "test")).x.shape
@@ -80,21 +81,21 @@ class Digits:
 
     @property
     def held_out(self) -> "Digits":
-        """The test part of the same split."""
+        """The test set of the same split."""
         return replace(self, part="test")
 
     @property
     def pool(self) -> ImageBatch:
-        """All images, of both parts."""
+        """All images of the training and the test set."""
         return _digits()
 
     def sample(self, n: int, rng: Generator) -> ImageBatch:
-        """n different images of this part, in random order."""
+        """Draw n different images of this part, in random order."""
         chosen = self.indices(n, rng)
         return ImageBatch(x=self.pool.x[chosen], y=self.pool.y[chosen])
 
     def indices(self, n: int, rng: Generator) -> Tensor:
-        """Where n different images of this part are in the pool."""
+        """Draw the positions in the pool of n different images of this part."""
         order = torch.randperm(len(self.pool.y), generator=stream(self.split, "digits split"))
         part = order[: self.n_test] if self.part == "test" else order[self.n_test :]
         if n > len(part):

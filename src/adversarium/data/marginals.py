@@ -1,7 +1,7 @@
 """Cluster marginals of Definition 2.1 of BOAT: one-dimensional laws of mean zero with a density
 e^{−V}, V″ ≥ λ (strongly log-concave), as values.
 
-Gauss has closed forms; the others are worked out once on a fine grid.
+Gauss has closed forms; the others are computed once on a fine grid.
 """
 
 import math
@@ -37,7 +37,7 @@ class Marginal(Protocol):
 
 @dataclass(frozen=True)
 class Gauss:
-    """N(0, σ²): λ = 1/σ², ‖ξ‖_ψ2 = σ√(8/3); Definition 2.1 of BOAT read literally asks for
+    """N(0, σ²): λ = 1/σ², ‖ξ‖_ψ2 = σ√(8/3); Definition 2.1 of BOAT read literally requires
     σ² ≤ 3/8.
 
     >>> round(Gauss().psi2, 4), Gauss(0.5).lam
@@ -66,21 +66,21 @@ class Gauss:
         return self.sigma * math.sqrt(8 / 3)
 
     def log_density(self, x: Tensor) -> Tensor:
-        """log p(x)."""
+        """Return log p(x)."""
         return -(x / self.sigma).square() / 2 - math.log(self.sigma * math.sqrt(2 * math.pi))
 
     def quantile(self, p: float) -> float:
-        """The x with P(ξ ≤ x) = p."""
+        """Return the x with P(ξ ≤ x) = p."""
         return self.sigma * float(torch.special.ndtri(torch.tensor(p).double()))
 
     def sample(self, shape: tuple[int, ...], rng: Generator) -> Tensor:
-        """Independent draws."""
+        """Draw independent numbers."""
         return self.sigma * normal(shape, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A law on a grid: density and distribution function, centred, and its numbers."""
+    """A centred law on a grid: its density, distribution function and constants."""
 
     x: np.ndarray
     p: np.ndarray
@@ -116,19 +116,19 @@ def _table(law: "_Gridded") -> _Table:
 
 
 class _Gridded(ABC):
-    """What a potential V on an interval decides."""
+    """A law given by a potential V on an interval."""
 
     lam: float
 
     @property
     def support(self) -> tuple[float, float]:
-        """Where the density is worked out: beyond it is below e^{−80} of its largest value."""
+        """The interval of the grid; outside, the density is below e^{−80} of its largest value."""
         reach = math.sqrt(160 / self.lam)
         return -reach, reach
 
     @abstractmethod
     def potential(self, x: Tensor) -> Tensor:
-        """V before centring."""
+        """Return V before centring."""
 
     @property
     def var(self) -> float:
@@ -141,19 +141,19 @@ class _Gridded(ABC):
         return _table(self).psi2
 
     def log_density(self, x: Tensor) -> Tensor:
-        """log p(x), −∞ outside the support."""
+        """Return log p(x), which is −∞ outside the support."""
         table, (low, high) = _table(self), self.support
         z = x + table.centre
         inside = (z >= low) & (z <= high)
         return torch.where(inside, -self.potential(z) - table.log_mass, -math.inf)
 
     def quantile(self, p: float) -> float:
-        """The x with P(ξ ≤ x) = p."""
+        """Return the x with P(ξ ≤ x) = p."""
         table = _table(self)
         return float(np.interp(p, table.cdf, table.x))
 
     def sample(self, shape: tuple[int, ...], rng: Generator) -> Tensor:
-        """Independent draws, by the inverse of the distribution function."""
+        """Draw independent numbers by the inverse of the distribution function."""
         table = _table(self)
         return torch.from_numpy(np.interp(uniform(shape, rng).numpy(), table.cdf, table.x))
 
@@ -173,7 +173,7 @@ class Quartic(_Gridded):
         _positive("Quartic", lam=self.lam, q=self.q)
 
     def potential(self, x: Tensor) -> Tensor:
-        """V."""
+        """Return V."""
         return self.lam * x.square() / 2 + self.q * x.pow(4)
 
 
@@ -192,7 +192,7 @@ class GaussLaplace(_Gridded):
         _positive("GaussLaplace", lam=self.lam, b=self.b)
 
     def potential(self, x: Tensor) -> Tensor:
-        """V."""
+        """Return V."""
         return self.lam * x.square() / 2 + self.b * x.abs()
 
 
@@ -211,7 +211,7 @@ class Skew(_Gridded):
         _positive("Skew", lam=self.lam, b=self.b)
 
     def potential(self, x: Tensor) -> Tensor:
-        """V before centring."""
+        """Return V before centring."""
         return self.lam * x.square() / 2 + self.b * x.clamp_min(0)
 
 
@@ -240,7 +240,7 @@ class TruncatedGauss(_Gridded):
         return -self.R, self.R
 
     def potential(self, x: Tensor) -> Tensor:
-        """V inside the support."""
+        """Return V inside the support."""
         return (x / self.sigma).square() / 2
 
 
@@ -274,18 +274,18 @@ class Mixed:
         return max(law.psi2 for law in self.laws)
 
     def log_density(self, x: Tensor) -> Tensor:
-        """log p of every coordinate, the last axis."""
+        """Return log p of every coordinate; the last axis is the coordinates."""
         made = torch.empty_like(x)
         for i, law in enumerate(self.laws):
             made[..., i :: len(self.laws)] = law.log_density(x[..., i :: len(self.laws)])
         return made
 
     def quantile(self, p: float) -> float:
-        """Of the first coordinate."""
+        """Return the quantile of the first coordinate."""
         return self.laws[0].quantile(p)
 
     def sample(self, shape: tuple[int, ...], rng: Generator) -> Tensor:
-        """Independent draws, the last axis being the coordinates."""
+        """Draw independent numbers; the last axis is the coordinates."""
         made = torch.empty(shape, dtype=torch.float64)
         for i, law in enumerate(self.laws):
             part = made[..., i :: len(self.laws)]

@@ -59,19 +59,19 @@ class MarginMixture:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """In l2 the large margins are spent at radius α."""
+        """The l2 norm and the radius α, at which an attack cancels the large margins."""
         return 2, float(self.alpha)
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
-        """No attack that needs no network is known."""
+        """Return an empty mapping: every known attack needs a network."""
         return {}
 
     def ceiling(self, p: float, radius: float) -> float:
-        """No bound on the robust accuracy is known."""
+        """Return 1, because no bound on the robust accuracy is known."""
         return 1.0
 
     def sample(self, n: int, rng: Generator) -> MarginBatch:
-        """n points of D."""
+        """Draw n points of D."""
         y, place = coins((n,), rng), uniform((n,), rng)
         is_small = place < self.mu
         margin = torch.where(is_small, self.beta, self.alpha).double()

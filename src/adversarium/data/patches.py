@@ -31,7 +31,7 @@ class PatchData:
     """The patch distribution D, §3.1 of CGRO, with w* = e₁ (the law is rotation invariant).
 
     X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper leaves the
-    choice of the signal's place open; it is uniform here, and no quantity depends on it.
+    position of the signal patch open; it is uniform here, and no quantity depends on it.
 
     >>> from adversarium.rng import stream
     >>> batch = PatchData(d=3, P=2, alpha=2.0, sigma=0.1).sample(4, stream(0, "train"))
@@ -65,19 +65,19 @@ class PatchData:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """In l2 the signal patch is spent at radius α."""
+        """The l2 norm and the radius α, at which an attack cancels the signal patch."""
         return 2, float(self.alpha)
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
-        """In l2 GTA, its length γα = radius as far as there is signal, §3.3 of CGRO."""
+        """Return GTA in l2, of length γα = radius but at most the signal, §3.3 of CGRO."""
         return {"GTA": Named("GTA", {"gamma": min(1.0, radius / self.alpha)})} if p == 2 else {}
 
     def ceiling(self, p: float, radius: float) -> float:
-        """No bound on the robust accuracy is known."""
+        """Return 1, because no bound on the robust accuracy is known."""
         return 1.0
 
     def sample(self, n: int, rng: Generator) -> PatchBatch:
-        """n points of D."""
+        """Draw n points of D."""
         y = coins((n,), rng)
         signal = integers(self.P, (n,), rng)
         x = self.sigma * normal((n, self.P, self.d), rng)

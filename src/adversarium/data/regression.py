@@ -46,14 +46,14 @@ class LinearResponse:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of an input."""
+        """The shape of one input."""
         return (self.d,)
 
     def best(self, x: Tensor) -> Tensor:
-        """E[y | x] = ⟨w*, x⟩."""
+        """Return E[y | x] = ⟨w*, x⟩."""
         return self.scale * x[..., 0]
 
     def sample(self, n: int, rng: Generator) -> RegressionBatch:
-        """n points with their labels."""
+        """Draw n points with their labels."""
         x = normal((n, self.d), rng)
         return RegressionBatch(x=x, y=self.best(x) + self.sigma * normal((n,), rng))

@@ -31,8 +31,8 @@ def half_angle(radius: float) -> float:
 
 
 def compatible(x: Tensor, y: Tensor, radius: float) -> bool:
-    """Whether caps of chord radius `radius` about unit vectors are compatible with their labels,
-    Def. 3.1 of CONV: closures of caps with different labels do not meet, touching included.
+    """Return whether caps of chord radius `radius` about unit vectors are compatible with their
+    labels, Def. 3.1 of CONV: closures of caps with different labels are disjoint and do not touch.
 
     >>> x = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     >>> compatible(x, torch.tensor([1.0, -1.0]), 0.5)
@@ -76,14 +76,14 @@ class SpherePoints:
         return (self.d,)
 
     def sample(self, n: int, rng: Generator) -> SphereBatch:
-        """n points, pairwise separated, with their perturbation sets."""
+        """Draw n pairwise separated points with their perturbation sets."""
         x = self._separated(n, rng)
         y = 1.0 - 2.0 * (torch.arange(n) % 2)
         return SphereBatch(x=x, y=y.double(), options=self._caps(x, rng))
 
     def _separated(self, n: int, rng: Generator) -> Float[Tensor, "n d"]:
         closest = math.cos(min(math.pi, 2 * half_angle(self.radius) * self.slack))
-        for _ in range(200):  # an early point can block the circle: begin again
+        for _ in range(200):  # an early point can block the circle: start again
             kept: list[Tensor] = []
             for _ in range(50 * n):
                 z = torch.nn.functional.normalize(normal((self.d,), rng), dim=0)

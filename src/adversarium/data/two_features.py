@@ -15,7 +15,7 @@ from adversarium.sockets import Batch, Named
 
 @dataclass(frozen=True)
 class TwoFeatureBatch:
-    """X, y and the latent draw: which patches are robust, their strengths, the noise.
+    """X, y and the latent variables: the robust patches, the strengths of all patches, the noise.
 
     >>> from adversarium.rng import stream
     >>> batch = TwoFeaturePatches(k=2, d=4, P=3, alpha=2.0, beta=0.5).sample(2, stream(0, "train"))
@@ -54,7 +54,7 @@ class TwoFeaturePatches:
     n_robust: int = 1  # |J_R|
     strengths: Literal["constant", "uniform", "lognormal"] = "constant"
     spread: float = 0.0  # relative half-width (uniform) or log standard deviation (lognormal)
-    balanced: bool = False  # classes in turn instead of drawn: n = k is one point a class
+    balanced: bool = False  # classes in turn instead of random: n = k gives one point per class
 
     def __post_init__(self) -> None:
         if self.k < 2:
@@ -83,12 +83,15 @@ class TwoFeaturePatches:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """In l_inf the robust features of two classes meet at radius α/2."""
+        """The l_inf norm and the radius α/2, at which the robust features of two classes meet."""
         return math.inf, self.alpha / 2
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
-        """In l_inf the replacement of Theorem 4.3 of RNRF where every β_p ≤ ε, the list behind the
-        impossibility where also α ≤ 2ε, and the universal move along the robust features."""
+        """Return the model-free attacks in l_inf; the mapping is empty for other norms.
+
+        They are the replacement of Theorem 4.3 of RNRF if every β_p ≤ ε, the collision list of the
+        impossibility proof if also α ≤ 2ε, and the universal shift along the robust features.
+        """
         if p != math.inf:
             return {}
         if not isinstance(batch, TwoFeatureBatch):
@@ -107,7 +110,7 @@ class TwoFeaturePatches:
         return named
 
     def ceiling(self, p: float, radius: float) -> float:
-        """1/k in l_inf where all strengths are ≤ 2ε: the classes share midpoints (ours)."""
+        """Return 1/k in l_inf if all strengths are ≤ 2ε: the classes share midpoints (ours)."""
         meet = self.strengths == "constant" and max(self.alpha, self.beta) <= 2 * radius
         return 1 / self.k if p == math.inf and meet else 1.0
 
@@ -122,7 +125,7 @@ class TwoFeaturePatches:
         return torch.eye(self.d, dtype=torch.float64)[self.k : 2 * self.k]
 
     def sample(self, n: int, rng: Generator) -> TwoFeatureBatch:
-        """n points of D."""
+        """Draw n points of D."""
         y = torch.arange(n) % self.k if self.balanced else integers(self.k, (n,), rng)
         order = uniform((n, self.P), rng).argsort(-1)
         is_robust = order < self.n_robust
@@ -134,7 +137,7 @@ class TwoFeaturePatches:
         return TwoFeatureBatch(x=x, y=y, is_robust=is_robust, strength=strength, noise=noise)
 
     def _factors(self, n: int, rng: Generator) -> Float[Tensor, "n P"]:
-        """Strengths relative to their mean, E = 1."""
+        """Draw strengths relative to their mean, E = 1."""
         if self.strengths == "uniform":
             return 1 + self.spread * (2 * uniform((n, self.P), rng) - 1)
         if self.strengths == "lognormal":

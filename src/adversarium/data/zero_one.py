@@ -1,4 +1,4 @@
-"""Handwritten zeros and ones as vectors of one length: the images of BOAT's Figures 4 to 6."""
+"""Handwritten zeros and ones as vectors of equal norm: the images of BOAT's Figures 4 to 6."""
 
 import gzip
 import hashlib
@@ -17,7 +17,7 @@ from adversarium.data.images import Digits
 from adversarium.rng import stream
 from adversarium.shapes import Float
 
-#  the unpacked idx files of MNIST, by their SHA-256
+# SHA-256 of the uncompressed idx files of MNIST
 MNIST = {
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
     "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
@@ -32,8 +32,10 @@ LACKING = (
 
 
 def mnist_folder() -> Path | None:
-    """Where the idx files of MNIST lie, packed or not: the directory that the user named
-    (ADVERSARIUM_DATA, --data) or its folder `mnist`."""
+    """Return the folder of the idx files of MNIST, compressed or not, or None if there is none.
+
+    This is the user's directory (ADVERSARIUM_DATA, --data) or its folder `mnist`.
+    """
     named = os.environ.get("ADVERSARIUM_DATA")
     for folder in (Path(named), Path(named) / "mnist") if named else ():
         if all(_there(folder, name) for name in MNIST):
@@ -46,7 +48,7 @@ def _there(folder: Path, name: str) -> bool:
 
 
 def _idx(folder: Path, name: str) -> np.ndarray:
-    """The numbers of an idx file, its checksum held against the known one."""
+    """Return the numbers of an idx file after comparing its checksum with the known one."""
     path = folder / name
     raw = (
         path.read_bytes()
@@ -62,7 +64,7 @@ def _idx(folder: Path, name: str) -> np.ndarray:
 
 @cache
 def _images(source: Source, part: str) -> tuple[Tensor, Tensor]:
-    """All zeros and ones of a part, pixels in [0, 1], and their labels −1 and +1."""
+    """Return all zeros and ones of a part, with pixels in [0, 1] and labels −1 and +1."""
     if source == "mnist":
         folder = mnist_folder()
         if folder is None:
@@ -99,10 +101,9 @@ class VectorBatch:
 class ZeroOne:
     """Zeros (−1) and ones (+1) at side × side pixels, every vector of length `mu`, §5 of BOAT.
 
-    `source`: "mnist", 12,665 training and 2,115 test images, from the directory that the user
-    names; "digits", its stand-in, the 8 × 8 digits that ship with the package. Images are brought
-    to size by averaging over areas (bilinear upwards), then scaled to one length. Labels have no
-    noise.
+    `source`: "mnist" has 12,665 training and 2,115 test images, read from the user's directory;
+    "digits" replaces it by the 8 × 8 digits included in the package. Images are reduced by averages
+    over areas or enlarged bilinearly, then scaled to norm `mu`. Labels have no noise.
 
     >>> from adversarium.rng import stream
     >>> ZeroOne(source="digits", side=4, mu=1.0).held_out.sample(2, stream(0, "test")).x.shape
@@ -140,8 +141,10 @@ class ZeroOne:
         return replace(self, part="test")
 
     def lacking(self, n: int) -> str:
-        """What is not there for a sample of n, and must be before anything runs; empty when all
-        is."""
+        """Return which data are missing for a sample of n points, or an empty string.
+
+        A run checks this before it starts.
+        """
         if self.source == "mnist" and mnist_folder() is None:
             return LACKING
         most = len(_images(self.source, self.part)[1])
@@ -149,7 +152,7 @@ class ZeroOne:
         return few if n > most else ""
 
     def sample(self, n: int, rng: Generator) -> VectorBatch:
-        """n different images of this part, in random order."""
+        """Draw n different images of this part, in random order."""
         images, labels = _images(self.source, self.part)
         if told := self.lacking(n):
             raise ValueError(told)
@@ -159,7 +162,7 @@ class ZeroOne:
 
 
 def resized(images: Float[Tensor, "n h w"], side: int) -> Float[Tensor, "n s s"]:
-    """Images of another size: the mean over areas downwards, bilinear upwards.
+    """Resize images: reduce them by the mean over areas, enlarge them bilinearly.
 
     >>> resized(torch.tensor([[[0.0, 2.0], [4.0, 6.0]]]), 1)
     tensor([[[3.]]])
@@ -174,7 +177,7 @@ def resized(images: Float[Tensor, "n h w"], side: int) -> Float[Tensor, "n s s"]
 
 
 def _areas(size: int, side: int) -> Tensor:
-    """The share of every old pixel in every new one, (side, size); rows add up to 1."""
+    """Return the share of every old pixel in every new one, (side, size); rows add up to 1."""
     edges = torch.arange(size + 1, dtype=torch.float64)
     ends = torch.arange(side + 1, dtype=torch.float64) * size / side
     low = torch.maximum(edges[None, :-1], ends[:-1, None])

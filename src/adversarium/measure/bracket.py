@@ -1,4 +1,4 @@
-"""Robust errors as a bracket: an attack from below, a proof from above."""
+"""Lower and upper bounds on robust errors: attacks give the lower, proofs the upper bound."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from adversarium.sockets import Attack, Batch, Bounded, Lipschitz, Measure, W, W
 def lipschitz_margin(
     network: Lipschitz[W], W: W, margins: Tensor, p: float, radius: float
 ) -> Tensor:
-    """margin − radius·Lip, the other proof, for networks with a Lipschitz constant."""
+    """Return margin − radius·Lip, a second proof for networks with a Lipschitz constant."""
     return margins - radius * network.lipschitz(W, p)[..., None]
 
 
@@ -32,7 +32,8 @@ def bracket(
     radius: float,
     attacks: Sequence[Attack],
 ) -> tuple[Tensor, Tensor]:
-    """The robust error from both sides: what the attacks break, and what no proof covers.
+    """Return bounds on the robust error: the share of points that an attack breaks, and the share
+    that no proof covers.
 
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting, WeightState
@@ -55,7 +56,7 @@ def bracket(
 @dataclass(frozen=True, kw_only=True)
 class CertifiedError:
     """The share of points whose robustness in the training attack's ball is not proven: an upper
-    bound of the robust error. An attack without a ball is refused.
+    bound on the robust error. The attack must have a ball.
 
     >>> import adversarium as av
     >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)
@@ -65,7 +66,7 @@ class CertifiedError:
     [(frozenset({'certified_error'}), (9,))]
     """
 
-    version: ClassVar[int] = 2  # 2: rounded outwards, linear relaxations beside intervals
+    version: ClassVar[int] = 2  # 2: rounded outwards, linear relaxations in addition to intervals
 
     on: Literal["test", "train"] = "train"
     n: int = 1000
@@ -81,7 +82,7 @@ class CertifiedError:
         batch = scene.train if self.on == "train" else scene.test(self.n)
         attack = scene.attack
         if attack is None:
-            return error(state.margin(batch))  # nothing is perturbed
+            return error(state.margin(batch))  # clean training: no perturbation
         ball = attack.ball if isinstance(attack, Bounded) else None
         if ball is None:
             raise TypeError(
@@ -94,7 +95,7 @@ class CertifiedError:
 
 def exact_margin(W: np.ndarray, x: np.ndarray, y: float, p: float, radius: float) -> float:
     """min of y f over B_p(x, radius), p ∈ {1, ∞}, for a tiny two-layer ReLU network with the top
-    layer of BOAT: one linear programme per activation pattern. The tests' oracle."""
+    layer of BOAT: one linear programme per activation pattern. The tests use it as a reference."""
     from scipy.optimize import linprog
 
     m, d = W.shape

@@ -1,4 +1,4 @@
-"""Errors and losses of a state. A point is wrong where its margin is ≤ 0."""
+"""Errors and losses of a state. A point is misclassified if its margin is ≤ 0."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, replace
@@ -16,7 +16,7 @@ from adversarium.sockets import Attack, Batch, Measure, Recorded
 
 
 def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
-    """The smallest margin that any of the attacks finds, never above the clean one.
+    """Return the smallest margin that any of the attacks finds, never above the clean margin.
 
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting, WeightState
@@ -32,11 +32,11 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
 
 
 def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[Tensor]:
-    """The smallest margin so far: at x, then after every attack.
+    """Yield the smallest margins found so far: first at x, then after every attack.
 
-    The first attack meets every point, the others the survivors of one replica at a time: what a
-    seed's points meet does not depend on the other seeds. Where a loss has no gradient, attacks
-    that need one are passed over if another does not.
+    The first attack runs on every point, the later ones on the remaining points of one replica at
+    a time, so the attacks on one seed do not depend on the other seeds. If a loss has no gradient,
+    attacks that need one are skipped; if all attacks need one, the error is raised.
     """
     worst = state.margin(batch)
     yield worst
@@ -54,7 +54,7 @@ def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[T
 def _attacked(
     state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
 ) -> Tensor:
-    """Margins under one attack of the points that survived so far."""
+    """Return the margins under one attack, which runs on the points that no attack has broken."""
     if together:
         return state.margin(batch, attack) if (worst > 0).any() else worst
     found = worst.clone()
@@ -66,8 +66,9 @@ def _attacked(
 
 
 def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
-    """A lower bound of the margin over B_p(x, radius) by interval arithmetic; where it is
-    positive, robustness is proven.
+    """Return a lower bound on the margin over B_p(x, radius) by interval arithmetic.
+
+    If the bound of a point is positive, its robustness is proven.
 
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting, WeightState
@@ -88,7 +89,7 @@ def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> 
 
 
 def error(margins: Float[Tensor, "*S n"]) -> Float[Tensor, "*S"]:
-    """The share of points without a positive margin (a margin that is no number is wrong)."""
+    """Return the share of points without a positive margin; a NaN margin counts as wrong."""
     return 1 - (margins > 0).double().mean(-1)
 
 
@@ -96,15 +97,15 @@ def error(margins: Float[Tensor, "*S n"]) -> Float[Tensor, "*S"]:
 class Error:
     """The share of wrong points, on fresh points or on the training set, clean or attacked.
 
-    `attacks` is "none", "training" (the run's own attack) or a tuple of attacks, of which every
-    point meets all. Without a name it is called by what it measures.
+    `attacks` is "none", "training" (the attack of the run) or a tuple of attacks, all of which run
+    on every point. Without a name, the probe is named after the quantity that it measures.
 
     >>> [Error(on="train", attacks=by).measures[0].name for by in ("none", "training")]
     ['train_error', 'robust_train_error']
     >>> Error(n=500).measures[0].symbol
     'clean test error'
 
-    Where nothing is learnt every margin is 0, which counts as wrong:
+    If all weights are 0, every margin is 0, which counts as wrong:
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -160,7 +161,7 @@ class Error:
 
 
 class WithRadius(Attack, Protocol):
-    """An attack that is a dataclass with a radius: it can be made again with another one."""
+    """An attack that is a dataclass with a radius, so it can be copied with another radius."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -173,8 +174,8 @@ class ErrorByRadius:
     """The share of wrong fresh points under attacks of several radii; without attacks, the share
     whose robustness no interval bound proves (l_inf).
 
-    A stronger budget never counts less: a point that a smaller radius broke stays broken, and one
-    that is proven robust at a larger radius is so at the smaller ones.
+    The error never falls as the radius grows: a point broken at a smaller radius counts as broken
+    at larger ones, and a point proven robust at a larger radius is robust at the smaller ones.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -191,7 +192,7 @@ class ErrorByRadius:
     version: ClassVar[int] = 2  # 2: the running maximum is taken point by point
 
     attacks: tuple[WithRadius, ...]
-    radii: tuple[float, ...]  # rising
+    radii: tuple[float, ...]  # in increasing order
     n: int
     name: str
     symbol: str = field(default="", compare=False)

@@ -1,4 +1,4 @@
-"""Folds: what must be seen at every step and is stored once."""
+"""Folds: measurements that read every step and are stored once."""
 
 import math
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from adversarium.measure.scene import AnyState
 from adversarium.sockets import Measure, Rows, Scene_contra
 
 Seen_contra = TypeVar("Seen_contra", bound=AnyState, contravariant=True)
-Extreme = tuple[Tensor, Tensor]  # the largest value so far, and the step it fell on
+Extreme = tuple[Tensor, Tensor]  # the largest value so far, and its step
 
 
 @dataclass(frozen=True)
 class At(Generic[Seen_contra, Scene_contra]):
-    """A probe that is recorded at its own times instead of the run's (a costly one).
+    """A probe that is recorded at its own times instead of the run's; use it for costly probes.
 
     >>> from adversarium.measure import Error
     >>> At(Error(on="train"), times=(0, 100)).measures[0].name
@@ -29,7 +29,7 @@ class At(Generic[Seen_contra, Scene_contra]):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What its probe measures."""
+        """The measures of its probe."""
         return measured(self.probe)
 
     def __call__(self, state: Seen_contra, scene: Scene_contra) -> Tensor | Rows:
@@ -65,24 +65,24 @@ class FirstTime(Generic[Seen_contra, Scene_contra]):
         return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
-        """The memory after one more state."""
+        """Return the memory after one more state."""
         if memory is not None and memory.device.type == "cpu" and not memory.isnan().any():
-            return memory  # every seed is there (asking a GPU would cost more than the probe)
+            return memory  # all seeds are done; on a GPU the test costs more than the probe
         value = _number(self.probe, state, scene)
         if memory is None:
             memory = torch.full_like(value, math.nan)
         return torch.where(memory.isnan() & (value >= self.level), float(state.t), memory)
 
     def rows(self, memory: Tensor) -> Rows:
-        """The first time; NaN where the level was never reached."""
+        """Return the first time, or NaN if the level was never reached."""
         return {self.name: memory}
 
 
 @dataclass(frozen=True)
 class Worst(Generic[Seen_contra, Scene_contra]):
-    """The largest value of a probe over all steps from `after` on, and the step it fell on.
+    """The largest value of a probe over all steps from `after` on, and its step.
 
-    Gradient descent goes down, so that the training loss is largest at its start:
+    Gradient descent decreases the training loss, so the loss is largest at t = 0:
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -111,7 +111,7 @@ class Worst(Generic[Seen_contra, Scene_contra]):
 
     @property
     def step_name(self) -> str:
-        """The name of the step that it fell on."""
+        """The name of the step of the largest value."""
         return f"step of {self.name}"
 
     @property
@@ -130,17 +130,17 @@ class Worst(Generic[Seen_contra, Scene_contra]):
     def see(
         self, memory: Extreme | None, state: Seen_contra, scene: Scene_contra
     ) -> Extreme | None:
-        """The memory after one more state; none before `after`."""
+        """Return the memory after one more state; it is None before `after`."""
         if state.t < self.after:
             return memory
         value = _number(self.probe, state, scene)
         if memory is None:
             return value, torch.full_like(value, float(state.t))
-        worse = ~(value <= memory[0]) & ~memory[0].isnan()  # NaN is the worst, and stays
+        worse = ~(value <= memory[0]) & ~memory[0].isnan()  # NaN is the worst value and stays
         return torch.where(worse, value, memory[0]), torch.where(worse, state.t, memory[1])
 
     def rows(self, memory: Extreme | None) -> Rows:
-        """What is stored: nothing of a run that ends before `after`."""
+        """Return the rows to store; they are empty if the run ends before `after`."""
         return {} if memory is None else {self.name: memory[0], self.step_name: memory[1]}
 
 
@@ -172,17 +172,17 @@ class Total(Generic[Seen_contra, Scene_contra]):
         return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
-        """The memory after one more state."""
+        """Return the memory after one more state."""
         value = _number(self.probe, state, scene)
         return value if memory is None else memory + value
 
     def rows(self, memory: Tensor) -> Rows:
-        """The sum over all steps."""
+        """Return the sum over all steps."""
         return {self.name: memory}
 
 
 def _one(probe: Measuring[Seen_contra, Scene_contra]) -> Measure:
-    """What a probe of one number measures; several have no one value to fold."""
+    """Return the measure of a probe; raise if the probe has more than one."""
     known = measured(probe)
     if len(known) != 1:
         names = ", ".join(measure.name for measure in known)
@@ -193,7 +193,7 @@ def _one(probe: Measuring[Seen_contra, Scene_contra]) -> Measure:
 def _number(
     probe: Measuring[Seen_contra, Scene_contra], state: Seen_contra, scene: Scene_contra
 ) -> Tensor:
-    """The probe's one number a replica."""
+    """Return the value of the probe, one number per replica."""
     value = probe(state, scene)
     if not isinstance(value, Tensor):
         raise TypeError(f"this fold needs a probe of one number, got {', '.join(value)}.")

@@ -14,8 +14,8 @@ from adversarium.sockets import Attack, Batch, Measure, RealLabelled
 class Loss:
     """The mean training loss on n fresh points, or on the training set, clean or attacked.
 
-    `attacks` is "none", "training" (the attack of the run) or a tuple of attacks, the worst of
-    which counts for every point.
+    `attacks` is "none", "training" (the attack of the run) or a tuple of attacks; for every point
+    the attack with the largest loss counts.
 
     >>> Loss(n=500, attacks="training").measures[0].name
     'robust_test_loss'

@@ -1,4 +1,4 @@
-"""What makes a function a probe: the names, symbols and axes of the numbers that it returns."""
+"""Turn a function into a probe: the names, symbols and axes of the numbers that it returns."""
 
 import inspect
 import re
@@ -29,7 +29,7 @@ def measures(
     """Make a function a probe of one number, named like the function, or of several named numbers.
 
     The strings are symbols. `share`: the numbers lie in [0, 1]. `version`: raise it when the
-    function returns other numbers than before, so that stored rows are not reused.
+    numbers of the function change, so that stored rows are not reused.
 
     >>> @measures(r"$\\|W\\|_F$")
     ... def length(state, scene):
@@ -55,7 +55,7 @@ def described(
     points: int = 0,
     share: bool = False,
 ) -> tuple[Measure, ...]:
-    """Measures by name and symbol; a docstring says what each of them is."""
+    """Return measures by name and symbol, with their descriptions from a docstring."""
     return tuple(
         Measure(name, symbol, sentence(doc, name), axes, points, share)
         for name, symbol in symbols.items()
@@ -64,8 +64,10 @@ def described(
 
 @lru_cache(maxsize=4096)
 def sentence(doc: str | None, name: str = "") -> str:
-    """What a docstring says of a name: the line that begins with `name:` and those indented under
-    it, or else the first paragraph.
+    """Return the description of a name in a docstring.
+
+    This is the line that begins with `name:` and the lines indented under it, or else the first
+    paragraph.
 
     >>> sentence("Two halves of w.\\n\\nleft: the first\\n    m/2 filters.", "left")
     'the first m/2 filters.'
@@ -78,7 +80,7 @@ def sentence(doc: str | None, name: str = "") -> str:
 
 
 def measured(probe: object) -> tuple[Measure, ...]:
-    """What a probe or a fold measures; a plain function measures one number under its own name."""
+    """Return the measures of a probe or a fold; a plain function has one, named like itself."""
     known = getattr(probe, "measures", None)
     if known is not None:
         return tuple(known)

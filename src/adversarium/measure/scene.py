@@ -1,4 +1,4 @@
-"""The scene of a measurement: the run's parts and fresh points, beside the state."""
+"""The scene of a measurement: the data, network and attack of the run, and fresh points."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Scene(Generic[D, L, A, B]):
-    """What a probe may ask beside the state. The types are those of the data, the network, the
-    attack and the batches that the probe can read.
+    """The information that a probe receives in addition to the state.
+
+    The type parameters are the types of the data, the network, the attack and the batches that the
+    probe can read.
 
     >>> import adversarium as av
     >>> from adversarium.training import Rule, Setting
@@ -53,13 +55,13 @@ class Scene(Generic[D, L, A, B]):
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` returns, made once for all steps."""
+        """Return the result of `make`, which is called once for all steps."""
         if name not in self._made:
             self._made[name] = make()
         return cast(T, self._made[name])
 
     def test(self, n: int) -> B:
-        """n fresh points of every seed: of the distribution, or of a data set's test part."""
+        """Return n fresh points per seed, from the distribution or from a separate test set."""
         data = self.data.held_out if isinstance(self.data, DataSet) else self.data
         return self.once(f"test/{n}", lambda: self.setting.draw(data, n, "test"))
 

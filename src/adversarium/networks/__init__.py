@@ -1,6 +1,6 @@
 """Learners: `init(rng, shape, k)` draws weights, `f(W, x)` is a pure function of them.
 
-W and x may both carry a leading replica axis. f returns one number per point (a binary
+W and x may both have a leading replica axis. f returns one number per point (a binary
 classifier, labels ±1) or k logits.
 """
 

@@ -22,7 +22,7 @@ class ReLU:
     C2 = math.inf  # Lipschitz constant of s'
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z: it is rounded by a few
+        """Return the size of the constants that s adds to z; the rounding error of s is a few
         u(|z| + offset)."""
         return torch.zeros_like(z)
 
@@ -63,7 +63,7 @@ class LeakyReLU:
         return torch.where(z > 0, torch.ones_like(z), self.gamma)
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z."""
+        """Return the size of the constants that s adds to z."""
         return torch.zeros_like(z)
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ class SmoothedLeakyReLU:
         return (1 - self.gamma) * self.H / 2
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z: none where it is curved."""
+        """Return the size of the constants that s adds to z; it is 0 where s is curved."""
         return torch.where(z.abs() <= 1 / self.H, torch.zeros_like(z), 1 / self.H)
 
     def __call__(self, z: Tensor) -> Tensor:
@@ -116,7 +116,7 @@ class SmoothedLeakyReLU:
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
         """E s(N(a, sd²)): s(z) − γz is 1 − γ times the mean of (z − u)₊ over u in [−1/H, 1/H],
-        less a constant."""
+        minus a constant."""
         b = 1 / self.H
         bent = sd.square() * (_twice((a + b) / sd) - _twice((a - b) / sd)) * self.H / 4
         return self.gamma * a + (1 - self.gamma) * (bent - 1 / (4 * self.H))
@@ -147,7 +147,7 @@ class SmoothedReLU:
         return self.b / math.sqrt(2 * math.pi)
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z."""
+        """Return the size of the constants that s adds to z."""
         return torch.full_like(z, 1 / self.b)
 
     def __call__(self, z: Tensor) -> Tensor:
@@ -155,7 +155,7 @@ class SmoothedReLU:
         return z * self.slope(z) + density * (1 / (self.b * math.sqrt(2 * math.pi)))
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
-        """E s(N(a, sd²)): s is itself the mean of (z + N(0, 1)/b)₊."""
+        """E s(N(a, sd²)), because s(z) is the mean of (z + N(0, 1)/b)₊."""
         return _tail(a, (sd.square() + self.b**-2).sqrt(), torch.zeros_like(a))
 
     def slope(self, z: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ class Power:
         return z * z.abs().pow(self.q - 1)
 
     def offset(self, z: Tensor) -> Tensor:
-        """None: its rounding is relative, a few u|s|."""
+        """Return 0, because the rounding error is relative, a few u|s|."""
         return torch.zeros_like(z)
 
     def slope(self, z: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
-"""Bounds of outputs over B_p(x, radius), rounded outwards.
+"""Bounds on outputs over B_p(x, radius), rounded outwards.
 
-All of it in float64, whatever the network's own precision. n roundings change a sum of terms t_i
-by at most γ_n Σ|t_i|, γ_n = nu/(1 − nu), u = 2⁻⁵³ (Higham, Lemma 3.1), in whatever order they
-are added. Every bound gives away twice that (the second half pays for the slack's own rounding),
-so where it is positive, the exact number is.
+All computations are in float64, whatever the precision of the network. n roundings change a sum of
+terms t_i by at most γ_n Σ|t_i|, γ_n = nu/(1 − nu), u = 2⁻⁵³ (Higham, Lemma 3.1), in any order of
+addition. Every bound moves outwards by twice this amount (the second half covers the rounding of
+the slack), so if a lower bound is positive, the exact number is positive too.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from adversarium.networks.smooth import Erf, Tanh
 
 Spread = Callable[[Tensor], Tensor]
 
-_TINY = 1e-300  # what underflow may hide
+_TINY = 1e-300  # the largest effect of underflow
 
 
 def gamma(n: int) -> float:
@@ -31,16 +31,18 @@ def gamma(n: int) -> float:
 
 
 def slack(n: int, terms: Tensor) -> Tensor:
-    """2γ_{n+64} Σ|t|, given the sum of all |t|: 64 roundings for the terms themselves (an
-    activation, a norm, a scale)."""
+    """Return 2γ_{n+64} Σ|t|, given the sum of all |t|.
+
+    The 64 additional roundings cover the terms themselves (an activation, a norm, a scale).
+    """
     return 2 * gamma(n + 64) * terms + _TINY
 
 
 def reached(
     w: Tensor, x: Tensor, p: float, radius: float, b: Tensor | float = 0.0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """z = ⟨w_s, x⟩ + b_s, (*S, n, m); by how much each may differ from it in the ball, rounding
-    included; and the size of its terms."""
+    """Return z = ⟨w_s, x⟩ + b_s, (*S, n, m), its largest change in the ball including rounding, and
+    the size of its terms."""
     shift = torch.as_tensor(b, dtype=w.dtype, device=w.device)
     z = x @ w.mT + shift
     reach = radius * w.norm(dual(p), dim=-1)[..., None, :]
@@ -49,7 +51,7 @@ def reached(
 
 
 def patches_reached(W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor, Tensor]:
-    """The same of every filter at every patch, (*S, n, P, m)."""
+    """Return the same as `reached` for every filter at every patch, (*S, n, P, m)."""
     W, x = W.double(), x.double()
     z, reach, size = reached(W, x.flatten(-3, -2), p, radius)
     shape = (*x.shape[:-1], W.shape[-2])
@@ -57,7 +59,7 @@ def patches_reached(W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tens
 
 
 def refuse_curved(activation: Activation) -> None:
-    """Refuses an activation that is not convex: chords would not lie above it."""
+    """Raise if the activation is not convex: its chords would not lie above it."""
     if isinstance(activation, Erf | Tanh):
         name = type(activation).__name__
         raise ValueError(f"there is no certificate for {name}, which is not convex.")
@@ -73,11 +75,12 @@ def unit_bounds(
     d: int,
     base: Tensor | float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Bounds of base + Σ_s c_s φ(z_s) where z_s moves by at most `reach`; the better of two.
+    """Return bounds on base + Σ_s c_s φ(z_s) if each z_s moves by at most `reach`.
 
-    Intervals take every unit at its own worst end. A linear relaxation (CROWN, Zhang et al. 2018)
-    puts a chord above the convex φ and a tangent below it: Σ_s e_s z_s + const, and the ball moves
-    the first part by at most spread(e) = radius·‖Σ_s e_s w_s‖_q (with the linear part of `base`).
+    The result is the better of two bounds. Interval arithmetic takes the worst end of every unit.
+    A linear relaxation (CROWN, Zhang et al. 2018) puts a chord above the convex φ and a tangent
+    below it: Σ_s e_s z_s + const. The ball changes the first term by at most
+    spread(e) = radius·‖Σ_s e_s w_s‖_q (with the linear part of `base`).
     """
     low, high = z - reach, z + reach
     at_low, at_high = activation(low), activation(high)
@@ -89,7 +92,7 @@ def unit_bounds(
     give = slack(z.shape[-1] + d, weighed)
 
     def least(side: int) -> Tensor:
-        """A lower bound of side·f."""
+        """Return a lower bound on side·f."""
         up = side * c > 0
         e = side * c * torch.where(up, tangent, chord)
         const = (side * c * torch.where(up, below, above)).sum(-1)
@@ -103,8 +106,8 @@ def unit_bounds(
 def _lines(
     activation: Activation, low: Tensor, high: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The slopes and heights at 0 of a tangent below the convex φ on [low, high] and of the chord
-    above it."""
+    """Return the slopes and the values at 0 of a tangent below the convex φ on [low, high] and of
+    the chord above it."""
     at_low, at_high, middle = activation(low), activation(high), (low + high) / 2
     tangent, wide = activation.slope(middle), high > low
     rise = (at_high - at_low) / torch.where(wide, high - low, 1.0)
@@ -113,7 +116,10 @@ def _lines(
 
 
 def spreading(w: Tensor, p: float, radius: float, linear: Tensor | float = 0.0) -> Spread:
-    """radius·‖Σ_s e_s w_s + linear‖_q as a function of e: how far the ball moves Σ_s e_s z_s."""
+    """Return the function e ↦ radius·‖Σ_s e_s w_s + linear‖_q.
+
+    It is the largest change of Σ_s e_s z_s in the ball.
+    """
 
     def spread(e: Tensor) -> Tensor:
         length: Tensor = (e @ w + linear).norm(dual(p), dim=-1)
@@ -123,7 +129,7 @@ def spreading(w: Tensor, p: float, radius: float, linear: Tensor | float = 0.0) 
 
 
 def largest_singular(W: Tensor) -> Tensor:
-    """An upper bound of the largest singular value: what is computed, plus its backward error."""
+    """Return an upper bound on the largest singular value: its estimate plus the backward error."""
     W = W.double()
     error = 16 * max(W.shape[-2:]) * 2.0**-53 * torch.linalg.matrix_norm(W)
     bound: Tensor = torch.linalg.matrix_norm(W, ord=2) + error
@@ -133,12 +139,13 @@ def largest_singular(W: Tensor) -> Tensor:
 def increment_bounds(
     c: Tensor, activation: Activation, W: Tensor, V: Tensor, x: Tensor, radius: float
 ) -> tuple[Tensor, Tensor]:
-    """Bounds of Σ_s c_s [φ(⟨v_s, x'⟩) − φ(⟨w_s, x'⟩)] over B_2(x, radius), (*S, n) each.
+    """Return bounds on Σ_s c_s [φ(⟨v_s, x'⟩) − φ(⟨w_s, x'⟩)] over B_2(x, radius), (*S, n) each.
 
-    Each unit gets the better of two linear bounds, and the ball moves the sum of all of them at
-    once. One puts tangents and chords at φ(⟨v, ·⟩) and φ(⟨w, ·⟩) apart. The other knows that the
-    difference is λ⟨v − w, x'⟩ with λ between the least and the largest slope that φ has there: the
-    worse of the two where c⟨v − w, ·⟩ keeps its sign, else the unit stands at its own worst.
+    Each unit uses the better of two linear bounds, and the worst point of the ball is taken for
+    their sum. The first bound uses tangents and chords of φ(⟨v, ·⟩) and φ(⟨w, ·⟩) separately. The
+    second uses that the difference is λ⟨v − w, x'⟩ with λ between the least and the largest slope
+    of φ in the ball: if c⟨v − w, ·⟩ keeps its sign, it takes the worse of these two slopes,
+    otherwise the worst value of the unit.
     """
     W, V, x = W.double(), V.double(), x.double()
     step = V - W
@@ -169,7 +176,7 @@ def increment_bounds(
         e = side * c * torch.where(rises, least, torch.where(falls, most, 0.0))
         alone = torch.where(rises | falls, 0.0, most * (at - far))
         joined = e * moved - e.abs() * away + alone
-        # the better of them, unit by unit
+        # the better of the two bounds, unit by unit
         first = apart > joined
         e_v, e_w = torch.where(first, e_v, e), torch.where(first, e_w, -e)
         still = torch.where(first, height, alone)

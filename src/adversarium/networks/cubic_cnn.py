@@ -39,23 +39,26 @@ class CubicCNN:
             )
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
-        """W⁽⁰⁾."""
+        """Draw W⁽⁰⁾."""
         return self.sigma0 * normal((self.m, shape[-1]), rng)
 
     def f(self, W: Tensor, x: Tensor) -> Tensor:
-        """One number per point."""
+        """Return one number per point."""
         return cubic_cnn(W, x)
 
     def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
-        """Σ_r ⟨w_r, X[j]⟩³ of every patch j, (*S, n, P)."""
+        """Return Σ_r ⟨w_r, X[j]⟩³ for every patch j, (*S, n, P)."""
         return torch.einsum("...md,...npd->...npm", W, x).pow(3).sum(-1)
 
     def directions(self, W: Tensor) -> Tensor:
-        """The filters."""
+        """Return the filters."""
         return W
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
+        """Return bounds on f over B_p(x, radius).
+
+        Each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q.
+        """
         z, reach, _ = patches_reached(W, x, p, radius)
         low, high = (z - reach).pow(3), (z + reach).pow(3)
         give = slack(self.m * x.shape[-2], torch.maximum(low.abs(), high.abs()).sum((-1, -2)))

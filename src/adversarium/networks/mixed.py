@@ -32,7 +32,7 @@ class MixedLearner:
             )
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> dict[str, Tensor]:
-        """The initial weights."""
+        """Draw the initial weights."""
         d = math.prod(shape)
         w_0 = torch.zeros(d, dtype=torch.float64)
         if self.m == 0:
@@ -41,7 +41,7 @@ class MixedLearner:
         return {"w_0": w_0, "w": w, "a": coins((self.m,), rng)}
 
     def f(self, W: dict[str, Tensor], x: Tensor) -> Tensor:
-        """One number per point."""
+        """Return one number per point."""
         linear = torch.einsum("...nd,...d->...n", x, W["w_0"])
         if self.m == 0:
             return linear
@@ -49,14 +49,14 @@ class MixedLearner:
         return linear + torch.einsum("...nm,...m->...n", active, W["a"])
 
     def directions(self, W: dict[str, Tensor]) -> Tensor:
-        """The linear part and the units."""
+        """Return the linear part and the units."""
         linear = W["w_0"][..., None, :]
         return torch.cat([linear, W["w"]], dim=-2) if self.m else linear
 
     def interval(
         self, W: dict[str, Tensor], x: Tensor, p: float, radius: float
     ) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius); exact where no unit can switch inside the ball."""
+        """Return bounds on f over B_p(x, radius); exact if no unit switches inside the ball."""
         held = {name: v.double() for name, v in W.items()}
         w_0, x = held["w_0"], x.double()
         w = held["w"] if self.m else torch.zeros_like(w_0)[..., None, :]

@@ -1,7 +1,7 @@
 """Any torch.nn.Module as a learner: init, f and trained_f by functional_call.
 
-The weights are the module's parameters and buffers, and two empty tensors whose shapes remember
-what the network was built for. So a Module holds nothing: whoever has the weights has it all.
+The weights are the module's parameters and buffers, and two empty tensors whose shapes store the
+input shape and the number of outputs. So a Module stores no state: the weights contain everything.
 """
 
 import math
@@ -20,11 +20,11 @@ from adversarium.rng import torch_seeded
 Weights = dict[str, Tensor]
 Build = Callable[..., nn.Module]
 
-_SHAPE, _CLASSES = "shape of x", "number of outputs"  # no parameter's name: it has spaces
+_SHAPE, _CLASSES = "shape of x", "number of outputs"  # the spaces exclude a clash with a parameter
 
 
 class _Origin(NamedTuple):
-    """What a network was built for, and whether its weights are stacked over replicas."""
+    """Input shape and number of outputs of a network, and whether its weights are stacked."""
 
     shape: tuple[int, ...]
     k: int
@@ -35,9 +35,9 @@ class _Origin(NamedTuple):
 class Module:
     """A network made by `build(shape, k, **options)`, e.g. build=small_cnn, options={"width": 8}.
 
-    `build` is a function at the top level of a module (its name enters the run's key); the
-    weights are drawn by the module itself, under the run's own stream. Weights from elsewhere are
-    laid over fresh ones: {**network.init(rng, shape, k), **loaded}.
+    `build` is a function at the top level of a module (its name is part of the run's key). The
+    module draws its weights from the random stream of the run. To use other weights, merge them
+    into fresh ones: {**network.init(rng, shape, k), **loaded}.
 
     >>> from adversarium.networks.vision import small_cnn
     >>> from adversarium.rng import stream
@@ -60,8 +60,8 @@ class Module:
             ) from fault
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Weights:
-        """The module's own initial weights and buffers, and the two empty tensors."""
-        _skeleton.cache_clear()  # what `build` reads may be another thing now
+        """Draw the initial weights and buffers of the module, and add the two empty tensors."""
+        _skeleton.cache_clear()  # the inputs of `build` may have changed
         with torch_seeded(rng):
             module = self.build(shape, k, **self.options)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
@@ -74,8 +74,10 @@ class Module:
         return W
 
     def f(self, W: Weights, x: Tensor) -> Tensor:
-        """k logits per point, or one number where k = 1, in evaluation mode; W and x may both carry
-        a leading replica axis."""
+        """Return k logits per point, or one number if k = 1, in evaluation mode.
+
+        W and x may both have a leading replica axis.
+        """
         origin = _origin(W)
         module = self._skeleton(origin, training=False)
 
@@ -87,13 +89,13 @@ class Module:
         return result
 
     def trained_f(self, W: Weights, x: Tensor) -> tuple[Tensor, Weights]:
-        """The outputs on a training batch, in training mode, and the next buffers."""
+        """Return the outputs on a training batch, in training mode, and the updated buffers."""
         origin = _origin(W)
         module = self._skeleton(origin, training=True)
         memory = [name for name, _ in module.named_buffers()]
 
         def outputs(held: Weights, x: Tensor) -> tuple[Tensor, Weights]:
-            # the module writes its buffers in place, or puts new ones into the dictionary
+            # the module changes its buffers in place, or puts new ones into the dictionary
             held = {**held, **{name: held[name].clone() for name in memory}}
             F = _scalar_or_logits(functional_call(module, held, (x,)), origin.k)
             return F, {name: held[name].detach() for name in memory}
@@ -103,7 +105,7 @@ class Module:
         return result
 
     def sizes(self, shape: tuple[int, ...], k: int) -> tuple[int, int]:
-        """How many weights the module has, and the numbers that its largest layer makes of a
+        """Return the number of weights, and the size of the largest layer's output for one
         point."""
         module = self._skeleton(_Origin(shape, k, False), training=False)
         largest = [math.prod(shape)]
@@ -121,7 +123,7 @@ class Module:
         return sum(w.numel() for w in module.parameters()), max(largest)
 
     def buffers(self, W: Weights) -> frozenset[str]:
-        """The names that gradient descent must not touch."""
+        """Return the names of the weights that gradient descent must not change."""
         module = self._skeleton(_origin(W), training=True)
         return frozenset({_SHAPE, _CLASSES, *(name for name, _ in module.named_buffers())})
 
@@ -130,7 +132,7 @@ class Module:
         return _skeleton(self.build, options, origin.shape, origin.k, training, get_ident())
 
     def _tried(self, W: Weights, shape: tuple[int, ...], k: int) -> None:
-        """Refuses, on two points, a network that is no function of its weights or has not k
+        """Test the network on two points; raise if it draws random numbers or does not have k
         outputs."""
         name = getattr(self.build, "__name__", repr(self.build))
         two = torch.zeros(2, *shape, dtype=torch.float64)
@@ -151,7 +153,7 @@ class Module:
 
 
 def _origin(W: Weights) -> _Origin:
-    """Read off shapes alone: no number is fetched from the device."""
+    """Read the origin from shapes only, without fetching a number from the device."""
     if _SHAPE not in W or _CLASSES not in W:
         raise ValueError(
             f"Module needs the weights that its init made, with {_SHAPE!r} and {_CLASSES!r}, got "
@@ -162,12 +164,12 @@ def _origin(W: Weights) -> _Origin:
 
 
 def _held(W: Weights) -> Weights:
-    """The parameters and buffers, without the two empty tensors."""
+    """Return the parameters and buffers, without the two empty tensors."""
     return {name: w for name, w in W.items() if name not in (_SHAPE, _CLASSES)}
 
 
 def _scalar_or_logits(F: Tensor, k: int) -> Tensor:
-    """A module's column of single outputs as one number a point."""
+    """Reshape a column of single outputs to one number per point if k = 1."""
     return F.squeeze(-1) if k == 1 and F.ndim == 2 else F
 
 
@@ -180,8 +182,11 @@ def _skeleton(
     training: bool,
     thread: int,
 ) -> nn.Module:
-    """The network without its weights, on the meta device. functional_call lends it weights for
-    the time of a call, so each mode and each thread has one to itself."""
-    with torch.random.fork_rng(devices=[]):  # weights are drawn, and dropped
+    """Return the network without its weights, on the meta device.
+
+    functional_call sets the weights for the duration of a call, so each mode and each thread has a
+    separate skeleton.
+    """
+    with torch.random.fork_rng(devices=[]):  # the drawn weights are discarded
         module = build(shape, k, **dict(options))
     return module.to("meta").train(training)

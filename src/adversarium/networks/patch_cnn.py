@@ -16,7 +16,7 @@ from adversarium.shapes import Float
 class PatchCNN:
     """f_W(X) = Σ_r a_r Σ_j s(⟨w_r, X[j]⟩), w_r ~ N(0, σ0² I); eq. (M) of CGRO is s(z) = z³.
 
-    a_r = 1 for odd activations; others need both signs to tell the classes apart: a_r = 1 for the
+    a_r = 1 for odd activations. Others need both signs to separate the classes: a_r = 1 for the
     first half of the filters, −1 for the second.
 
     >>> W, x = torch.eye(2), torch.tensor([[[3.0, 2.0], [-1.0, 0.0]]])
@@ -35,30 +35,33 @@ class PatchCNN:
             )
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
-        """W⁽⁰⁾."""
+        """Draw W⁽⁰⁾."""
         return self.sigma0 * normal((self.m, shape[-1]), rng)
 
     def f(self, W: Tensor, x: Tensor) -> Tensor:
-        """One number per point."""
+        """Return one number per point."""
         z = torch.einsum("...md,...npd->...nmp", W, x)
         h = self.activation(z).sum(-1)
         return self._top(h)
 
     def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
-        """Σ_r a_r s(⟨w_r, X[j]⟩) of every patch j, (*S, n, P)."""
+        """Return Σ_r a_r s(⟨w_r, X[j]⟩) for every patch j, (*S, n, P)."""
         return self._top(self.activation(torch.einsum("...md,...npd->...npm", W, x)))
 
     def directions(self, W: Tensor) -> Tensor:
-        """The filters."""
+        """Return the filters."""
         return W
 
     def _top(self, h: Tensor) -> Tensor:
-        """Σ_r a_r h_r."""
+        """Return Σ_r a_r h_r."""
         odd = isinstance(self.activation, Power)
         return h.sum(-1) if odd else (h * signs(self.m, h)).sum(-1)
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius): each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q."""
+        """Return bounds on f over B_p(x, radius).
+
+        Each ⟨w_r, X[j]⟩ moves by at most radius·‖w_r‖_q.
+        """
         z, reach, size = patches_reached(W, x, p, radius)
         low, high = self.activation(z - reach), self.activation(z + reach)
         a = torch.ones(self.m).to(z) if isinstance(self.activation, Power) else signs(self.m, z)

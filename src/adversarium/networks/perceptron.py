@@ -1,4 +1,4 @@
-"""A ReLU network with one hidden layer, all of its weights trained unless it says otherwise."""
+"""A ReLU network with one hidden layer; by default all of its weights are trained."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from adversarium.rng import uniform
 
 
 def _within(size: tuple[int, ...], inputs: int, rng: Generator) -> Tensor:
-    """Uniform numbers within 1/√(inputs) of 0."""
+    """Draw uniform numbers within 1/√(inputs) of 0."""
     return (2 * uniform(size, rng) - 1) / math.sqrt(inputs)
 
 
@@ -30,8 +30,8 @@ def _within(size: tuple[int, ...], inputs: int, rng: Generator) -> Tensor:
 class Perceptron:
     """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs).
 
-    Without `biases` b and c are 0 and stay there; with `top` "fixed" a and c keep their first
-    values, with "signs" they are ±1/√m (half of each) and 0 and stay so.
+    Without `biases`, b and c stay 0. If `top` is "fixed", a and c keep their initial values; if it
+    is "signs", a stays ±1/√m (half of each sign) and c stays 0.
 
     >>> from adversarium.rng import stream
     >>> W = Perceptron(m=3).init(stream(0, "init"), (2,), k=1)
@@ -44,7 +44,7 @@ class Perceptron:
     biases: bool = True
     top: Literal["trained", "fixed", "signs"] = "trained"
 
-    later = ("biases", "top")  # not of the first version
+    later = ("biases", "top")  # fields added after the first version
 
     def __post_init__(self) -> None:
         if self.m < 1:
@@ -56,12 +56,12 @@ class Perceptron:
 
     @property
     def still(self) -> frozenset[str]:
-        """The weights that training leaves as they are."""
+        """The names of the weights that training does not change."""
         named = ("b", "c") * (not self.biases) + ("a", "c") * (self.top != "trained")
         return frozenset(named)
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> dict[str, Tensor]:
-        """The initial weights."""
+        """Draw the initial weights."""
         d = math.prod(shape)
         drawn = {
             "w": _within((self.m, d), d, rng),
@@ -75,23 +75,23 @@ class Perceptron:
         return {name: 0 * w if name in without else w for name, w in drawn.items()}
 
     def f(self, W: dict[str, Tensor], x: Tensor) -> Tensor:
-        """One number per point."""
+        """Return one number per point."""
         b, a, c = (self._held(name, W[name]) for name in ("b", "a", "c"))
         h = self.activation(x @ W["w"].mT + b[..., None, :])
         return torch.einsum("...nm,...m->...n", h, a) + c[..., None]
 
     def _held(self, name: str, w: Tensor) -> Tensor:
-        """Weights without a slope where training leaves them as they are."""
+        """Return the weights, detached from the gradient if training does not change them."""
         return w.detach() + 0 * w if name in self.still else w
 
     def directions(self, W: dict[str, Tensor]) -> Tensor:
-        """The units."""
+        """Return the units."""
         return W["w"]
 
     def interval(
         self, W: dict[str, Tensor], x: Tensor, p: float, radius: float
     ) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius). For convex activations."""
+        """Return bounds on f over B_p(x, radius), for convex activations."""
         refuse_curved(self.activation)
         w, b, a, c = (W[name].double() for name in ("w", "b", "a", "c"))
         z, reach, size = reached(w, x.double(), p, radius, b[..., None, :])

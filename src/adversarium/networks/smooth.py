@@ -1,4 +1,4 @@
-"""Activations of §5 and App. C of CONV beside the ReLU and its smoothings."""
+"""Activations of §5 and App. C of CONV other than the ReLU and its smoothings."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class QuadraticReLU:
-    """s(z) = max(z, 0)², App. C.2 of CONV: its slope is not bounded.
+    """s(z) = max(z, 0)², App. C.2 of CONV; its slope is unbounded.
 
     >>> QuadraticReLU()(torch.tensor([-1.0, 3.0]))
     tensor([0., 9.])
@@ -27,7 +27,7 @@ class QuadraticReLU:
         return 2 * torch.relu(z)
 
     def offset(self, z: Tensor) -> Tensor:
-        """None: its rounding is relative."""
+        """Return 0, because the rounding error is relative."""
         return torch.zeros_like(z)
 
 
@@ -60,7 +60,7 @@ class Softplus:
         return torch.sigmoid(self.b * z)
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z."""
+        """Return the size of the constants that s adds to z."""
         return torch.full_like(z, 1 / self.b)
 
 
@@ -83,7 +83,7 @@ class Erf:
         return 2 / math.sqrt(math.pi) * torch.exp(-z.square())
 
     def offset(self, z: Tensor) -> Tensor:
-        """None: its rounding is relative."""
+        """Return 0, because the rounding error is relative."""
         return torch.zeros_like(z)
 
 
@@ -106,14 +106,14 @@ class Tanh:
         return 1 - torch.tanh(z).square()
 
     def offset(self, z: Tensor) -> Tensor:
-        """None: its rounding is relative."""
+        """Return 0, because the rounding error is relative."""
         return torch.zeros_like(z)
 
 
 @dataclass(frozen=True)
 class Shifted:
-    """s'(z) = Φ(b(z − c)): the smoothed ReLU moved by c, without any parity, so that its kernel is
-    universal on the sphere without a bias (ours, for §5 of CONV).
+    """s'(z) = Φ(b(z − c)): the smoothed ReLU shifted by c, which is neither odd nor even, so its
+    kernel is universal on the sphere without a bias (ours, for §5 of CONV).
 
     >>> Shifted(b=4.0, c=0.5).slope(torch.tensor([0.5]))
     tensor([0.5000])
@@ -144,5 +144,5 @@ class Shifted:
         return share
 
     def offset(self, z: Tensor) -> Tensor:
-        """The size of the constants that s adds up beside z."""
+        """Return the size of the constants that s adds to z."""
         return torch.full_like(z, 1 / self.b + abs(self.c))

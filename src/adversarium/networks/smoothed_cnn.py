@@ -1,7 +1,7 @@
 """The smoothed-ReLU CNN: the learner of RNRF.
 
-Its backward pass is written by hand: three matrix products, the slopes kept from the forward
-pass. Autograd through the plain formula gives the same numbers and serves as the test.
+Its backward pass is written by hand: three matrix products with the slopes saved in the forward
+pass. The tests compare it with autograd through the plain formula, which gives the same numbers.
 """
 
 import math
@@ -64,7 +64,7 @@ class _HandWritten(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
         W, x, _, _ = inputs
         ctx.mark_non_differentiable(output[1])
-        ctx.set_materialize_grads(False)  # no zeros for the slopes
+        ctx.set_materialize_grads(False)  # do not allocate zeros for the slopes
         ctx.save_for_backward(W, x, output[1])
 
     @staticmethod
@@ -84,13 +84,13 @@ class _HandWritten(torch.autograd.Function):
         return gW, gx, None, None
 
 
-# F and the slopes; torch leaves `apply` without types
+# returns F and the slopes; torch does not annotate `apply`
 _by_hand: Callable[[Tensor, Tensor, int, float], tuple[Tensor, Tensor]] = _HandWritten.apply
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedCNN:
-    """m filters a class with w_{i,r} ~ N(0, σ0² I), output weights fixed to one, §2.3 of RNRF.
+    """m filters per class with w_{i,r} ~ N(0, σ0² I), output weights fixed to one, §2.3 of RNRF.
 
     >>> W, x = torch.eye(2)[:, None], torch.tensor([[[2.0, 0.0], [0.0, 3.0]]])
     >>> SmoothedCNN(m=1, q=2).f(W, x)
@@ -111,29 +111,30 @@ class SmoothedCNN:
             )
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "k m d"]:
-        """W⁽⁰⁾."""
+        """Draw W⁽⁰⁾."""
         return self.sigma0 * normal((k, self.m, shape[-1]), rng)
 
     def f(self, W: Tensor, x: Tensor) -> Tensor:
-        """k logits per point."""
+        """Return k logits per point."""
         if self.by_hand:
             return _by_hand(W, x, self.q, self.rho)[0]
         return smoothed_cnn(W, x, self.q, self.rho)
 
     def patchwise(self, W: Tensor, x: Tensor) -> Tensor:
-        """Σ_r s(⟨w_{i,r}, x_p⟩) of every patch p and class i, (*S, n, P, k)."""
+        """Return Σ_r s(⟨w_{i,r}, x_p⟩) for every patch p and class i, (*S, n, P, k)."""
         z = torch.einsum("...kmd,...npd->...npkm", W, x)
         return smoothed_relu(z, self.q, self.rho).sum(-1)
 
     def directions(self, W: Tensor) -> Tensor:
-        """The filters of all classes."""
+        """Return the filters of all classes."""
         return W.flatten(-3, -2)
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Bounds of every F_i over B_p(x, radius), class by class; the better of two for each.
+        """Return bounds on every F_i over B_p(x, radius), for each side the better of two.
 
-        Intervals: ⟨w, x_p⟩ moves by at most radius·‖w‖_q. Below, s is convex: F_i lies above its
-        tangent at x, which falls by at most radius·‖∇F_i(x)‖_q. Above, a spectral bound.
+        Intervals: ⟨w, x_p⟩ moves by at most radius·‖w‖_q. Second lower bound: s is convex, so F_i
+        lies above its tangent at x, which falls by at most radius·‖∇F_i(x)‖_q. Second upper bound:
+        a spectral bound.
         """
         bounds = [self._class_interval(w, x, p, radius) for w in W.unbind(-3)]
         low, high = zip(*bounds, strict=True)
@@ -142,7 +143,7 @@ class SmoothedCNN:
     def _class_interval(
         self, w: Tensor, x: Tensor, p: float, radius: float
     ) -> tuple[Tensor, Tensor]:
-        """Bounds of one F_i, its filters in the order of their lengths."""
+        """Return bounds on one F_i, whose filters are sorted by norm."""
         order = w.norm(dim=-1).argsort(dim=-1, descending=True)
         w = w.double().gather(-2, order[..., None].expand_as(w))
         z, reach, size = patches_reached(w, x, p, radius)  # (*S, n, P, m)
@@ -163,8 +164,8 @@ class SmoothedCNN:
         return least, most.sum(-1) + give
 
     def _spectral(self, w: Tensor, z: Tensor, reach: Tensor, far: float) -> Tensor:
-        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch: for the short filters;
-        intervals serve the long ones. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
+        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch, for the short filters;
+        the long ones use intervals. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
 
         Proof: s(z) ≤ κ z₊² up to T = max_r z'_r with κ = max_{z ≤ T} s(z)/z², attained at T or at
         2(1 − 1/q)ϱ (s(z)/z² rises up to there); and ‖(z + wδ)₊‖₂ ≤ ‖z₊‖₂ + ‖wδ‖₂.

@@ -19,7 +19,7 @@ from adversarium.networks.certificates import (
 from adversarium.rng import normal
 from adversarium.shapes import Float
 
-BLOCK = 2**16  # pre-activations at a time that stay in a core's cache
+BLOCK = 2**16  # number of pre-activations that fit in the cache of a core
 
 
 def signs(m: int, like: Tensor) -> Float[Tensor, " m"]:
@@ -44,7 +44,7 @@ class TwoLayer:
     m: int
     omega: float = 1.0  # ω, standard deviation of the initial weights
     activation: Activation = field(default_factory=ReLU)
-    silent = True  # f = 0 everywhere at W⁽⁰⁾: there is nothing to attack
+    silent = True  # f = 0 everywhere at W⁽⁰⁾, so an attack has no gradient
 
     def __post_init__(self) -> None:
         if self.m < 2 or self.m % 2:
@@ -53,29 +53,35 @@ class TwoLayer:
             raise ValueError(f"TwoLayer needs omega >= 0, got {self.omega}.")
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Float[Tensor, "m d"]:
-        """W⁽⁰⁾, symmetric."""
+        """Draw W⁽⁰⁾ with two equal halves."""
         half = self.omega * normal((self.m // 2, math.prod(shape)), rng)
         return torch.cat([half, half])
 
     def f(self, W: Tensor, x: Tensor) -> Tensor:
-        """One number per point, exactly 0 at W⁽⁰⁾ (the halves are compared unit by unit)."""
+        """Return one number per point.
+
+        It is exactly 0 at W⁽⁰⁾, because the halves are subtracted unit by unit.
+        """
         rows = max(1, BLOCK // self.m)
         if x.ndim < 2 or x.shape[-2] <= rows or x.device.type != "cpu":
             return self.top(x @ W.mT)
         return torch.cat([self.top(some @ W.mT) for some in torch.split(x, rows, dim=-2)], dim=-1)
 
     def top(self, h: Tensor) -> Tensor:
-        """m^{−1/2} Σ_s a_s φ(h_s) from the pre-activations."""
+        """Return m^{−1/2} Σ_s a_s φ(h_s), computed from the pre-activations."""
         plus, minus = self.activation(h).chunk(2, dim=-1)
         return (plus - minus).sum(-1) / math.sqrt(self.m)
 
     def directions(self, W: Tensor) -> Tensor:
-        """The units."""
+        """Return the units."""
         return W
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Bounds of f over B_p(x, radius): ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩; the
-        better of intervals and a linear relaxation. For convex activations."""
+        """Return bounds on f over B_p(x, radius), for convex activations.
+
+        ⟨w_s, x'⟩ stays within radius·‖w_s‖_q of ⟨w_s, x⟩. The result is the better of interval
+        arithmetic and a linear relaxation.
+        """
         W = W.double()
         z, reach, size = reached(W, x.double(), p, radius)
         return self.interval_at(z, reach, size, spreading(W, p, radius), W.shape[-1])
@@ -83,8 +89,10 @@ class TwoLayer:
     def interval_at(
         self, h: Tensor, reach: Tensor, size: Tensor, spread: Spread, d: int
     ) -> tuple[Tensor, Tensor]:
-        """The same from pre-activations that may each move by `reach`, their size before rounding,
-        and radius·‖Σ_s e_s w_s‖_q as a function of e."""
+        """Return the same bounds from pre-activations that may each move by `reach`.
+
+        `size` is the size of their terms; `spread` is radius·‖Σ_s e_s w_s‖_q as a function of e.
+        """
         refuse_curved(self.activation)
         c = signs(self.m, h) / math.sqrt(self.m)
         return unit_bounds(c, self.activation, h, reach, size, spread, d)

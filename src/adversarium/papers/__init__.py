@@ -1,1 +1,1 @@
-"""Papers: a folder each, with paper.toml, claims.toml and one short file an experiment."""
+"""Papers: one folder per paper, with paper.toml, claims.toml and one short file per experiment."""

@@ -1,4 +1,4 @@
-"""Experiments as data: what runs, what is read of it, what is judged, what is drawn."""
+"""Describe experiments as data: runs, readings of their rows, checks and figures."""
 
 from adversarium.plans.checks import (
     at_most,

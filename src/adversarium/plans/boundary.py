@@ -1,4 +1,4 @@
-"""Where an outcome switches in a plane of two parameters: a straight line in their logarithms."""
+"""Fit the boundary at which an outcome switches, a line in the logarithms of two parameters."""
 
 import itertools
 from dataclasses import dataclass
@@ -7,54 +7,57 @@ import numpy as np
 
 from adversarium.plans.intervals import SEEDS
 
-_DRAWS = 1000  # of the bootstrap over seeds and cells
+_DRAWS = 1000  # bootstrap samples of seeds and cells
 _TAILS = (0.5, 99.5)  # per cent
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """The fitted line c[0] + c[1] log₁₀ x + c[2] log₁₀ y = 0, and those of resampled seeds and
-    cells."""
+    """The fitted line c[0] + c[1] log₁₀ x + c[2] log₁₀ y = 0, and the lines fitted to resampled
+    seeds and cells."""
 
     line: np.ndarray  # (3,)
     draws: np.ndarray  # (draw, 3)
 
     def y(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The line at x, and its 99 % interval."""
+        """Return y on the line at x, with its 99 % interval."""
         low, high = np.percentile(_log_y(self.draws, x), _TAILS, axis=0)
         return 10 ** _log_y(self.line, x), 10**low, 10**high
 
     def slope(self) -> tuple[float, float, float]:
-        """The power of x in y along the line, and its 99 % interval."""
+        """Return the power of x in y along the line, with its 99 % interval."""
         low, high = np.percentile(_power(self.draws), _TAILS)
         return float(_power(self.line)), float(low), float(high)
 
     def factor(self, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-        """How far points (x, y) of another boundary are from the line along y: the geometric mean
-        of the larger over the smaller, and its 99 % interval."""
+        """Return the factor in y between the line and points (x, y) of another boundary: the
+        geometric mean of the larger over the smaller value, with its 99 % interval."""
         low, high = np.percentile(_apart(self.draws, x, y), _TAILS)
         return float(_apart(self.line, x, y)), float(low), float(high)
 
 
 def _power(c: np.ndarray) -> np.ndarray:
-    """The power of x in y along lines c (…, 3)."""
+    """Return the power of x in y along lines c (…, 3)."""
     return np.asarray(-c[..., 1] / c[..., 2])
 
 
 def _apart(c: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The geometric mean factor between lines c and points, along y."""
+    """Return the geometric mean of the factors in y between lines c and points."""
     return np.asarray(10 ** np.abs(_log_y(c, x) - np.log10(y)).mean(-1))
 
 
 def _log_y(c: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """log₁₀ y of lines c (…, 3) at x."""
+    """Return log₁₀ y of lines c (…, 3) at x."""
     return np.asarray(-(c[..., :1] + c[..., 1:2] * np.log10(x)) / c[..., 2:])
 
 
 def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Boundary | None:
-    """The line that separates values (cell, seed) above and below a level best, by logistic
-    regression; a value at the level itself says nothing. Intervals resample seeds and cells. None
-    with fewer than five seeds, where nothing switches, or where y does not decide."""
+    """Fit the line that best separates values (cell, seed) above a level from those below it.
+
+    The fit is a logistic regression; values equal to the level are ignored. Intervals come from
+    resampled seeds and cells. Return None if there are fewer than five seeds, if the outcome never
+    switches, or if the sign of the coefficient of y is not the same in all samples.
+    """
     outcomes = np.where(values == above, np.nan, values > above)
     known = np.isfinite(outcomes).any(1)
     x, y, outcomes = x[known], y[known], outcomes[known]
@@ -81,8 +84,8 @@ def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Bound
 def _logistic(
     design: np.ndarray, share: np.ndarray, start: np.ndarray, ridge: float = 1e-2
 ) -> np.ndarray:
-    """Newton's method on the log-likelihood of shares, with a ridge that keeps separable data
-    finite."""
+    """Maximise the log-likelihood of shares by Newton's method; a ridge penalty keeps the
+    coefficients finite if the data are separable."""
     c = start
     penalty = ridge * np.diag([0.0, *[1.0] * (design.shape[1] - 1)])
     for _ in range(100):
@@ -97,8 +100,8 @@ def _logistic(
 
 
 def crossings(x: np.ndarray, y: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Where a prediction known at points changes its sign along y, one (x, y) a row: straight in
-    the logarithm of y between two points of the same x."""
+    """Return where a prediction, known at points, changes its sign along y: one (x, y) per row,
+    interpolated linearly in log y between two points with the same x."""
     turns = []
     for a in np.unique(x):
         column = sorted(zip(y[x == a], margins[x == a], strict=True))

@@ -1,4 +1,4 @@
-"""Which claims and experiments the words of a command select."""
+"""Select claims and experiments by the words of a command."""
 
 import difflib
 import os
@@ -10,28 +10,28 @@ from adversarium.plans.papers import Claim, claims, experiments, name_directory,
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """' Nearest: …' with close names, or a hint how to list them."""
+    """Return ' Nearest: …' with similar names, or a hint how to list all names."""
     close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=4, cutoff=0.5)
     return f" Nearest: {', '.join(close)}." if close else " `adversarium list claims` lists all."
 
 
 def resolved(word: str) -> str:
-    """A word as an id: the path of a folder (./mypaper) becomes the tags of its papers."""
+    """Return a word as an id: the path of a folder (./mypaper) becomes its papers' tags."""
     path = Path(word)
     is_path = os.sep in word or word.startswith(".")
     return name_directory(path) if is_path and user_file(word) is None and path.is_dir() else word
 
 
 def verdict_key(claim: Claim) -> str:
-    """The key under which a claim's verdict is stored: its id, and for a user's file also a hash
-    of the file."""
+    """Return the key under which a claim's verdict is stored: its id, and for a user's file also a
+    hash of the file."""
     path = user_file(claim.experiment)
     return claim.id if path is None else f"{claim.id} of {file_key(path)}"
 
 
 def selected_claims(words: Sequence[str]) -> list[Claim]:
-    """The claims of papers, experiments, claim ids, prefixes of ids or user files; all if no word
-    is given."""
+    """Return the claims of papers, experiments, claim ids, prefixes of ids or user files; return
+    all claims if no word is given."""
     chosen: dict[str, Claim] = {}
     for word in (tag for given in words for tag in resolved(given).split(",")):
         if user_file(word) is not None:
@@ -55,7 +55,7 @@ def selected_claims(words: Sequence[str]) -> list[Claim]:
 
 
 def _require_distinct(some: Mapping[str, Claim], others: Mapping[str, Claim]) -> None:
-    """Raise if two files state a claim of the same id: one verdict would hide the other."""
+    """Raise if two files state claims with the same id: one verdict would hide the other."""
     for id in some.keys() & others.keys():
         one, other = some[id].experiment, others[id].experiment
         if Path(one).resolve() != Path(other).resolve():
@@ -69,7 +69,7 @@ def _matches(claim: Claim, word: str) -> bool:
 
 
 def experiment_ids(word: str) -> list[str]:
-    """The experiments of an id, a claim's id, a paper's tag or a user's file."""
+    """Return the experiments of an id, a claim's id, a paper's tag or a user's file."""
     if user_file(word) is not None:
         return [word]
     ids: dict[str, None] = {}

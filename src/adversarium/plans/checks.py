@@ -1,4 +1,4 @@
-"""The verdict rules as an experiment writes them, one function each."""
+"""Define the checks that an experiment can use, one function per verdict rule."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -25,14 +25,14 @@ from adversarium.plans.verdict import Why
 
 
 def _told(**numbers: float) -> None:
-    """Refuses a bound that is no number."""
+    """Raise if a bound is nan."""
     for name, value in numbers.items():
         if math.isnan(value):
             raise ValueError(f"{name} needs a number, got nan.")
 
 
 def _named(*asked: object) -> None:
-    """Refuses what is no number a seed: a reading has no run yet."""
+    """Raise unless given one number per seed; a reading has no run yet."""
     for one in asked:
         if isinstance(one, Reading):
             raise ValueError(f"{one.name} is a reading of any run; .on(where(…)) says of which.")
@@ -41,7 +41,7 @@ def _named(*asked: object) -> None:
 
 
 def identity(error: Quantity, tolerance: float) -> Check:
-    """holds: the worst error is within the tolerance.
+    """Check that the largest error over all seeds is within the tolerance.
 
     >>> error = Quantity("left − right", lambda rows: np.array([1e-15, 3e-12]))
     >>> identity(error, 1e-9).judge(Evidence()).verdict
@@ -53,7 +53,7 @@ def identity(error: Quantity, tolerance: float) -> Check:
 
 
 def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Check:
-    """holds: no value exceeds the bound in any seed; with a proof, only that makes it hold.
+    """Check that no seed exceeds the bound; if a proof is given, only the proof can confirm it.
 
     >>> from adversarium.plans import Rows, Trial
     >>> rows = Evidence((Rows(Trial(function=max), tuple(range(5)), {}),))  # five seeds
@@ -69,7 +69,7 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
 def level(
     quantity: Quantity, low: float = -math.inf, high: float = math.inf, always: bool = False
 ) -> Check:
-    """holds: the interval over seeds lies in [low, high]; `always`: and so does every seed.
+    """Check that the interval over seeds (with `always`, also every seed) is within [low, high].
 
     >>> error = Quantity("error", lambda rows: np.array([0.49, 0.5, 0.51, 0.5, 0.5]))
     >>> [level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
@@ -83,7 +83,7 @@ def level(
 
 
 def power(quantity: Quantity, low: float, high: float) -> Check:
-    """An exponent that was fitted within each run: holds where its interval lies in the range.
+    """Check that the interval of an exponent, fitted within each run, lies in [low, high].
 
     >>> fitted = Quantity("power of t", lambda rows: np.array([-1.01, -1.0, -0.99, -1.0, -1.0]))
     >>> power(fitted, -1.1, -0.9).judge(Evidence()).verdict
@@ -95,7 +95,7 @@ def power(quantity: Quantity, low: float, high: float) -> Check:
 
 
 def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
-    """holds: the interval of the paired difference lies above `by`.
+    """Check that the interval of the paired difference of two numbers lies above `by`.
 
     >>> robust = Quantity("robust", lambda rows: np.array([0.5, 0.6, 0.5, 0.6, 0.5]))
     >>> clean = Quantity("clean", lambda rows: np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
@@ -120,8 +120,10 @@ def exponent(
     tolerance: float | tuple[float, float],
     per: Callable[[float], float] = _one,
 ) -> Check:
-    """holds: the power of a coordinate in a number a run (a name: its last value) lies within the
-    tolerance of the claimed one (or within two tolerances, below and above it).
+    """Check that a number grows along a coordinate with the claimed power, up to the tolerance.
+
+    The number is read from each run; a name selects its last value. Two tolerances apply below and
+    above the claimed power.
 
     >>> import adversarium as av
     >>> def square(rng, d):
@@ -146,8 +148,10 @@ def no_growth(
     per: Callable[[float], float] = _one,
     kind: str = "exponent",
 ) -> Check:
-    """An upper bound with an open constant: holds where a number a run does not grow along a
-    coordinate, fails where it outgrows log^logs, which the statement leaves open.
+    """Check an upper bound with an unspecified constant: a number does not grow along a coordinate.
+
+    It holds if the number, read from each run, does not grow, and fails if the number grows faster
+    than log^logs, a factor that the statement leaves unspecified.
 
     >>> import adversarium as av
     >>> def square(rng, d):
@@ -173,7 +177,7 @@ def no_decay(
     per: Callable[[float], float] = _one,
     kind: str = "exponent",
 ) -> Check:
-    """A lower bound with an open constant: the number does not fall along a coordinate.
+    """Check a lower bound with an unspecified constant: a number does not fall along a coordinate.
 
     >>> no_decay("V", "median_memorised", "N", Where("ladder")).kind
     'exponent'
@@ -183,7 +187,7 @@ def no_decay(
 
 
 def end(name: str, called: str = "") -> Reading:
-    """The last value of a number, as a reading of any run, called otherwise where that is said.
+    """Return a reading of any run: the last value of a number, under the name `called` if given.
 
     >>> end("risk").on(Where("ladder", {"d": 200})).name
     'risk (ladder, d = 200)'
@@ -192,8 +196,9 @@ def end(name: str, called: str = "") -> Reading:
 
 
 def frequency(successes: Quantity, trials: int | str, at_least: float) -> Check:
-    """holds: the exact interval of the pooled frequency lies above the level. `trials` a seed: a
-    number, or the name of the trial's parameter that has it.
+    """Check that the exact interval of the frequency, pooled over seeds, is at least the level.
+
+    `trials` is the number of trials per seed, or the name of the trial's parameter that has it.
 
     >>> kept = Quantity("kept", lambda rows: np.array([100, 99, 100, 100, 100]))
     >>> frequency(kept, 100, at_least=0.95).judge(Evidence()).verdict
@@ -205,7 +210,7 @@ def frequency(successes: Quantity, trials: int | str, at_least: float) -> Check:
 
 
 def existence(checked: Quantity) -> Check:
-    """holds: the object passed its exact check in every seed.
+    """Check that the object passed its exact check in every seed.
 
     >>> existence(Quantity("found", lambda rows: np.array([1.0, 1.0]))).judge(Evidence()).verdict
     'holds'
@@ -215,7 +220,7 @@ def existence(checked: Quantity) -> Check:
 
 
 def in_regime(quantity: Quantity, at_least: float) -> Check:
-    """A hypothesis: below the level nothing is said.
+    """Require that a number is at least the level; otherwise the claim is out of regime.
 
     >>> wide = in_regime(Quantity("m/n", lambda rows: np.array([3.0, 3.0])), at_least=8)
     >>> wide.judge(Evidence()).why.value
@@ -227,7 +232,7 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
 
 
 def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Where) -> Check:
-    """A hypothesis about the run's own configuration: below the level nothing is said.
+    """Require that a number of a run's configuration is at least the level, else out of regime.
 
     >>> gated("d/n", lambda run: run.data.d / run.n, 10, Where("ladder")).needs[0].where.told
     'ladder'
@@ -243,7 +248,7 @@ def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Whe
 
 
 def given(event: Quantity, check: Check) -> Check:
-    """The check on the seeds in which a random hypothesis came true.
+    """Apply the check only to the seeds in which a random hypothesis came true.
 
     >>> from adversarium.plans import Rows, Trial
     >>> from adversarium.plans.evidence import Series
@@ -259,7 +264,7 @@ def given(event: Quantity, check: Check) -> Check:
 
 
 def unless_refuted(check: Check, because: str) -> Check:
-    """A check that finite sizes can confirm and not refute.
+    """Turn a failure into “undecided”: finite sizes can confirm the check but not refute it.
 
     >>> error = Quantity("error", lambda rows: np.array([0.5]))
     >>> unless_refuted(identity(error, 0.1), "d is small").judge(Evidence()).why.value
@@ -269,7 +274,7 @@ def unless_refuted(check: Check, because: str) -> Check:
 
 
 def cited(kind: str, what: str) -> Check:
-    """A statement that a paper takes from elsewhere.
+    """Mark a statement as not testable because the paper cites it from another source.
 
     >>> cited("inequality", "the VC bound").judge(Evidence()).verdict
     'not testable'
@@ -278,7 +283,7 @@ def cited(kind: str, what: str) -> Check:
 
 
 def not_testable(kind: str, why: Why, what: str) -> Check:
-    """A statement that no experiment decides.
+    """Mark a statement as not testable because no experiment can decide it.
 
     >>> not_testable("existence", Why.ALL_NETWORKS, "any ReLU network").judge(Evidence()).reason
     'quantifies over all networks: any ReLU network'
@@ -287,7 +292,7 @@ def not_testable(kind: str, why: Why, what: str) -> Check:
 
 
 def setting(kind: str, *factors: Quantity) -> Check:
-    """A hypothesis or a definition, told with its factors.
+    """Report the factors of a hypothesis or a definition without judging it.
 
     >>> factor = Quantity("d/n", lambda rows: np.array([20.0, 20.0]))
     >>> setting("inequality", factor).judge(Evidence()).verdict
@@ -298,7 +303,7 @@ def setting(kind: str, *factors: Quantity) -> Check:
 
 
 def every(*checks: Check) -> Check:
-    """All of several checks: one statement at several places.
+    """Require that all of several checks hold: one statement in several settings.
 
     >>> small = Quantity("here", lambda rows: np.array([1e-12]))
     >>> large = Quantity("there", lambda rows: np.array([1.0]))
@@ -309,7 +314,7 @@ def every(*checks: Check) -> Check:
 
 
 def parts(named: Mapping[str, Check]) -> Check:
-    """The parts of a statement by name, each with its own word.
+    """Judge the named parts of a statement, each with its own verdict.
 
     >>> small = Quantity("here", lambda rows: np.array([1e-12]))
     >>> large = Quantity("there", lambda rows: np.array([1.0]))
@@ -321,7 +326,7 @@ def parts(named: Mapping[str, Check]) -> Check:
 
 
 def each(meant: Where | str, make: Callable[[Where], Check]) -> Check:
-    """A check of every run that is meant.
+    """Apply a check to every selected run.
 
     >>> from adversarium.plans import Rows, Trial
     >>> rows = Evidence(tuple(Rows(Trial(function=max, at={"d": d}), (0,), {}) for d in (10, 20)))
@@ -336,7 +341,7 @@ def each(meant: Where | str, make: Callable[[Where], Check]) -> Check:
 def present(
     kind: str, make: Callable[[Evidence], Sequence[Check]], lacking: str, *needs: Need
 ) -> Check:
-    """Checks that depend on what was run.
+    """Require that all checks that `make` builds from the available rows hold.
 
     >>> present("identity", lambda rows: [], "no run reached T₁").judge(Evidence()).verdict
     'undecided'
@@ -345,7 +350,7 @@ def present(
 
 
 def counted_as(kind: str, check: Check) -> Check:
-    """A check that counts as one of another kind.
+    """Count a check as one of another kind.
 
     >>> zero = Quantity("error", lambda rows: np.zeros(5))
     >>> counted_as("level", identity(zero, 0.0)).kind

@@ -1,6 +1,6 @@
-"""Rules made of rules: all of them, named parts, each run's, given an event, under another kind.
+"""Combine rules: all of several, named parts, one per run, given an event, under another kind.
 
-What may go wrong by chance, one in a hundred for a claim, is shared among its members.
+The error probability of a claim, one in a hundred, is split among its members.
 """
 
 import math
@@ -19,28 +19,28 @@ from adversarium.plans.rules import (
 )
 from adversarium.plans.verdict import NO_RUN, Verdict, Why, Word, speaking, together, undecided
 
-_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # no interval decides them
+_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # need no interval
 
 
 @dataclass(frozen=True)
 class Given:
-    """The check on the seeds in which a random hypothesis of the claim came true (1)."""
+    """A check of the seeds in which a random hypothesis of the claim came true (1)."""
 
     event: Quantity
     check: Check
 
     @property
     def kind(self) -> str:
-        """The check's."""
+        """Return the kind of the check."""
         return self.check.kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of the check and of the event."""
+        """Return the rows that the check and the event need."""
         return (*self.check.needs, *self.event.needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Judges the seeds in which it happened."""
+        """Judge the seeds in which the event happened."""
         happened = self.event.of(rows)
         told = summary(self.event, happened)
         if not happened.any():
@@ -53,23 +53,23 @@ class Given:
 
 @dataclass(frozen=True)
 class UnlessRefuted:
-    """A check that finite sizes can confirm and not refute: where it fails it is undecided."""
+    """A check that finite sizes can confirm but not refute: if it fails, it is undecided."""
 
     check: Check
     because: str
 
     @property
     def kind(self) -> str:
-        """The check's."""
+        """Return the kind of the check."""
         return self.check.kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The check's."""
+        """Return the rows that the check needs."""
         return self.check.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """A failure says nothing, a success does."""
+        """Turn a failure into “undecided”."""
         verdict = self.check.judge(rows)
         if verdict.word != Word.FAILS:
             return verdict
@@ -84,25 +84,25 @@ class UnlessRefuted:
 
 @dataclass(frozen=True)
 class Every:
-    """All of several checks, one statement at several places; the first one's kind is the claim's.
+    """All of several checks: one statement in several settings. The kind is that of the first.
 
-    An unmet hypothesis comes first (nothing can be said outside the regime), then a failure.
+    An unmet hypothesis takes precedence (the claim is then undecided), followed by a failure.
     """
 
     checks: tuple[Check, ...]
 
     @property
     def kind(self) -> str:
-        """The first check's."""
+        """Return the kind of the first check."""
         return self.checks[0].kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of all checks."""
+        """Return the rows that all checks need."""
         return _needs(self.checks)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """The first that speaks against it, else the first."""
+        """Return the first verdict against the statement, else the one with the least slack."""
         verdicts = _judged(self.checks, rows)
         measured = tuple(m for v in verdicts for m in v.measured)
         parts = tuple(part for v in verdicts for part in v.parts)
@@ -119,23 +119,23 @@ class Every:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a statement by name, each with its own word: mixed where some hold and some
+    """The named parts of a statement, each with its own verdict: mixed if some hold and some
     fail."""
 
     checks: tuple[tuple[str, Check], ...]
 
     @property
     def kind(self) -> str:
-        """The first part's."""
+        """Return the kind of the first part."""
         return self.checks[0][1].kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of all parts."""
+        """Return the rows that all parts need."""
         return _needs(check for _, check in self.checks)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Every part by itself, and the word of them together."""
+        """Judge every part separately, and combine their verdicts."""
         names, checks = zip(*self.checks, strict=True)
         verdicts = dict(zip(names, _judged(checks, rows), strict=True))
         word = together([v.word for v in verdicts.values()])
@@ -156,23 +156,23 @@ class Parts:
 
 @dataclass(frozen=True)
 class Each:
-    """A check of every run that is meant: all must hold, and there must be one."""
+    """A check of every selected run: all must hold, and at least one run must exist."""
 
     meant: Where
     make: Callable[[Where], Check] = field(repr=False)
 
     @property
     def kind(self) -> str:
-        """The check's."""
+        """Return the kind of the check."""
         return self.make(self.meant).kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The check's, of all runs that are meant."""
+        """Return the rows that the check needs, for all selected runs."""
         return tuple(replace(need, alone=False) for need in self.make(self.meant).needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """All of them."""
+        """Judge every selected run."""
         checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.meant))
         if not checks:
             return undecided(Why.REGIME, NO_RUN)
@@ -181,8 +181,8 @@ class Each:
 
 @dataclass(frozen=True)
 class Present:
-    """Checks that depend on what was run: all that `make` makes of the rows must hold, and there
-    must be one."""
+    """Checks that depend on the available rows: all checks that `make` returns must hold, and
+    there must be at least one."""
 
     kind: str
     make: Callable[[Evidence], Sequence[Check]] = field(repr=False)
@@ -190,7 +190,7 @@ class Present:
     needs: tuple[Need, ...] = ()
 
     def judge(self, rows: Evidence) -> Verdict:
-        """All of them."""
+        """Judge every check that `make` returns."""
         checks = tuple(self.make(rows))
         return Every(checks).judge(rows) if checks else undecided(Why.REGIME, self.lacking)
 
@@ -204,17 +204,17 @@ class Kind:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The check's."""
+        """Return the rows that the check needs."""
         return self.check.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """What the check says."""
+        """Return the verdict of the check."""
         return self.check.judge(rows)
 
 
 def named_parts(check: Check) -> Mapping[str, Check]:
-    """The named parts of a check, whatever it is wrapped in, each with what it is given; none where
-    it has no names."""
+    """Return the named parts of a check, also of a wrapped one, each in the same wrapper; empty if
+    it has no named parts."""
     if isinstance(check, Parts):
         return dict(check.checks)
     if isinstance(check, Every):
@@ -231,14 +231,15 @@ def _needs(checks: Iterable[Check]) -> tuple[Need, ...]:
 
 
 def _judged(checks: Iterable[Check], rows: Evidence) -> list[Verdict]:
-    """The verdicts of several checks; those that chance can decide wrongly share what may."""
+    """Return the verdicts of several checks; those that depend on the seeds split the error
+    probability."""
     known = list(checks)
     shared = rows.shared(sum(not isinstance(check, _CERTAIN) for check in known))
     return [judged(check, rows if isinstance(check, _CERTAIN) else shared) for check in known]
 
 
 def judged(check: Check, rows: Evidence) -> Verdict:
-    """What a check says; open where the plan has no run that it asks for."""
+    """Return the verdict of a check; undecided if the plan does not have a requested run."""
     try:
         made = check.judge(rows)
     except NoSuchRun as lost:
@@ -249,13 +250,13 @@ def judged(check: Check, rows: Evidence) -> Verdict:
 
 
 def _slack(verdict: Verdict) -> float:
-    """How far below its bound a verdict's largest number lies: the tightest speaks for all."""
+    """Return how far below its bound a verdict's largest number lies; ∞ if it has no bound."""
     known = [value for m in verdict.measured for value in m.values if value is not None]
     return verdict.high - max(known) if verdict.high is not None and known else math.inf
 
 
 def _told(verdicts: list[Verdict]) -> str:
-    """The reasons, each with the name of its quantity once (parts have names of their own)."""
+    """Join the reasons, each with the name of its quantity once (parts are already named)."""
     told = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""

@@ -1,5 +1,5 @@
-"""What checks and figures read: the rows of runs, asked by family and coordinate, and named numbers
-of them."""
+"""Give checks and figures access to the rows of runs, selected by family and coordinates, and to
+named numbers computed from them."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,25 +15,25 @@ from adversarium.plans.shares import clipped, shares
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One recorded number: its times, its values (seed, t, *axes), and the coordinates of the
-    axes beyond seed and time."""
+    """One recorded number: its times, its values (seed, t, *axes), and the coordinates of all axes
+    other than seed and time."""
 
     t: np.ndarray
     values: np.ndarray
     axes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def last(self) -> np.ndarray:
-        """The values at the last time, (seed, *axes)."""
+        """Return the values at the last time, (seed, *axes)."""
         return self.values[:, -1]
 
     def kept(self, chosen: np.ndarray) -> "Series":
-        """The same of some of the seeds."""
+        """Return the series of the chosen seeds."""
         return Series(self.t, self.values[chosen], self.axes)
 
 
 @dataclass(frozen=True)
 class Where:
-    """Which runs are meant: those of a family (or of several), at some coordinates.
+    """A selection of runs: those of a family (or of several families) at some coordinates.
 
     >>> Where("ladder", {"d": 200}).told
     'ladder, d = 200'
@@ -43,7 +43,7 @@ class Where:
     at: Mapping[str, Any] = field(default_factory=dict)
 
     def meets(self, task: Task) -> bool:
-        """Whether a run is meant."""
+        """Return whether a run is selected."""
         families = (self.family,) if isinstance(self.family, str) else self.family
         if families is not None and task.family not in families:
             return False
@@ -52,7 +52,7 @@ class Where:
 
     @property
     def told(self) -> str:
-        """In words."""
+        """Return the selection as text."""
         family = self.family if isinstance(self.family, str) else ""
         places = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}"
                   for k, v in self.at.items())  # fmt: skip
@@ -60,14 +60,14 @@ class Where:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal, or equal but for rounding: a coordinate may be computed (1 − γ)."""
+    """Return whether two values are equal up to rounding: a coordinate may be computed (1 − γ)."""
     if isinstance(one, float) and isinstance(other, (int, float)):
         return math.isclose(one, other, rel_tol=1e-9)
     return bool(one == other)
 
 
 def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
-    """The runs of a family at some coordinates.
+    """Select the runs of a family at some coordinates.
 
     >>> where("ladder", d=200) == Where("ladder", {"d": 200})
     True
@@ -76,7 +76,7 @@ def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
 
 
 def exactly(task: Task) -> Where:
-    """That one run.
+    """Select exactly this run.
 
     >>> from adversarium.plans import Trial
     >>> exactly(Trial(function=max, family="ladder", at={"d": 200})).told
@@ -86,18 +86,21 @@ def exactly(task: Task) -> Where:
 
 
 class NoSuchRun(KeyError):
-    """A check asks for what the plan does not have: a run, or a number of one too short for it."""
+    """Raised if a check requests a run that the plan does not have, or a number that the run does
+    not record, for example because it is too short."""
 
     __str__ = Exception.__str__
 
 
-NO_ROWS = ("",)  # the names of a need that asks for the run alone
+NO_ROWS = ("",)  # the names of a need that requires a run but no rows
 
 
 @dataclass(frozen=True)
 class Need:
-    """Rows that a check cannot do without: numbers by name, of the runs that are meant (`alone`: of
-    one). No name: a trial's, which come all at once."""
+    """Rows that a check requires: named numbers of the selected runs (`alone`: of exactly one run).
+
+    Without names, all rows are required, as for a trial, which returns all its numbers at once.
+    """
 
     where: Where
     names: tuple[str, ...] = ()
@@ -106,7 +109,7 @@ class Need:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one run or trial, and the task itself: what a check derives comes from it."""
+    """The rows of one run or trial, and the task itself, from which a check can derive numbers."""
 
     task: Task
     seeds: tuple[int, ...]
@@ -114,12 +117,12 @@ class Rows:
 
     @property
     def label(self) -> str:
-        """The family and the coordinates in words."""
+        """Return the family and the coordinates as text."""
         return self.task.label
 
     @property
     def run(self) -> Run:
-        """The task, which must be a run: what a check derives from its parts."""
+        """Return the task; raise unless it is a run, which has parts such as data and network."""
         if not isinstance(self.task, Run):
             raise TypeError(f"{self.label or 'the task'} is a trial and has no parts.")
         return self.task
@@ -131,38 +134,41 @@ class Rows:
         return self.series[name]
 
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values (seed, t, *axes) of a number."""
+        """Return the times and the values (seed, t, *axes) of a number."""
         return self[name].t, self[name].values
 
     def parameter(self, name: str) -> Any:
-        """What its trial was given."""
+        """Return a parameter of the trial."""
         return getattr(self.task, "parameters", {})[name]
 
     def last(self, name: str) -> np.ndarray:
-        """The values at the last record time, (seed, *axes)."""
+        """Return the values at the last record time, (seed, *axes)."""
         return self[name].last()
 
     def points(self, name: str) -> int:
-        """Of how many drawn points a number is the share in every seed; 0 where it is none."""
+        """Return the number of drawn points per seed of which a number is the share; 0 if it is not
+        a share of drawn points."""
         if not isinstance(self.task, Run):
             return 0
         known = (measure for recording in self.task.recordings for measure in recording.measures)
         return next((measure.points for measure in known if measure.name == name), 0)
 
     def kept(self, chosen: np.ndarray) -> "Rows":
-        """The rows of some of the seeds: a truth value for each."""
+        """Return the rows of the chosen seeds; `chosen` has one truth value per seed."""
         seeds = tuple(seed for seed, stays in zip(self.seeds, chosen, strict=True) if stays)
         return Rows(self.task, seeds, {n: s.kept(chosen) for n, s in self.series.items()})
 
     def only(self, names: frozenset[str]) -> "Rows":
-        """The rows of some of the numbers."""
+        """Return the rows of the named numbers."""
         return Rows(self.task, self.seeds, {n: s for n, s in self.series.items() if n in names})
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The rows of the runs of a plan, and how sure a check of them has to be: 99 % belong to a
-    claim as a whole, its parts share what may go wrong."""
+    """The rows of the runs of a plan, and the confidence level of checks.
+
+    The 99 % level applies to a claim as a whole; its parts split the error probability.
+    """
 
     runs: tuple[Rows, ...] = ()
     confidence: float = CONFIDENCE
@@ -175,15 +181,15 @@ class Evidence:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The seeds of its runs."""
+        """Return the seeds of the runs."""
         return self.runs[0].seeds if self.runs else ()
 
     def where(self, meant: Where) -> "Evidence":
-        """The runs that are meant."""
+        """Return the selected runs."""
         return replace(self, runs=tuple(run for run in self.runs if meant.meets(run.task)))
 
     def one(self, meant: Where) -> Rows:
-        """The one run that is meant."""
+        """Return the selected run; raise unless exactly one run is selected."""
         chosen = self.where(meant).runs
         if len(chosen) != 1:
             there = "; ".join(run.label or "a run" for run in self.runs) or "no run"
@@ -194,20 +200,21 @@ class Evidence:
         return chosen[0]
 
     def by(self, name: str) -> dict[Any, Rows]:
-        """The runs by one of their coordinates, rising."""
+        """Return the runs by one of their coordinates, in increasing order."""
         placed = [(run.task.coordinates[name], run) for run in self.runs]
         return dict(sorted(placed, key=lambda pair: pair[0]))
 
     def kept(self, chosen: np.ndarray) -> "Evidence":
-        """The same of some of the seeds: a truth value for each."""
+        """Return the evidence of the chosen seeds; `chosen` has one truth value per seed."""
         return replace(self, runs=tuple(run.kept(chosen) for run in self.runs))
 
     def shared(self, parts: int) -> "Evidence":
-        """The same for one of several parts that vary with the seeds."""
+        """Return the evidence at the confidence level of one of several parts that vary with the
+        seeds."""
         return replace(self, confidence=1 - (1 - self.confidence) / max(parts, 1))
 
     def needed(self, needs: Sequence[Need]) -> "Evidence":
-        """What is needed of it, and nothing else: a check that reads more would not find it."""
+        """Return only the required rows, so a check that reads other rows does not find them."""
         runs = []
         for run in self.runs:
             asked = [need for need in needs if need.where.meets(run.task)]
@@ -220,11 +227,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named number a seed, computed from the evidence. `points`: it is a share of so many points
-    a seed; `step` is where a worst value fell.
+    """A named quantity with one number per seed, computed from the evidence.
 
-    Shares of drawn points among the rows that it needs have an error of their own: `reach` and
-    `interval` move them and see how far the number goes."""
+    If `points` is set, the number is a share of that many points per seed. `step` returns the step
+    at which a worst value occurred. Shares of drawn points among the required rows have a sampling
+    error: `reach` and `interval` vary them within it and compute how far the number changes.
+    """
 
     name: str
     of: Callable[[Evidence], np.ndarray] = field(repr=False)
@@ -241,7 +249,8 @@ class Quantity:
         )
 
     def reach(self, rows: Evidence, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Between which numbers each seed's lies: a share of drawn points is known no better."""
+        """Return the bounds between which each seed's number lies: a share of drawn points has a
+        sampling error."""
         values = self.of(rows)
         if self.points:
             return clopper_pearson_each(values, self.points, confidence)
@@ -252,8 +261,8 @@ class Quantity:
     def interval(
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
-        """The interval of the mean over seeds, at least as wide as the drawn points leave it; that
-        of a share lies in [0, 1]."""
+        """Return the interval of the mean over seeds, at least as wide as the sampling error of the
+        drawn points requires; the interval of a share lies in [0, 1]."""
         around = self._around(values, rows, confidence)
         return clipped(*around) if self.share(rows) else around
 
@@ -273,8 +282,9 @@ class Quantity:
     def _moved(
         self, rows: Evidence, values: np.ndarray, ends: "Callable[[np.ndarray, int], Ends]"
     ) -> "Ends":
-        """How far the number goes when its shares of drawn points go to their ends, one at a time;
-        what each of them does is added. Many of them average out: seeds tell their spread."""
+        """Return how far the number changes if its shares of drawn points move to the ends of their
+        intervals, one at a time; the changes are added. If there are many shares, they average out
+        and the spread over seeds covers them."""
         down = up = np.zeros(len(values))
         shares = list(self._sampled(rows))
         for place, name, points in shares if len(shares) <= _FEW else ():
@@ -288,7 +298,7 @@ class Quantity:
         return values + down, values + up
 
     def _sampled(self, rows: Evidence) -> Iterator[tuple[int, str, int]]:
-        """The shares of drawn points that it needs: which run, which number, of how many points."""
+        """Yield the required shares of drawn points: the run, the name and the number of points."""
         for place, run in enumerate(rows.runs):
             asked = [need for need in self.needs if need.where.meets(run.task)]
             names = {name for need in asked for name in (need.names or tuple(run.series))}
@@ -298,12 +308,12 @@ class Quantity:
 
 
 Ends = tuple[np.ndarray, np.ndarray]
-_FEW = 6  # shares of which each may be at its end
+_FEW = 6  # the most shares that are moved to their ends
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A number a seed of one run's rows, and the names that it reads.
+    """One number per seed, computed from one run's rows, and the names of the rows that it reads.
 
     >>> Reading("twice", lambda run: 2 * run.last("risk"), ("risk",)).on(where("ladder", d=9)).name
     'twice (ladder, d = 9)'
@@ -314,7 +324,7 @@ class Reading:
     names: tuple[str, ...] = ()
 
     def on(self, meant: Where, points: int = 0) -> Quantity:
-        """The number of the run that is meant."""
+        """Return the number, read from the selected run."""
         told = f" ({meant.told})" if meant.told else ""
         needs = (Need(meant, self.names, alone=True),)
         return Quantity(f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points)
@@ -326,8 +336,9 @@ def last(
     points: int = 0,
     over: Literal["", "mean", "max", "min"] = "",
 ) -> Quantity:
-    """A number at the last record time (folds and trials have only one), of the one run that is
-    meant; `over` reduces its axes.
+    """Return a number of the selected run at the last record time; `over` reduces its axes.
+
+    Folds and trials have only one record time. Exactly one run must be selected.
 
     >>> (last("robust_error", "ladder") - last("clean_error", "ladder")).name
     'robust_error (ladder) − clean_error (ladder)'
@@ -351,7 +362,7 @@ def last(
 
 
 def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:
-    """(seed, *axes) as one number a seed."""
+    """Reduce values (seed, *axes) to one number per seed."""
     flat = values.reshape(len(values), -1)
     if not over and flat.shape[1] != 1:
         raise ValueError(
@@ -364,7 +375,7 @@ def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.n
 def quantity(
     name: str, of: Callable[[Evidence], np.ndarray], *needs: Need, points: int = 0
 ) -> Quantity:
-    """Any other function of the rows, one number a seed, and what it needs of them.
+    """Return any other function of the rows, with one number per seed, and the rows it needs.
 
     >>> quantity("runs", lambda rows: np.array([len(rows)])).of(Evidence())
     array([0])
@@ -374,19 +385,19 @@ def quantity(
 
 @dataclass(frozen=True)
 class Summary:
-    """A quantity as the ledger keeps it: mean, 99 % interval, one value a seed, and the range that
-    is wanted of it; None where there is no number."""
+    """A quantity as the ledger stores it: mean, 99 % interval, one value per seed, and the accepted
+    range; None replaces a number that is not finite."""
 
     name: str
     mean: float | None
     low: float | None
     high: float | None
     values: tuple[float | None, ...]
-    wanted: tuple[float | None, float | None] | None = None  # None: nobody has said yet
+    wanted: tuple[float | None, float | None] | None = None  # None: not yet specified
 
 
 def summary(asked: Quantity, values: np.ndarray, rows: Evidence | None = None) -> Summary:
-    """A quantity's values as the ledger keeps them."""
+    """Summarise a quantity's values as the ledger stores them."""
     low, high = asked.interval(values, rows if rows is not None else Evidence())
     mean, kept = values.mean() if len(values) else math.nan, tuple(finite(v) for v in values)
     return Summary(asked.name, finite(mean), finite(low), finite(high), kept)

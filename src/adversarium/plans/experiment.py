@@ -1,4 +1,7 @@
-"""An experiment as data: a plan with presets, its checks, figures, gates. No torch at import."""
+"""Describe an experiment as data: a plan with presets, checks, figures and gates.
+
+Importing this module does not import torch.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,10 +15,10 @@ from adversarium.plans.run import Run, Task, Trial
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan with presets, checks (one line a claim) and figures.
+    """A plan with presets, checks (one per claim) and figures.
 
-    `file` is the file of a user's own experiment; `gates(task)` are the hypotheses of its paper for
-    one run or trial.
+    `file` is the file of a user's experiment. `gates(task)` returns the hypotheses of its paper
+    for one run or trial.
     """
 
     id: str
@@ -24,28 +27,28 @@ class Experiment:
     presets: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
-    switch: Any = None  # what a sweep looks for, where no claim is named
+    switch: Any = None  # what a sweep looks for if no claim is named
     gates: Callable[[Task], Sequence[Any]] | None = None
     file: Path | None = None
 
     @property
     def name(self) -> str:
-        """The id as the stem of file names (an own file's without its folder)."""
+        """Return the stem of file names: the id, or the stem of a user's file."""
         return self.file.stem if self.file is not None else self.id
 
     def seeds(self, preset: str) -> int:
-        """How many seeds the preset asks for."""
+        """Return the number of seeds of the preset."""
         asked = self._preset(preset).get("seeds", 5)
         if not isinstance(asked, int) or asked < 1:
             raise ValueError(f"the preset {preset} of {self.id} needs seeds >= 1, got {asked!r}.")
         return asked
 
     def knobs(self, preset: str) -> dict[str, Any]:
-        """The preset's knobs of the plan."""
+        """Return the plan's knobs that the preset sets."""
         return {k: v for k, v in self._preset(preset).items() if k != "seeds"}
 
     def knob_value(self, preset: str, name: str) -> Any:
-        """The value of a knob at a preset, or the plan's default."""
+        """Return the value of a knob at a preset, or the plan's default."""
         default = inspect.signature(self.plan).parameters[name].default
         return self.knobs(preset).get(name, default)
 
@@ -58,7 +61,7 @@ class Experiment:
         return self.presets[preset]
 
     def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
-        """The plan at a preset, with knobs changed."""
+        """Return the runs and trials of the plan at a preset, with changed knobs."""
         tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
@@ -75,7 +78,10 @@ class Experiment:
 
 
 def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
-    """The tasks, each once: changes may have made some equal. Two that differ need two places."""
+    """Return each task once, because changes may have made some equal.
+
+    Raise if two different tasks have the same label.
+    """
     places: dict[str, Task] = {}
     for task in tasks:
         before = places.setdefault(task.label, task)
@@ -88,9 +94,11 @@ def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
 
 
 def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
-    """The tasks after a change. Of runs that it brought to one place and that differ in their
-    length alone, the longest is kept (the others end sooner on the same way); runs that differ in
-    more keep apart, numbered."""
+    """Merge tasks that a change gave the same label.
+
+    Of runs that differ only in their length, only the longest remains: the others are its
+    beginnings. Runs that differ in anything else remain separate and are numbered.
+    """
     places: dict[str, list[Task]] = {}
     for task in tasks:
         here = places.setdefault(task.label, [])
@@ -108,7 +116,7 @@ def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
 
 
 def _way(task: Task) -> str:
-    """What a task runs, whatever its length."""
+    """Return a digest of all that a task runs, except its length."""
     return digest({k: v for k, v in task.dynamics.items() if k != "steps"})
 
 

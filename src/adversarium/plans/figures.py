@@ -1,4 +1,7 @@
-"""Figures as values: what is drawn, of which runs. No torch at import; the report draws them."""
+"""Describe figures as values: which numbers of which runs to draw.
+
+The report draws them. Importing this module does not import torch.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +14,9 @@ EVERY = (Where(),)
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """Numbers against t, mean and band over seeds, one panel a run; a number with an axis has one
-    line for each of its places. `names` overrides the probes' own symbols.
+    """Plot numbers against t with mean and band over seeds, one panel per run.
+
+    A number with an axis has one line per position on it. `names` overrides the probes' symbols.
 
     >>> Curves(name="training", y=("risk",), log_x=True).runs  # without a choice, every run
     (Where(family=None, at={}),)
@@ -20,25 +24,25 @@ class Curves:
 
     name: str
     y: tuple[str, ...]
-    runs: tuple[Where, ...] = EVERY  # one panel a run; of one Where the first four
+    runs: tuple[Where, ...] = EVERY  # one panel per run; of a single Where the first four
     title: str = ""
     x_label: str = "t"
     y_label: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-    pick: Mapping[str, int] = field(default_factory=dict)  # axis → the one place that is drawn
+    pick: Mapping[str, int] = field(default_factory=dict)  # axis → the only position drawn
     log_x: bool = False
     log_y: bool = False
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → t
     levels: Mapping[str, "float | Callable[[Any], float]"] = field(  # horizontal marks: text →
         default_factory=dict  # value, or the value of a run
     )
-    moments: Mapping[str, "Moment"] = field(default_factory=dict)  # times that the rows decide
+    moments: Mapping[str, "Moment"] = field(default_factory=dict)  # times computed from the rows
     caption: str = ""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A time of one run that its rows decide, one number a seed; drawn as their mean.
+    """Mark a time of one run, computed from its rows: the mean of one number per seed.
 
     >>> from adversarium.plans.evidence import last
     >>> Moment(Where("theorem"), last("first_time", "theorem")).of.name
@@ -51,8 +55,10 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """One seed of one run against t, one panel a group of numbers; a number with an axis is drawn
-    with all of its places. Marked times are rows with one number a seed.
+    """Plot one seed of one run against t, one panel per group of numbers.
+
+    A number with an axis is drawn at all of its positions. Marked times are rows with one number
+    per seed.
 
     >>> panels = {"signal and noise": {"true_feature": "α³U", "memorised": "V_i"}}
     >>> Course(name="course", run=Where("theorem"), panels=panels).y
@@ -70,18 +76,18 @@ class Course:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The numbers."""
+        """Return the names of the numbers."""
         return tuple(number for panel in self.panels.values() for number in panel)
 
     @property
     def runs(self) -> tuple[Where, ...]:
-        """The run."""
+        """Return the run, as a tuple."""
         return (self.run,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bars:
-    """Last values, one group a run, mean and interval over seeds.
+    """Plot last values as bars with mean and interval over seeds, one group per run.
 
     >>> Bars(name="errors", y=("error",), levels={"a guess": 0.5}).levels
     {'a guess': 0.5}
@@ -100,8 +106,9 @@ class Bars:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """Last values along their axis, mean and band over seeds: one panel a run, or with `by` one
-    panel a number and one line a place of these coordinates.
+    """Plot last values along their axis with mean and band over seeds, one panel per run.
+
+    With `by`, there is one panel per number and one line per value of these coordinates.
 
     >>> Profile(name="radius", y=("error_by_radius",), complement=True).y
     ('error_by_radius',)
@@ -115,7 +122,7 @@ class Profile:
     y_label: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
     log_x: bool = False
-    log_y: bool = False  # what is below 10⁻¹² is not drawn
+    log_y: bool = False  # values below 10⁻¹² are not drawn
     by: tuple[str, ...] = ()
     stack: bool = False  # means above each other, without bands
     complement: bool = False  # draw 1 − value: an error as an accuracy
@@ -128,7 +135,7 @@ class Profile:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Last values, one row a run: mean ± half the interval.
+    """Print last values as a table of mean ± half the interval, one row per run.
 
     >>> Table(name="errors", y=("error", "robust_error")).y
     ('error', 'robust_error')
@@ -144,9 +151,11 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """What a sweep looks for: a number's last value above or below a level; and the theorem's
-    boundary, `predicted(run)`: positive where it should be above, negative where below; or the
-    power of x in y that a paper prints without a constant.
+    """Define the outcome of a sweep: whether a number's last value is above or below a level.
+
+    `predicted(run)` gives the theorem's boundary: it is positive if the value should be above the
+    level and negative if below. `printed` is the power of x in y that a paper states without a
+    constant.
 
     >>> switch = Switch(probe="memory_share", above=0.5, predicted=lambda run: 20 - run.n)
     >>> switch.above
@@ -162,8 +171,9 @@ class Switch:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """A number over a plane of two positive coordinates, the predicted boundary where a switch
-    happens and the fitted one.
+    """Plot a number over a plane of two positive coordinates, with the boundary where it switches.
+
+    Both the predicted and the fitted boundary are drawn.
 
     >>> switch = Switch(probe="memory_share", above=0.5)
     >>> Phase(name="plane", run=Where("cells"), x="N", y_along="gap", switch=switch).y
@@ -176,7 +186,7 @@ class Phase:
     y_along: str
     switch: Switch
     line: bool = True  # fit a straight boundary
-    point: tuple[str, float, float] | None = None  # a marked place: text, x, y
+    point: tuple[str, float, float] | None = None  # a marked point: text, x, y
     title: str = ""
     x_label: str = ""
     y_label: str = ""
@@ -184,20 +194,21 @@ class Phase:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The number."""
+        """Return the name of the number, as a tuple."""
         return (self.switch.probe,)
 
     @property
     def runs(self) -> tuple[Where, ...]:
-        """The cells."""
+        """Return the selection of the cells, as a tuple."""
         return (self.run,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contours:
-    """A number over a plane of two positive coordinates, with its level sets: the power of x in y
-    along each, with its 99 % interval; where a prediction has the same level, and the largest
-    number that `bound` leaves.
+    """Plot a number over a plane of two positive coordinates, with its level sets.
+
+    Each level set shows the power of x in y along it, with its 99 % interval. The figure also shows
+    where a prediction has the same level, and the largest number that `bound` allows.
 
     >>> accuracy = Reading("accuracy", lambda run: 1 - run.last("error"), ("error",))
     >>> Contours(name="map", run=Where(), x="‖μ‖", y_along="d", number=accuracy, levels=(0.8,)).y
@@ -212,8 +223,8 @@ class Contours:
     levels: tuple[float, ...]
     predicted: Callable[[Any], float] | None = None
     bound: Callable[[Any], float] | None = None
-    printed: float | None = None  # a power that a paper prints without a constant
-    power: bool = True  # fit one along every level set
+    printed: float | None = None  # a power that a paper states without a constant
+    power: bool = True  # fit a power along every level set
     title: str = ""
     x_label: str = ""
     y_label: str = ""
@@ -221,19 +232,20 @@ class Contours:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The numbers that are read."""
+        """Return the names of the numbers that are read."""
         return self.number.names
 
     @property
     def runs(self) -> tuple[Where, ...]:
-        """The cells."""
+        """Return the selection of the cells, as a tuple."""
         return (self.run,)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """A number a run against a coordinate of the runs, mean and interval over seeds: one panel a
-    number, one line a place of other coordinates.
+    """Plot numbers of runs against a coordinate, with mean and interval over seeds.
+
+    There is one panel per number and one line per value of the coordinates `by`.
 
     >>> loss = Reading("L_A", lambda run: run.last("L_A"), ("L_A",))
     >>> Lines(name="widths", numbers=(loss,), x="m", by=("A",), runs=(Where("circle"),)).y
@@ -255,14 +267,15 @@ class Lines:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The numbers that are read."""
+        """Return the names of the numbers that are read."""
         return tuple(name for number in self.numbers for name in number.names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Heat:
-    """Numbers of runs as a matrix with coloured cells, means over seeds: one column a number, one
-    row a place of `rows`, one panel a place of `by`.
+    """Plot numbers of runs, as means over seeds, in a matrix with coloured cells.
+
+    There is one column per number, one row per value of `rows` and one panel per value of `by`.
 
     >>> loss = Reading("raw", lambda run: run.last("raw"), ("raw",))
     >>> Heat(name="parity", numbers=(loss,), rows=("s",), runs=(Where("trained"),)).y
@@ -278,19 +291,20 @@ class Heat:
     x_label: str = ""
     y_label: str = ""
     value_label: str = ""
-    floor: float = 1e-6  # colours are logarithmic from here on
+    floor: float = 1e-6  # colours are logarithmic above this value
     caption: str = ""
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The numbers that are read."""
+        """Return the names of the numbers that are read."""
         return tuple(name for number in self.numbers for name in number.names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Powers:
-    """A number a run against what is swept, on logarithmic axes, one panel a sweep: the fitted
-    power with its 99 % interval, and the claimed one.
+    """Plot a number of each run against the swept quantity on log–log axes, one panel per sweep.
+
+    Each panel shows the fitted power with its 99 % interval, and the claimed power.
 
     >>> time = Reading("T₀", lambda run: run.last("T0"), ("T0",))
     >>> Powers(name="T0", number=time, sweeps={"η": Where("eta")}, claimed={"η": -1}).y
@@ -299,21 +313,21 @@ class Powers:
 
     name: str
     number: Reading
-    sweeps: Mapping[str, Where]  # what is swept, a coordinate of the runs → the runs
-    claimed: Mapping[str, float]  # what is swept → power, where one is
+    sweeps: Mapping[str, Where]  # swept quantity, a coordinate → the runs
+    claimed: Mapping[str, float]  # swept quantity → power, if one is claimed
     title: str = ""
     y_label: str = ""
     caption: str = ""
-    along: Mapping[str, str] = field(default_factory=dict)  # what is swept → its coordinate
+    along: Mapping[str, str] = field(default_factory=dict)  # swept quantity → its coordinate
 
     @property
     def y(self) -> tuple[str, ...]:
-        """The numbers that are read."""
+        """Return the names of the numbers that are read."""
         return self.number.names
 
     @property
     def runs(self) -> tuple[Where, ...]:
-        """The runs of all sweeps."""
+        """Return the runs of all sweeps."""
         return tuple(self.sweeps.values())
 
 

@@ -1,4 +1,4 @@
-"""Rows as frames of pandas and data sets of xarray, which are imported only here."""
+"""Convert rows to pandas frames and xarray datasets; only this module imports the two."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,7 @@ from adversarium.plans.evidence import Rows, Series
 
 
 def extra(module: str, name: str) -> Any:
-    """A module of an extra, or a sentence that says how to get it."""
+    """Import a module of an extra; raise with the install command if it is missing."""
     try:
         return import_module(module)
     except ImportError as fault:
@@ -20,7 +20,7 @@ def extra(module: str, name: str) -> Any:
 
 
 def frame(rows: Rows) -> Any:
-    """A pandas frame, one line a number: probe, seed, t, the places on its axes, value."""
+    """Return a pandas frame with one line per number: probe, seed, t, axis coordinates, value."""
     pandas = extra("pandas", "frames")
     tables = [
         pandas.DataFrame({"probe": name, **_columns(rows, series)})
@@ -30,7 +30,7 @@ def frame(rows: Rows) -> Any:
 
 
 def _columns(rows: Rows, series: Series) -> dict[str, np.ndarray]:
-    """The coordinates of every number of a series, and the numbers, as flat columns."""
+    """Return the coordinates of every number of a series, and the numbers, as flat columns."""
     coordinates = {"seed": np.array(rows.seeds), "t": series.t}
     coordinates |= {axis: np.array(at) for axis, at in series.axes.items()}
     grids = np.meshgrid(*coordinates.values(), indexing="ij")
@@ -39,12 +39,12 @@ def _columns(rows: Rows, series: Series) -> dict[str, np.ndarray]:
 
 
 def dataset(rows: Rows) -> Any:
-    """An xarray data set: every number over seed, its own record times and its axes."""
+    """Return an xarray dataset with every number over seed, its record times and its axes."""
     xarray = extra("xarray", "xarray")
     arrays = {}
     times: dict[tuple[int, ...], str] = {}
     for name, series in rows.series.items():
-        # numbers that are recorded at the same times share an axis; others have one of their own
+        # numbers recorded at the same times share a time axis; others have a separate one
         t = times.setdefault(tuple(series.t), f"t_{len(times)}" if times else "t")
         places = {axis: list(at) for axis, at in series.axes.items()}
         arrays[name] = xarray.DataArray(

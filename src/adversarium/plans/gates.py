@@ -1,4 +1,4 @@
-"""Hypotheses as numbers: by what factor a configuration meets what a theorem asks for."""
+"""Express hypotheses as numbers: the factor by which a configuration satisfies a theorem."""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gate:
-    """An inequality that a theorem asks for: its factor, and the range it should lie in.
-    `printed`: the paper says so; else its proof needs it.
+    """An inequality that a theorem requires: its factor, and the range in which it should lie.
+
+    `printed` is true if the paper states the inequality, and false if only its proof needs it.
 
     >>> print(Gate("α/β", 2.0, low=1.0))
     α/β = 2, wanted ≥ 1: yes
@@ -21,7 +22,7 @@ class Gate:
 
     @property
     def holds(self) -> bool:
-        """Whether the factor lies in the range."""
+        """Return whether the factor lies in the range."""
         return self.low <= self.factor <= self.high
 
     def __str__(self) -> str:

@@ -1,20 +1,20 @@
-"""Intervals of numbers over seeds, and slopes."""
+"""Compute intervals of numbers over seeds, and slopes."""
 
 import math
 
 import numpy as np
 
-SEEDS = 5  # fewer decide nothing that varies with the seed
+SEEDS = 5  # the fewest that decide a number that varies with the seed
 CONFIDENCE = 0.99
 
 
 def interval(
     values: np.ndarray, points: int = 0, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The 99 % interval of the mean over seeds (Student's t).
+    """Return the interval of the mean over seeds (Student's t, 99 % by default).
 
-    For shares of `points` points a seed it is widened to the Clopper–Pearson interval of the
-    pooled counts (seeds that agree exactly do not make a share exact) and kept within [0, 1].
+    For shares of `points` points per seed it is widened to the Clopper–Pearson interval of the
+    pooled counts (seeds that agree exactly do not make a share exact) and clipped to [0, 1].
 
     >>> low, high = interval(np.array([1.0, 2.0, 3.0, 2.0, 2.0]))
     >>> low < 2 < high
@@ -37,7 +37,7 @@ def interval(
 def clopper_pearson(
     successes: int, trials: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The exact interval of a frequency."""
+    """Return the exact interval of a frequency."""
     from scipy import stats
 
     tail = (1 - confidence) / 2
@@ -51,7 +51,7 @@ def clopper_pearson(
 def clopper_pearson_each(
     shares: np.ndarray, trials: int, confidence: float = CONFIDENCE
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The exact interval of each of several frequencies.
+    """Return the exact interval of each of several frequencies.
 
     >>> low, high = clopper_pearson_each(np.array([0.0, 0.5]), 10)
     >>> low.round(3).tolist(), high.round(3).tolist()
@@ -67,12 +67,12 @@ def clopper_pearson_each(
 
 
 def finite(value: float) -> float | None:
-    """The number, or None where it is not finite."""
+    """Return the number, or None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The log–log slope of each row of y (seed, size) against x.
+    """Return the log–log slope of each row of y (seed, size) against x.
 
     >>> slope(np.array([1.0, 2.0, 4.0]), np.array([[3.0, 12.0, 48.0]]))
     array([2.])

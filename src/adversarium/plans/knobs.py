@@ -1,4 +1,4 @@
-"""What knobs are: their descriptions, symbols, fields and limits, read without torch."""
+"""Read the descriptions, symbols, fields and limits of knobs, without torch."""
 
 import math
 import tomllib
@@ -27,7 +27,7 @@ class Knob:
 
     @property
     def limits(self) -> str:
-        """The limits as text, such as '>= 1'; empty if there are none.
+        """Return the limits as text, such as '>= 1'; empty if there are none.
 
         >>> knob("m").limits, knob("eta").limits, knob("sets").limits
         ('>= 1', '> 0', '')
@@ -37,7 +37,7 @@ class Knob:
         return " and ".join((["even"] if self.even else []) + ends)
 
     def refuses(self, value: Any) -> str:
-        """Why a value is not allowed; empty if it is.
+        """Explain why a value is not allowed; empty if it is allowed.
 
         >>> knob("m").refuses(0)
         'm (width: number of filters or hidden units) needs a finite number >= 1, got 0.'
@@ -55,7 +55,7 @@ class Knob:
         return finite and value >= self.low and value > self.above and not odd
 
 
-_INFINITE = ("p",)  # the norm of a ball may be the maximum
+_INFINITE = ("p",)  # the norm of a ball may be the maximum norm
 
 
 def _numbers(value: Any) -> Iterable[float]:
@@ -73,7 +73,7 @@ def _shared() -> dict[str, Any]:
 
 @cache
 def _of_paper(folder: Path) -> dict[str, Any]:
-    """The knobs that a paper describes, if it describes any."""
+    """Return the knobs that a paper describes; empty if it describes none."""
     path = folder / "knobs.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -82,7 +82,7 @@ def _of_paper(folder: Path) -> dict[str, Any]:
 
 
 def _tables(experiment: str) -> Iterator[Mapping[str, Any]]:
-    """The tables that may describe a knob: of the experiment, of its paper, shared by all."""
+    """Yield the tables that may describe a knob: the experiment's, its paper's, the shared one."""
     paper = paper_of(experiment)
     if paper is not None:
         known = _of_paper(paper.folder)
@@ -92,7 +92,7 @@ def _tables(experiment: str) -> Iterator[Mapping[str, Any]]:
 
 
 def knob(name: str, experiment: str = "") -> Knob:
-    """What a knob of an experiment is; nothing but its name if no table describes it."""
+    """Return a knob of an experiment; it has only a name if no table describes it."""
     entries = (table.get(name, {}) for table in _tables(experiment))
     entry: Mapping[str, Any] = next((one for one in entries if "says" in one), {})
     several = {k: tuple(entry.get(k, ())) for k in ("symbols", "fields")}
@@ -101,7 +101,7 @@ def knob(name: str, experiment: str = "") -> Knob:
 
 
 def knob_of_symbol(symbol: str, knobs: Iterable[str], experiment: str = "") -> str:
-    """The knob among the given ones that a symbol means; empty if there is none.
+    """Return the knob among the given ones that a symbol stands for; empty if there is none.
 
     >>> knob_of_symbol("η", ("d", "eta"))
     'eta'
@@ -110,7 +110,7 @@ def knob_of_symbol(symbol: str, knobs: Iterable[str], experiment: str = "") -> s
 
 
 def name_of_symbol(symbol: str) -> str:
-    """The name that all experiments share for a symbol; the symbol itself if there is none.
+    """Return the name that all experiments share for a symbol, or the symbol itself.
 
     >>> name_of_symbol("η"), name_of_symbol("N")
     ('eta', 'n')
@@ -123,7 +123,7 @@ _KINDS = {bool: "yes or no", int: "whole number", float: "number", str: "word"}
 
 
 def kind(value: Any) -> str:
-    """The kind of value that a knob takes, inferred from one of its values.
+    """Return the kind of value that a knob takes, inferred from one of its values.
 
     >>> kind((2, 3)), kind(0.5), kind(((2, 25), (2, 50)))
     ('whole numbers', 'number', 'tuples')

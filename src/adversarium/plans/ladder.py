@@ -1,4 +1,4 @@
-"""The rule for statements with a constant "sufficiently large": frequencies at rungs of it."""
+"""Judge statements with a “sufficiently large” constant by frequencies at several values of it."""
 
 import math
 from dataclasses import dataclass
@@ -9,18 +9,21 @@ from adversarium.plans.evidence import Evidence, Need, Reading, Summary, Where
 from adversarium.plans.intervals import SEEDS, clopper_pearson
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
-RUNGS = 3  # what a ladder needs
+RUNGS = 3  # the fewest rungs of a ladder
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """holds: at the two top rungs the event's frequency lies, with its interval, at or above
-    `at_least`, and it is nowhere below it but at lower rungs; fails: at the two top rungs it lies
-    below, and does not rise from the one to the other. `always` asks for every seed of the two top
-    rungs instead."""
+    """A check of an event's frequency at rungs: increasing values of a constant.
+
+    It holds if at the two top rungs the interval of the frequency lies at or above `at_least`;
+    lower rungs may lie below. It fails if at the two top rungs the interval lies below `at_least`
+    and the frequency does not rise from one to the other. With `always`, the event must occur in
+    every seed of the two top rungs instead.
+    """
 
     name: str
-    event: Reading  # 1 where it came true, a seed
+    event: Reading  # one number per seed: 1 if the event occurred
     along: str
     meant: Where
     at_least: float
@@ -29,11 +32,11 @@ class Ladder:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The event, at every rung."""
+        """Return the rows of the event, at every rung."""
         return (Need(self.meant, self.event.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Frequencies, rung by rung."""
+        """Compare the frequencies at the two top rungs with the required one."""
         rungs = rows.where(self.meant).by(self.along)
         wanted = 1.0 if self.always else self.at_least
         if len(rungs) < RUNGS:
@@ -80,7 +83,7 @@ class Ladder:
         return undecided(Why.CONSTANT, f"still rising: {told}", measured, 1.0, None)
 
     def _since(self, shares: dict[float, float], wanted: float) -> str:
-        """The first rung from which on the frequency is met, and all of them."""
+        """Describe the first rung from which on the frequency is met, and list all frequencies."""
         known = list(shares.items())
         kept = math.inf
         for C, share in reversed(known):
@@ -106,8 +109,10 @@ def ladder(
     at_least: float = 0.8,
     always: bool = False,
 ) -> Ladder:
-    """A statement with a constant "sufficiently large", at rungs of it: holds where it is met at
-    the two top ones, with the frequency that is claimed or in every seed.
+    """Check a statement with a “sufficiently large” constant at rungs: increasing values of it.
+
+    It holds if the statement is met at the two top rungs, with the claimed frequency or, with
+    `always`, in every seed.
 
     >>> import adversarium as av
     >>> from adversarium.plans import end

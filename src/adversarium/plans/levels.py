@@ -1,5 +1,7 @@
-"""Level sets of a table over two positive coordinates, and the power that they follow. No torch at
-import."""
+"""Compute level sets of a table over two positive coordinates, and the power that they follow.
+
+Importing this module does not import torch.
+"""
 
 import math
 from collections.abc import Callable
@@ -8,8 +10,8 @@ import numpy as np
 
 
 def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
-    """Where values along rising x first reach a level, by linear interpolation in log x; NaN where
-    they never do, or are there from the start.
+    """Return where values along increasing x first reach a level, interpolated linearly in log x;
+    NaN if they never reach it, or reach it at the first x.
 
     >>> round(crossing(np.array([1.0, 4.0]), np.array([0.0, 1.0]), 0.5), 6)
     2.0
@@ -23,7 +25,7 @@ def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
 
 
 def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:
-    """A number of the mean over seeds as one pseudo-value a seed: S·all − (S − 1)·without it.
+    """Return one pseudo-value per seed of a function of the mean: S·all − (S − 1)·without it.
 
     >>> jackknife(np.array([1.0, 2.0, 6.0]), float).tolist()
     [1.0, 2.0, 6.0]
@@ -36,8 +38,8 @@ def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray
 
 
 def level_slope(x: np.ndarray, y: np.ndarray, table: np.ndarray, level: float) -> float:
-    """The power of x in the y at which a table (y, x) is a level; NaN where fewer than three rows
-    cross it.
+    """Return the power of x in the y at which a table (y, x) equals a level; NaN if fewer than
+    three rows cross it.
 
     >>> x, y = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
     >>> round(level_slope(x, y, np.log(x[None] ** 2 / y[:, None]), 0.0), 6)

@@ -1,4 +1,4 @@
-"""Experiments from their modules: a paper's plan, checks and figures, or a user's single file."""
+"""Load experiments from their modules: a paper's plan, checks and figures, or a user's file."""
 
 import hashlib
 import importlib
@@ -29,12 +29,12 @@ from adversarium.plans.papers import (
 
 
 def user_file(word: str) -> Path | None:
-    """The path of a user's single file (./FILE.py), if a word is one."""
+    """Return the path if a word names a user's file (./FILE.py), else None."""
     return Path(word) if word.endswith(".py") else None
 
 
 def load(id: str) -> Experiment:
-    """The experiment of an id, or of a user's file ./FILE.py."""
+    """Return the experiment of an id, or of a user's file ./FILE.py."""
     path = user_file(id)
     if path is not None:
         return _from_file(path)
@@ -57,7 +57,7 @@ def load(id: str) -> Experiment:
 
 
 def _modules(info: ExperimentInfo, paper: Paper) -> list[ModuleType]:
-    """The modules of an experiment: one file, or plan.py with checks.py and figures.py."""
+    """Import the modules of an experiment: one file, or plan.py with checks.py and figures.py."""
     package = f"{paper.package or _folder_package(paper)}.{info.module}"
     if info.file.name != "plan.py":
         return [importlib.import_module(package)]
@@ -67,7 +67,8 @@ def _modules(info: ExperimentInfo, paper: Paper) -> list[ModuleType]:
 
 
 def _folder_package(paper: Paper) -> str:
-    """A paper's folder as a package, under a name of its own; an edited folder is a new one."""
+    """Register a paper's folder as a package and return its name; an edited folder gets a new
+    name."""
     edited = max((f.stat().st_mtime_ns for f in paper.folder.rglob("*.py")), default=0)
     name = f"paper_{paper.tag}_{_short_hash(f'{paper.folder.resolve()} {edited}'.encode())}"
     if name not in sys.modules:
@@ -108,14 +109,14 @@ def _assembled(
 
 
 def _file_module(path: Path) -> ModuleType:
-    """A user's file as a module, under a private name (a file called torch.py does not hide
-    torch)."""
+    """Import a user's file as a module under a private name, so a file called torch.py does not
+    hide torch."""
     if not path.is_file():
         raise ValueError(f"{path} is not a file; an experiment is a Python file with a plan.")
     name = f"own_{file_key(path)}"
     folder = path.resolve().parent
     if str(folder) not in sys.path:
-        sys.path.append(str(folder))  # last: a file beside it hides nothing that is installed
+        sys.path.append(str(folder))  # last, so its files hide no installed module
     if name not in sys.modules:
         _forget_modules_in(folder)
         spec = importlib.util.spec_from_file_location(name, path)
@@ -135,8 +136,8 @@ def _file_module(path: Path) -> ModuleType:
 
 
 def _forget_modules_in(folder: Path) -> None:
-    """Forget helper modules of user files, so that an edited one, or one of the same name in
-    another folder, is read again."""
+    """Unload helper modules of user files, so an edited module, or one with the same name in
+    another folder, is imported again."""
     folders = {folder, *(Path(m.__file__).parent for n, m in _file_modules() if m.__file__)}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
@@ -151,8 +152,8 @@ def _file_modules() -> Iterator[tuple[str, ModuleType]]:
 
 
 def user_modules() -> list[ModuleType]:
-    """The loaded modules that another process cannot import: user files, helpers beside them, and
-    papers that are plain folders."""
+    """Return the loaded modules that another process cannot import: user files, their helpers in
+    the same folder, and papers that are plain folders."""
     folders = {Path(m.__file__).parent for _, m in _file_modules() if m.__file__}
     found = []
     for name, module in list(sys.modules.items()):
@@ -165,7 +166,7 @@ def user_modules() -> list[ModuleType]:
 
 
 def _from_file(path: Path) -> Experiment:
-    """A user's file: `plan`, `quick`, `checks`, and `claims` with a statement for every check."""
+    """Load a user's file: `plan`, `quick`, `checks`, and `claims` with a statement per check."""
     module = _file_module(path)
     title = (module.__doc__ or path.stem).strip().splitlines()[0]
     made = _assembled(str(path), title, [module], path)
@@ -177,7 +178,7 @@ def _from_file(path: Path) -> Experiment:
 
 
 def _require_valid(made: Experiment, path: Path) -> None:
-    """Raise unless presets, checks and figures are what they have to be."""
+    """Raise unless presets, checks and figures are valid."""
     if not all(isinstance(given, dict) for given in (*made.presets.values(), made.checks)):
         raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
     _require_valid_presets(made, path)
@@ -202,7 +203,7 @@ _GATHERED = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 def _require_valid_presets(made: Experiment, path: Path) -> None:
-    """Raise if a preset lacks a knob that the plan needs or sets one that it does not take."""
+    """Raise if a preset does not set a knob that the plan needs, or sets an unknown one."""
     knobs = inspect.signature(made.plan).parameters.values()
     takes_all = any(knob.kind is knob.VAR_KEYWORD for knob in knobs)
     needed = [k.name for k in knobs if k.default is k.empty and k.kind not in _GATHERED]
@@ -217,8 +218,8 @@ def _require_valid_presets(made: Experiment, path: Path) -> None:
 
 
 def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) -> Experiment:
-    """The experiment with a plan whose errors name file and line; with `sentences`, errors that
-    answer a wrong value of a knob pass as they are."""
+    """Return the experiment with a plan whose errors name file and line; with `sentences`, errors
+    about a wrong value of a knob stay unchanged."""
 
     @wraps(made.plan)
     def plan(**knobs: Any) -> list[Any]:
@@ -236,8 +237,8 @@ def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) ->
 
 @contextmanager
 def errors_named(path: Path, sentences: bool = False) -> Iterator[None]:
-    """Turn whatever a file raises into a ValueError that names the file and the line; with
-    `sentences`, let a ValueError that is a sentence pass, and a KeyError."""
+    """Turn every error of a file into a ValueError that names the file and the line; with
+    `sentences`, do not change a KeyError, or a ValueError whose message is a sentence."""
     try:
         yield
     except (Exception, SystemExit) as fault:
@@ -251,7 +252,7 @@ def errors_named(path: Path, sentences: bool = False) -> Iterator[None]:
 
 
 def file_claims(path: str) -> dict[str, Claim]:
-    """The claims of a user's file; a check without an entry in `claims` has its id as statement."""
+    """Return the claims of a user's file; the id is the statement if `claims` does not have one."""
     module = _file_module(Path(path))
     stated = getattr(module, "claims", {})
     if not isinstance(stated, dict):
@@ -291,5 +292,5 @@ def _require_valid_claim(path: str, id: str, entry: Any, checks: Mapping[str, An
 
 
 def file_key(path: Path) -> str:
-    """What identifies a user's file: its place and its content."""
+    """Return a key that identifies a user's file by its path and its content."""
     return _short_hash(str(path.resolve()).encode() + path.read_bytes())

@@ -1,4 +1,4 @@
-"""The public names of a room and what each is, read from the source without importing it."""
+"""Read the public names of a package and their descriptions from the source, without import."""
 
 import ast
 from dataclasses import dataclass, replace
@@ -9,17 +9,17 @@ from adversarium.plans.papers import papers
 
 @dataclass(frozen=True)
 class PublicName:
-    """A public name: the first line of its docstring, and its symbol where it is a probe."""
+    """A public name: the first paragraph of its docstring, and its symbol if it is a probe."""
 
     name: str
     sentence: str
     symbol: str = ""
-    file: str = ""  # in which it is defined
+    file: str = ""  # the file that defines it
     paper: str = ""  # the key of the paper that defines it
 
 
 def public_names(room: str) -> dict[str, PublicName]:
-    """The public names of a room.
+    """Return the public names of a package.
 
     >>> public_names("attacks")["PGD"].sentence.startswith("Projected gradient ascent")
     True
@@ -38,7 +38,7 @@ def public_names(room: str) -> dict[str, PublicName]:
 
 
 def paper_probes() -> dict[str, PublicName]:
-    """The probes and folds that papers define in their folders `theory`, by name."""
+    """Return the probes and folds that papers define in their folders `theory`, by name."""
     known: dict[str, PublicName] = {}
     for paper in papers().values():
         for file in sorted((paper.folder / "theory").glob("*.py")):
@@ -50,8 +50,8 @@ def paper_probes() -> dict[str, PublicName]:
 
 
 def _is_probe(node: ast.ClassDef | ast.FunctionDef) -> bool:
-    """Whether a definition is a public probe: decorated by `measures`, or with a property of that
-    name."""
+    """Return whether a definition is a public probe: it is decorated by `measures`, or has a
+    property of that name."""
     if isinstance(node, ast.FunctionDef):
         decorators = [d for d in node.decorator_list if isinstance(d, ast.Call)]
         return node.name[0] != "_" and any(ast.unparse(d.func) == "measures" for d in decorators)

@@ -1,8 +1,8 @@
-"""Papers, claims and experiments as their folders describe them, read without torch.
+"""Read papers, claims and experiments from the folders that describe them, without torch.
 
 A paper is a folder with a paper.toml. Papers are found in the package `adversarium.papers`, in
 installed packages that announce the entry point `adversarium.papers`, and in directories that are
-named (by ADVERSARIUM_PAPERS, or by a path where an id is expected): all in the same way.
+named by ADVERSARIUM_PAPERS or by a path in place of an id. All are treated in the same way.
 """
 
 import importlib.util
@@ -35,12 +35,12 @@ class Paper:
 
     @property
     def tag(self) -> str:
-        """The first part of its claims' ids."""
+        """Return the tag: the first part of the paper's claim ids."""
         return self.key.lower()
 
     @property
     def bibtex(self) -> str:
-        """A BibTeX entry."""
+        """Return a BibTeX entry."""
         return (
             f"@misc{{{self.tag},\n  title = {{{self.title}}},\n"
             f"  author = {{{self.authors}}},\n  note = {{{self.note}}}\n}}"
@@ -62,14 +62,14 @@ class Claim:
     images: bool = False
     note: str = ""
     reading: str = ""  # the chosen reading of an ambiguous statement
-    for_all: tuple[str, ...] = ()  # the letters that it quantifies over
-    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # a part's own letters
+    for_all: tuple[str, ...] = ()  # the letters that the statement quantifies over
+    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the letters of a part
     proved: bool = False  # a proof covers the values that the runs do not
     ours: bool = False  # a statement that we added
 
     @property
     def paper(self) -> str:
-        """The tag of the paper."""
+        """Return the tag of the paper."""
         return self.id.split(".")[0]
 
 
@@ -80,7 +80,7 @@ class ExperimentInfo:
     id: str
     title: str
     module: str  # inside the paper's package
-    file: Path  # of its plan
+    file: Path  # the file of its plan
     cost: str = ""
     claims: tuple[str, ...] = field(default=())
 
@@ -102,7 +102,7 @@ def name_directory(folder: Path) -> str:
 
 
 def named_directories() -> tuple[str, ...]:
-    """The directories that were named in this process or by ADVERSARIUM_PAPERS."""
+    """Return the directories that were named in this process or by ADVERSARIUM_PAPERS."""
     return tuple(str(path.resolve()) for path in (*_listed(), *_named))
 
 
@@ -112,14 +112,14 @@ def _listed() -> list[Path]:
 
 
 def _papers_in(folder: Path) -> list[Path]:
-    """The folder itself if it is a paper, else the papers in it."""
+    """Return the folder itself if it is a paper, else the papers in it."""
     if (folder / "paper.toml").is_file():
         return [folder]
     return sorted(p.parent for p in folder.glob("*/paper.toml")) if folder.is_dir() else []
 
 
 def _homes() -> Iterator[tuple[Path, str]]:
-    """The folders of papers, each with its importable name if it has one."""
+    """Yield the folders of papers, each with its importable name if it has one."""
     announced = [entry.value for entry in entry_points(group=GROUP)]
     for package in dict.fromkeys((GROUP, *announced)):
         try:
@@ -164,7 +164,7 @@ def _paper(folder: Path, package: str) -> Paper:
 
 @cache
 def papers() -> dict[str, Paper]:
-    """All papers by tag, in their order."""
+    """Return all papers by tag, in their order."""
     known: dict[str, Paper] = {}
     for home, package in _homes():
         for folder in _papers_in(home):
@@ -180,7 +180,7 @@ def papers() -> dict[str, Paper]:
 
 
 def paper_of(id: str) -> Paper | None:
-    """The paper of a claim or an experiment, named by the first part of its id."""
+    """Return the paper of a claim or an experiment, named by the first part of its id."""
     return papers().get(id.split(".")[0].lower())
 
 
@@ -194,7 +194,7 @@ def _toml(tag: str) -> dict[str, Any]:
 
 
 def readings(tag: str) -> dict[str, str]:
-    """How a paper's ≫, O(·) and open constants are read, from the head of its claims.toml."""
+    """Return how a paper's ≫, O(·) and unspecified constants are read, as claims.toml states it."""
     return {str(sign): str(text) for sign, text in _toml(tag).get("readings", {}).items()}
 
 
@@ -234,7 +234,7 @@ def _within(tag: str, id: str) -> Iterator[None]:
 
 @cache
 def claims() -> dict[str, Claim]:
-    """All claims of all papers, by id, in the order of the papers."""
+    """Return all claims of all papers, by id, in the order of the papers."""
     return {
         id: _claim(tag, id, entry)
         for tag in papers()
@@ -244,7 +244,7 @@ def claims() -> dict[str, Claim]:
 
 @cache
 def experiments() -> dict[str, ExperimentInfo]:
-    """All experiments, by id: paper.thm4.1 is experiments/thm4_1.py or experiments/thm4_1/."""
+    """Return all experiments by id: paper.thm4.1 is experiments/thm4_1.py or a folder thm4_1."""
     known = {}
     for tag, paper in papers().items():
         for id, entry in _toml(tag).get("experiments", {}).items():

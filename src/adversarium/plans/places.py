@@ -1,4 +1,4 @@
-"""The places of a number's axes beyond seed and time, in words."""
+"""Describe positions on a number's axes, other than seed and time, as text."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from adversarium.plans.evidence import Series
 
-_COUNTED = ("class", "unit", "point")  # axes whose places count from one
+_COUNTED = ("class", "unit", "point")  # axes whose positions are counted from one
 
 
 def placed(axis: str, at: float) -> str:
-    """A place of an axis in words.
+    """Return a position on an axis as text.
 
     >>> placed("class", 0.0), placed("radius", 0.5)
     ('class 1', 'radius 0.5')
@@ -19,7 +19,7 @@ def placed(axis: str, at: float) -> str:
 
 
 def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
-    """The last values (seed,) at every place of a number's axes, with the place in words."""
+    """Yield the last values (seed,) at every position on a number's axes, after its text."""
     last = series.last()
     for index in np.ndindex(last.shape[1:]):
         at = (placed(name, v[i]) for (name, v), i in zip(series.axes.items(), index, strict=True))

@@ -1,10 +1,10 @@
-"""Numbers of one run's curves that several experiments read: first times, crossings, growth."""
+"""Compute numbers of one run's curves for several experiments: first times, crossings, growth."""
 
 import numpy as np
 
 
 def first(t: np.ndarray, reached: np.ndarray) -> np.ndarray:
-    """The first time at which a condition (seed, t, …) is true; NaN if never.
+    """Return the first time at which a condition (seed, t, …) is true; NaN if it never is.
 
     >>> first(np.array([0, 5, 9]), np.array([[False, True, True], [False, False, False]]))
     array([ 5., nan])
@@ -13,14 +13,14 @@ def first(t: np.ndarray, reached: np.ndarray) -> np.ndarray:
 
 
 def when(values: np.ndarray, reached: np.ndarray) -> np.ndarray:
-    """Values (seed, t, …) at the first time at which a condition is true; NaN if never."""
+    """Return values (seed, t, …) at the first time at which a condition is true; NaN if never."""
     at = np.take_along_axis(values, reached.argmax(1, keepdims=True), axis=1)[:, 0]
     return np.where(reached.any(1), at, np.nan)
 
 
 def crossing(t: np.ndarray, falling: np.ndarray, rising: np.ndarray) -> np.ndarray:
-    """The time at which the slope of one curve (seed, t, class) falls below another's, after its
-    steepest growth; the mean over classes, one a seed; NaN where it never does."""
+    """Return the time at which the slope of one curve (seed, t, class) falls below another's, after
+    its steepest growth: the mean over classes, one number per seed; NaN if it never does."""
     middle = (t[1:] + t[:-1]) / 2
     times = []
     for i in range(falling.shape[-1]):
@@ -33,8 +33,11 @@ def crossing(t: np.ndarray, falling: np.ndarray, rising: np.ndarray) -> np.ndarr
 
 
 def log_growth(t: np.ndarray, values: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """The exponent of e^F − e^{F(T)} in t − T, one a seed, T the first time with F ≥ `above` (one
-    a seed): 1 where F grows like log t, whatever the time T at which it began; NaN without five."""
+    """Return the exponent of e^F − e^{F(T)} in t − T, one number per seed.
+
+    T is the first time with F ≥ `above` (one level per seed). The exponent is 1 if F grows like
+    log t, whatever the time T. It is NaN if fewer than five times follow T.
+    """
     powers = []
     for F, level in zip(values, above, strict=True):
         late = np.flatnonzero(level <= F)

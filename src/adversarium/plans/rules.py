@@ -1,5 +1,8 @@
-"""The rules that judge one quantity. Each is a frozen value: its kind, which rows it needs, and
-`judge`, which reads rows and trains nothing."""
+"""Define the rules that judge one quantity.
+
+Each rule is a frozen value with its kind, the rows that it needs, and `judge`, which reads rows and
+never trains.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,7 +30,7 @@ class Check(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """holds: the worst error is within the tolerance."""
+    """A check that the largest error is within the tolerance."""
 
     error: Quantity
     tolerance: float
@@ -35,11 +38,11 @@ class Identity:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The error's."""
+        """Return the rows that the error needs."""
         return self.error.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compares the largest error with the tolerance."""
+        """Compare the largest error with the tolerance."""
         values, tolerance = self.error.of(rows), self.tolerance
         worst = float(values.max()) if np.isfinite(values).all() else math.inf
         told = f"worst error {worst:.3g}, tolerance {tolerance:.3g}"
@@ -55,10 +58,10 @@ class Identity:
 
 @dataclass(frozen=True)
 class AtMost:
-    """An inequality: `worst` is the largest value over all steps, one a seed.
+    """A check of an inequality: `worst` is the largest value over all steps, one number per seed.
 
     With `proof`, `worst` comes from an attack (a violation is real) and `proof` from a certificate
-    (an upper bound): only the certificate can make it hold.
+    (an upper bound): only the certificate can confirm the inequality.
     """
 
     worst: Quantity
@@ -68,11 +71,11 @@ class AtMost:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of the attacked number and of its proof."""
+        """Return the rows that the attacked number and its proof need."""
         return (*self.worst.needs, *(self.proof.needs if self.proof else ()))
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Looks for a violation in any seed."""
+        """Search for a violation in any seed."""
         values, bound = self.worst.of(rows), self.bound
         measured: tuple[Summary, ...] = (summary(self.worst, values, rows),)
         if lost := int((~np.isfinite(values)).sum()):
@@ -113,8 +116,11 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Level:
-    """holds: the interval over seeds lies in [low, high], and with `always` every seed does; fails:
-    the interval lies outside."""
+    """A check that a quantity lies in [low, high].
+
+    It holds if the interval over seeds lies in the range, and fails if the interval lies outside.
+    With `always`, it also fails if the interval lies in the range but a seed does not.
+    """
 
     quantity: Quantity
     low: float = -math.inf
@@ -124,11 +130,11 @@ class Level:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The quantity's."""
+        """Return the rows that the quantity needs."""
         return self.quantity.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compares the interval with the range."""
+        """Compare the interval with the range."""
         values = self.quantity.of(rows)
         verdict = within(self.quantity, values, self.low, self.high, rows.confidence, rows)
         outside = int(((values < self.low) | (values > self.high)).sum())
@@ -146,7 +152,7 @@ def within(
     confidence: float,
     rows: Evidence = Evidence(),  # noqa: B008 (frozen, and empty)
 ) -> Verdict:
-    """Whether the interval of values lies in [low, high]."""
+    """Judge whether the interval of values lies in [low, high]."""
     measured, edges = (summary(asked, values, rows),), (finite(low), finite(high))
     if lacking := unseen(values):
         return undecided(*lacking, measured, *edges)
@@ -162,7 +168,7 @@ def within(
 
 
 def width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
-    """The half width of an interval [a, b], and how far it is from the edges of the range."""
+    """Return the half width of an interval [a, b], and its distance from the ends of the range."""
     gaps = [g for g in (a - low, high - b) if math.isfinite(g)]
     edge = (Sharp("from the edge", min(gaps)),) if gaps else ()
     return (Sharp("half width", (b - a) / 2), *edge)
@@ -170,7 +176,7 @@ def width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
 
 @dataclass(frozen=True)
 class Ordering:
-    """holds: the interval of the paired difference lies above `by`."""
+    """A check that the interval of the paired difference lies above `by`."""
 
     greater: Quantity
     than: Quantity
@@ -179,11 +185,11 @@ class Ordering:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of both sides."""
+        """Return the rows that both sides need."""
         return (*self.greater.needs, *self.than.needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compares the difference, seed by seed."""
+        """Compare the interval of the differences, one per seed, with `by`."""
         a, b = self.greater.of(rows), self.than.of(rows)
         difference, by = a - b, self.by
         measured = (
@@ -206,9 +212,11 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Frequency:
-    """holds: the Clopper–Pearson interval of the pooled frequency lies above 1 − δ; at least 300
-    trials. `successes` counts them, one number a seed, out of `trials` each: a number, or the
-    parameter of the run that has it."""
+    """A check that the Clopper–Pearson interval of the pooled frequency is at least `at_least`.
+
+    It needs at least 300 trials in all. `successes` has one count per seed, out of `trials` per
+    seed: a number, or the name of the trial's parameter that has it.
+    """
 
     successes: Quantity
     trials: int | str
@@ -217,11 +225,11 @@ class Frequency:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of the counts."""
+        """Return the rows that the counts need."""
         return self.successes.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Pools the counts of all seeds."""
+        """Pool the counts of all seeds, and judge the interval of their frequency."""
         values, wanted = self.successes.of(rows), self.at_least
         trials = self.trials
         if isinstance(trials, str):
@@ -248,18 +256,19 @@ class Frequency:
 
 @dataclass(frozen=True)
 class Existence:
-    """holds: the object passed its exact check (1) in every seed; fails: it was refuted (0)."""
+    """A check of existence: it holds if the object passed its exact check (1) in every seed, and
+    fails if any seed refuted it (0)."""
 
     checked: Quantity
     kind = "existence"
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of the exact check."""
+        """Return the rows that the exact check needs."""
         return self.checked.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Looks for a case in which it was refuted."""
+        """Search for a seed that refuted the object."""
         values = self.checked.of(rows)
         measured = (summary(self.checked, values),)
         if lost := int(np.isnan(values).sum()):
@@ -274,7 +283,7 @@ class Existence:
 
 @dataclass(frozen=True)
 class InRegime:
-    """A hypothesis, not a claim: below the level the claim is undecided, out of regime."""
+    """A hypothesis, not a claim: below the level the claim is undecided (out of regime)."""
 
     quantity: Quantity
     at_least: float
@@ -282,11 +291,11 @@ class InRegime:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The quantity's."""
+        """Return the rows that the quantity needs."""
         return self.quantity.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compares the smallest factor with the level."""
+        """Compare the smallest factor with the level."""
         values = self.quantity.of(rows)
         measured, least = (summary(self.quantity, values),), float(values.min())
         if least >= self.at_least:
@@ -297,26 +306,26 @@ class InRegime:
 
 @dataclass(frozen=True)
 class Setting:
-    """A hypothesis or a definition: its factors are told, nothing is judged."""
+    """A hypothesis or a definition: its factors are reported, and nothing is judged."""
 
     kind: str
     factors: tuple[Quantity, ...]
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Those of the factors."""
+        """Return the rows that the factors need."""
         return tuple(need for factor in self.factors for need in factor.needs)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Tells the factors."""
+        """Report the factors."""
         told = tuple(summary(factor, factor.of(rows)) for factor in self.factors)
         return Verdict(Word.SETTING, told)
 
 
 @dataclass(frozen=True)
 class NotTestable:
-    """A statement that no experiment decides: cited, vacuous, or about all networks. What can be
-    tested of it are claims of their own."""
+    """A statement that no experiment decides: cited, vacuous, or about all networks. Its testable
+    consequences are separate claims."""
 
     kind: str
     why: Why
@@ -324,12 +333,12 @@ class NotTestable:
     needs: tuple[Need, ...] = ()
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Says why."""
+        """Return the verdict “not testable” with its reason."""
         return Verdict(Word.NOT_TESTABLE, detail=self.what, why=self.why)
 
 
 def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:
-    """The confidence of one seed's number where all seeds share what may go wrong."""
+    """Return the confidence level of one seed if all seeds split the error probability."""
     return 1 - (1 - rows.confidence) / max(len(values), 1)
 
 
@@ -342,7 +351,7 @@ def _few(values: np.ndarray) -> str:
 
 
 def unseen(values: np.ndarray) -> tuple[Why, str] | None:
-    """Why nothing can be said: too few seeds, or a quantity that did not come about in the run."""
+    """Explain why values cannot be judged: too few seeds, or seeds without a finite value."""
     if len(values) < SEEDS:
         return Why.FEW_SEEDS, _few(values)
     lost = int((~np.isfinite(values)).sum())
@@ -351,14 +360,14 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     )
 
 
-MOST = 1000  # seeds beyond which more of them are no way out
+MOST = 1000  # if more seeds than this are needed, none are suggested
 
 
 def seeds_needed(
     values: np.ndarray, low: float, high: float, confidence: float = CONFIDENCE
 ) -> float:
-    """About how many seeds would move a straddling interval off the edge; ∞ if the mean is on
-    it."""
+    """Estimate how many seeds would make an interval exclude an end of the range that it now
+    contains; ∞ if the mean equals that end."""
     from scipy import stats
 
     mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.inf
@@ -370,7 +379,7 @@ def seeds_needed(
 
 
 def more_seeds(values: np.ndarray, low: float, high: float, confidence: float) -> str:
-    """What would decide a straddling interval."""
+    """Describe how to decide if an interval contains an end of the range."""
     need = seeds_needed(values, low, high, confidence)
     whole = "" if confidence == CONFIDENCE else f" of {100 * confidence:.4g} %, its share of 99 %,"
     text = f"the interval{whole} crosses the edge of the range"

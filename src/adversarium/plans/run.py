@@ -1,5 +1,7 @@
-"""What runs: a Run trains, a Trial only computes. Both have a family and coordinates. No torch at
-import."""
+"""Define tasks: a Run trains, a Trial only computes. Both have a family and coordinates.
+
+Importing this module does not import torch.
+"""
 
 import inspect
 import math
@@ -15,7 +17,7 @@ from adversarium.digest import configuration, digest
 if TYPE_CHECKING:
     from adversarium.sockets import AnyFold, AnyProbe, Measure
 
-# the parts of a run, and what each must have
+# the parts of a run, and the attribute that each must have
 PARTS = {
     "data": "sample",
     "network": "init",
@@ -28,7 +30,7 @@ _DYNAMICS = ("data", "network", "attack", "n", "steps", "eta", "risk", "optimise
 
 @dataclass(frozen=True)
 class Read:
-    """A coordinate that is a field of the task itself, so that a changed task has another one.
+    """A coordinate read from a field of the task, so a changed task has a changed coordinate.
 
     >>> from types import SimpleNamespace as Task
     >>> Read("data.d").of(Task(data=Task(d=20)))
@@ -38,8 +40,8 @@ class Read:
     path: str
 
     def of(self, task: Any) -> Any:
-        """The field of a run or of one of its parts, or the parameter of a trial; None where a
-        part is missing (clean training has no attack)."""
+        """Return the field of a run or of one of its parts, or the parameter of a trial; None if
+        the part is missing (clean training has no attack)."""
         value = task.parameters if isinstance(task, Trial) else task
         for name in self.path.split("."):
             if value is None:
@@ -50,38 +52,38 @@ class Read:
 
 @dataclass(frozen=True)
 class Recording:
-    """A probe with the times at which it is recorded; a fold (times: None) sees every step."""
+    """A probe with the times at which it is recorded; a fold (times: None) observes every step."""
 
     probe: "AnyProbe | AnyFold"
     times: tuple[int, ...] | None
 
     @property
     def measures(self) -> "tuple[Measure, ...]":
-        """What it records."""
+        """Return the measures that the probe records."""
         from adversarium.measure.measuring import measured
 
         return measured(self.probe)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the numbers that it records."""
+        """Return the names of the numbers that the probe records."""
         return frozenset(measure.name for measure in self.measures)
 
     @cached_property
     def id(self) -> str:
-        """The digest under which its rows are stored; the record times are not part of it."""
+        """Return the digest under which the rows are stored; it does not cover the record times."""
         return digest(configuration(self.probe), 16)
 
 
 class _Placed:
-    """What runs and trials have in common: a family, coordinates, and the label made of them."""
+    """The common base of runs and trials: a family, coordinates, and the label made of them."""
 
     family: str
     at: Mapping[str, Any]
 
     @property
     def coordinates(self) -> dict[str, Any]:
-        """Where the task stands in its family, by name."""
+        """Return the coordinates of the task in its family, by name."""
         try:
             return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}
         except AttributeError as lacking:
@@ -93,7 +95,7 @@ class _Placed:
 
     @property
     def label(self) -> str:
-        """The family and the coordinates in words."""
+        """Return the family and the coordinates as text."""
         told = (f"{name} = {_told(value)}" for name, value in self.coordinates.items())
         return ", ".join(part for part in (self.family, *told) if part)
 
@@ -104,11 +106,11 @@ def _told(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Run(_Placed):
-    """A training run of every seed: data, network, attack, rule, and what is recorded.
+    """A training run for every seed: data, network, attack, training rule, and recordings.
 
-    `family` and `at` place the run among those of its plan; coordinates may be read from the run
-    itself (`at={"d": Read("data.d")}`). `engine` asks for one engine by name. What is recorded and
-    where the run stands are not part of its key.
+    `family` and `at` identify the run in its plan; coordinates may be read from the run itself
+    (`at={"d": Read("data.d")}`). `engine` requests an engine by name. The recordings, the family
+    and the coordinates are not part of the run's key.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -129,7 +131,7 @@ class Run(_Placed):
     probes: Sequence[Any] = ()  # at every record time
     final: Sequence[Any] = ()  # after the last step only
     folds: Sequence[Any] = ()  # at every step
-    record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced
+    record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced times
     dtype: str = "float64"
     engine: str | None = None
     checkpoint: int | None = field(default=None, compare=False)  # steps between checkpoints
@@ -186,7 +188,7 @@ class Run(_Placed):
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The record times up to the last step, which is always one."""
+        """Return the record times up to the last step, which is always included."""
         if self.record is None:
             return log_times(self.steps)
         chosen: Iterable[int] = (
@@ -196,7 +198,7 @@ class Run(_Placed):
 
     @cached_property
     def recordings(self) -> tuple[Recording, ...]:
-        """Everything that is recorded, with its times."""
+        """Return all recordings of the run, with their times."""
         return (
             *(_timed(probe, self.times, self.steps) for probe in self.probes),
             *(Recording(probe, (self.steps,)) for probe in self.final),
@@ -205,18 +207,18 @@ class Run(_Placed):
 
     @cached_property
     def dynamics(self) -> dict[str, Any]:
-        """All that determines the numbers of the run, except the engine, as plain JSON."""
+        """Return all that determines the numbers of the run, except the engine, as plain JSON."""
         return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
 
     @property
     def identity(self) -> list[Any]:
-        """All that the run is, as plain JSON: its dynamics, its place and what it records."""
+        """Return the entire run as plain JSON: dynamics, family, coordinates and recordings."""
         recorded = [[configuration(r.probe), configuration(r.times)] for r in self.recordings]
         return [self.dynamics, self.family, configuration(self.coordinates), recorded]
 
 
 def _record_times(given: Any) -> None:
-    """Refuses what is neither a stride nor times."""
+    """Raise unless given a stride or times."""
     times = given if isinstance(given, (tuple, list, range)) else () if given is None else (given,)
     least = 0 if isinstance(given, (tuple, list, range)) else 1
     for t in times:
@@ -227,7 +229,7 @@ def _record_times(given: Any) -> None:
 
 
 def _whole_numbers(part: Any) -> None:
-    """Refuses a part whose field of whole numbers has another number."""
+    """Raise if an integer field of a part has a number that is not an integer."""
     for known in fields(part) if is_dataclass(part) else ():
         value = getattr(part, known.name)
         whole = known.type in (int, "int") and isinstance(value, Real)
@@ -237,7 +239,7 @@ def _whole_numbers(part: Any) -> None:
 
 
 def _takes_two(probe: Any) -> None:
-    """Refuses a function that cannot be called with a state and a scene."""
+    """Raise if a function cannot be called with a state and a scene."""
     if isinstance(probe, FunctionType):
         try:
             inspect.signature(probe).bind(None, None)
@@ -249,7 +251,7 @@ def _takes_two(probe: Any) -> None:
 
 
 def _timed(probe: Any, times: tuple[int, ...], steps: int) -> Recording:
-    """A probe at the run's times, or at its own (`At`) where it has any."""
+    """Return the recording of a probe at its times (`At`) if it has any, else at the run's."""
     chosen = getattr(probe, "times", None)
     if chosen is None:
         return Recording(probe, times)
@@ -258,11 +260,11 @@ def _timed(probe: Any, times: tuple[int, ...], steps: int) -> Recording:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(_Placed):
-    """A function of a random stream and parameters that returns named numbers; it trains nothing.
+    """A function of a random stream and parameters that returns named numbers and never trains.
 
-    `function` stands at the top level of a module: its name, `parameters` and `version` are the
-    key. Raise `version` when its numbers change. `exact`: it draws nothing, so that it is computed
-    once for all seeds.
+    Define `function` at module level: its name, `parameters` and `version` are the key. Increase
+    `version` when its numbers change. Set `exact` if it draws no random numbers; it is then
+    computed once for all seeds.
 
     >>> Trial(function=max, family="tails", at={"d": Read("d")}, parameters={"d": 50}).label
     'tails, d = 50'
@@ -277,13 +279,13 @@ class Trial(_Placed):
 
     @cached_property
     def dynamics(self) -> dict[str, Any]:
-        """All that determines the numbers of the trial, as plain JSON."""
+        """Return all that determines the numbers of the trial, as plain JSON."""
         names = ("function", "parameters", "version")
         return {name: configuration(getattr(self, name)) for name in names}
 
     @property
     def identity(self) -> list[Any]:
-        """All that the trial is, as plain JSON: its dynamics and its place."""
+        """Return the entire trial as plain JSON: dynamics, family and coordinates."""
         return [self.dynamics, self.family, configuration(self.coordinates)]
 
 
@@ -291,7 +293,7 @@ Task = Run | Trial
 
 
 def log_times(steps: int, count: int = 40) -> tuple[int, ...]:
-    """0 and about `count` log-spaced times up to the last step.
+    """Return 0 and about `count` log-spaced times up to the last step.
 
     >>> log_times(100, 3)
     (0, 1, 10, 100)
@@ -301,7 +303,7 @@ def log_times(steps: int, count: int = 40) -> tuple[int, ...]:
 
 
 def filtered(run: Run, wanted: Callable[[Recording], bool]) -> Run:
-    """The run with only those recordings that are wanted."""
+    """Return the run with only those recordings for which `wanted` is true."""
     return replace(
         run,
         probes=[p for p in run.probes if wanted(_timed(p, run.times, run.steps))],
@@ -311,12 +313,13 @@ def filtered(run: Run, wanted: Callable[[Recording], bool]) -> Run:
 
 
 def narrowed(task: Task, names: frozenset[str]) -> Task:
-    """The run with only those recordings that measure one of the names (a trial stays whole)."""
+    """Return the run with only those recordings that measure one of the names; return a trial
+    unchanged."""
     return filtered(task, lambda r: bool(r.names & names)) if isinstance(task, Run) else task
 
 
 def changed(task: Run, path: str, value: Any) -> Run:
-    """The run with one field replaced; a dotted path reaches into a part."""
+    """Return the run with one field replaced; a dotted path names a field of a part."""
     head, _, rest = path.partition(".")
     part = getattr(task, head)
     return replace(task, **{head: replace(part, **{rest: value}) if rest else value})

@@ -1,10 +1,10 @@
-"""Where a number of a probe's table can lie: what its probe calls a share stays in [0, 1]."""
+"""Limit the intervals of shares: a number that its probe declares a share lies in [0, 1]."""
 
 from adversarium.plans.run import Run, Task
 
 
 def shares(task: Task) -> frozenset[str]:
-    """The names of the numbers that a run's probes call shares; a trial says of none."""
+    """Return the names of the numbers that a run's probes declare shares; empty for a trial."""
     if not isinstance(task, Run):
         return frozenset()
     return frozenset(
@@ -16,7 +16,7 @@ def shares(task: Task) -> frozenset[str]:
 
 
 def clipped(low: float, high: float) -> tuple[float, float]:
-    """An interval of a share.
+    """Clip the interval of a share to [0, 1].
 
     >>> clipped(-0.18, 0.28)
     (0.0, 0.28)

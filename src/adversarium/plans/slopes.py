@@ -1,4 +1,4 @@
-"""The rules that judge how a number of the runs grows along one of their coordinates."""
+"""Judge how a number of the runs grows along one of their coordinates."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -11,14 +11,14 @@ from adversarium.plans.intervals import finite, interval, slope
 from adversarium.plans.rules import MOST, more_seeds, seeds_needed, unseen, within
 from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
 
-FLAT = 0.1  # a slope within it is no growth
-SIZES, FACTOR = 4, 8.0  # what an exponent needs
+FLAT = 0.1  # a slope up to this counts as no growth
+SIZES, FACTOR = 4, 8.0  # an exponent needs this many sizes over this factor
 
 
 def _fitted(
     runs: Mapping[float, Rows], number: Reading, per: Callable[[float], float]
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sizes, and the log–log slope of a number a seed; None where the sizes are too few."""
+    """Return the sizes and one log–log slope per seed; None if there are too few sizes."""
     x = np.array([float(size) for size in runs])
     if len(x) < SIZES or x.max() < FACTOR * x.min():
         return None
@@ -33,9 +33,11 @@ def _too_few(low: float, high: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Exponent:
-    """holds: the interval of the log–log slope of a number a run, against one of the runs'
-    coordinates, lies in [low, high]; at least four sizes over a factor of eight. The number may be
-    divided by `per` of the size."""
+    """A check that the interval of a log–log slope lies in [low, high].
+
+    The slope is that of a number of each run against one of the runs' coordinates. It needs at
+    least four sizes over a factor of eight. The number is divided by `per` of the size.
+    """
 
     name: str
     number: Reading
@@ -48,11 +50,11 @@ class Exponent:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The number, of every size."""
+        """Return the rows of the number, at every size."""
         return (Need(self.meant, self.number.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Fits a slope a seed."""
+        """Fit one slope per seed, and judge their interval."""
         fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(self.low, self.high)
@@ -63,11 +65,11 @@ class Exponent:
 
 @dataclass(frozen=True)
 class NoGrowth:
-    """holds: a number a run does not grow along a coordinate, the interval of its log–log slope
-    ends below `FLAT`; fails: it grows faster than any factor that the statement leaves open,
-    log^`logs` of the coordinate, does over these sizes. In between nothing is said.
+    """A check that a number of each run does not grow along a coordinate.
 
-    `decay` asks that it does not fall instead.
+    It holds if the interval of the log–log slope ends at or below `FLAT`. It fails if the number
+    grows faster over these sizes than log^`logs` of the coordinate, a factor that the statement
+    leaves unspecified. In between it is undecided. With `decay`, the number must not fall instead.
     """
 
     name: str
@@ -81,11 +83,11 @@ class NoGrowth:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The number, of every size."""
+        """Return the rows of the number, at every size."""
         return (Need(self.meant, self.number.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Fits a slope a seed."""
+        """Fit one slope per seed, and judge their interval."""
         fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(-math.inf, FLAT)
@@ -119,7 +121,8 @@ class NoGrowth:
         return undecided(Why.CONSTANT, told, measured, low, high)
 
     def _wide_enough(self, mean: float) -> str:
-        """At which size log^logs, of slope logs/log x there, is told from a power like this."""
+        """Describe the size at which log^logs, of slope logs/log x there, can be distinguished from
+        a power with this mean slope."""
         needed = math.exp(min(self.logs / (mean - FLAT), 700.0))
         if needed > 1e12:
             return "no size that can be run would decide it"

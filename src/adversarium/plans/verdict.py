@@ -1,4 +1,4 @@
-"""What a check says: a word, its parts, its numbers, why it is open, how sharp it is."""
+"""Define verdicts, with their parts, numbers, reasons and sensitivity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,8 +8,11 @@ from adversarium.plans.evidence import Summary
 
 
 class Word(StrEnum):
-    """The words of a verdict; a claim that was not judged has none of them. A hypothesis or a
-    definition is a setting: its factors are told, and it counts as no claim."""
+    """The possible verdicts; a claim that was not judged has none of them.
+
+    A hypothesis or a definition is a setting: its factors are reported, and it does not count as a
+    claim.
+    """
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -20,7 +23,7 @@ class Word(StrEnum):
 
 
 class Why(StrEnum):
-    """Why a claim is undecided, or not testable.
+    """The reasons for which a claim is undecided or not testable.
 
     >>> Why.SPANS.value
     'spans too little'
@@ -40,7 +43,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Sharp:
-    """What a part would have noticed: a kind of number, and the number.
+    """The sensitivity of a part: a kind of number, such as a half width, and its value.
 
     >>> str(Sharp("half width", 0.02))
     'half width 0.02'
@@ -53,7 +56,7 @@ class Sharp:
         return f"{self.what} {self.value:.3g}"
 
 
-_WIDTHS = ("half width", "tolerance")  # the largest is the honest one; of slacks the smallest
+_WIDTHS = ("half width", "tolerance")  # report the largest of these, and the smallest slack
 
 
 NO_RUN = "no such run in the plan (another preset may have it)"
@@ -68,15 +71,18 @@ class Part:
     measured: tuple[Summary, ...] = ()
     reason: str = ""
     sharpness: tuple[Sharp, ...] = ()
-    low: float | None = None  # the range that is wanted
+    low: float | None = None  # the accepted range
     high: float | None = None
-    chance: bool = True  # other seeds could have said something else
+    chance: bool = True  # other seeds could change the verdict
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says, and on what numbers. `detail` is the reason in words; an undecided verdict
-    also has its kind (`why`). `chance`: other seeds could have said something else."""
+    """The verdict of a rule, with the numbers that it is based on.
+
+    `detail` is the reason as text; an undecided verdict also has the kind of reason (`why`).
+    `chance` is true if other seeds could change the verdict.
+    """
 
     word: Word
     measured: tuple[Summary, ...] = ()
@@ -87,10 +93,10 @@ class Verdict:
     sharpness: tuple[Sharp, ...] = ()
     chance: bool = False
     within: tuple[Part, ...] = field(default=(), repr=False)
-    said: str = ""  # the reasons of several parts, put together
+    said: str = ""  # the joined reasons of several parts
 
     def __post_init__(self) -> None:
-        """The range is that of the first number; the others tell something beside it."""
+        """Give the range to the first number; the others are reported in addition to it."""
         ranged = tuple(
             replace(m, wanted=(self.low, self.high) if i == 0 else (None, None))
             if m.wanted is None
@@ -101,24 +107,24 @@ class Verdict:
 
     @property
     def verdict(self) -> str:
-        """The word as text."""
+        """Return the verdict as text."""
         return str(self.word)
 
     @property
     def reason(self) -> str:
-        """Why, in words."""
+        """Return the reason as text."""
         return self.said or ": ".join(part for part in (self.why, self.detail) if part)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts that it was made of; itself where it has none."""
+        """Return the parts of the verdict; the verdict itself as one part if it has none."""
         if self.within:
             return self.within
         name = self.measured[0].name if self.measured else ""
         return (self._part(name, self.sharpness),)
 
     def called(self, name: str) -> "Verdict":
-        """The same as one named part: the widest interval and the smallest slack speak for it."""
+        """Return the verdict as one named part, with its widest interval and smallest slack."""
         told: dict[str, Sharp] = {}
         for sharp in (s for part in self.parts for s in part.sharpness):
             pick = max if sharp.what in _WIDTHS else min
@@ -137,12 +143,12 @@ def undecided(
     low: float | None = None,
     high: float | None = None,
 ) -> Verdict:
-    """A verdict that stays open, for a named reason."""
+    """Return an undecided verdict with its reason."""
     return Verdict(Word.UNDECIDED, measured, low, high, detail, why)
 
 
 def together(words: Sequence[Word]) -> Word:
-    """The word of a statement with these parts: mixed where some hold and others fail or cannot be
+    """Combine the verdicts of a statement's parts: mixed if some hold and others fail or cannot be
     tested, else the worst of them.
 
     >>> together([Word.HOLDS, Word.FAILS]), together([Word.HOLDS, Word.UNDECIDED])
@@ -160,8 +166,8 @@ def together(words: Sequence[Word]) -> Word:
 
 
 def speaking(parts: Sequence[Part]) -> str:
-    """What speaks against a statement with these parts: those that do not hold, with reasons; of
-    those without a run how many there are."""
+    """List the parts that do not hold, with reasons; only count the parts whose run is not in the
+    plan."""
     against = [p for p in parts if p.word not in (Word.HOLDS, Word.SETTING)]
     absent = [p for p in against if p.word == Word.UNDECIDED and NO_RUN in p.reason]
     told = [

@@ -1,8 +1,8 @@
-"""Words that agree with numbers."""
+"""Write nouns that agree with numbers."""
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun in singular or plural.
 
     >>> counted(1, "run"), counted(0, "cell")
     ('1 run', '0 cells')

@@ -1,1 +1,1 @@
-"""Execution: plans → jobs → blocks of rows → verdicts, resumable, here or elsewhere."""
+"""Execute plans: plans → jobs → blocks of rows → verdicts. Runs resume, on any machine."""

@@ -1,6 +1,6 @@
-"""The command of a bare machine: `python -m adversarium.runs ID --preset P --seeds S --device D
---store FILE --ship FOLDER` runs an experiment's plan into a store; it needs only the core packages
-(the standard library, numpy, torch; scipy for some trials)."""
+"""Run an experiment's plan into a store: `python -m adversarium.runs ID --preset P --seeds S
+--device D --store FILE --ship FOLDER`. This command works on a bare machine: it needs only the core
+packages (the standard library, numpy, torch; scipy for some trials)."""
 
 import argparse
 import platform
@@ -24,7 +24,7 @@ from adversarium.runs.where import place
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs what the store lacks of an experiment (or of a claim's, or a paper's)."""
+    """Run the jobs of an experiment, a claim or a paper that are missing from the store."""
     parser = argparse.ArgumentParser(prog="python -m adversarium.runs")
     parser.add_argument("id")
     parser.add_argument("--preset", default="quick", choices=("quick", "paper"))
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
             if options.ship:
                 asked: dict[str, dict[str, tuple[int, ...] | None]] = {}
-                for job in jobs:  # two places of a plan may be one run
+                for job in jobs:  # two tasks of a plan may be the same run
                     asked.setdefault(job.key, {}).update(job.asked)
                 rows = thinned((*store.dump(), *shipped(id)), asked)
                 Path(options.ship).mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Lines:
-    """A line for every unit that begins."""
+    """Print one line for every unit that starts."""
 
     def __init__(self) -> None:
         self._what = ""

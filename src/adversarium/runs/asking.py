@@ -1,5 +1,5 @@
-"""Whether what an experiment's checks and figures ask for is there: told in one sentence before
-anything runs, or, of a trial, when its numbers are known."""
+"""Require that the plan records the numbers that an experiment's checks and figures need. Runs are
+checked before anything runs; trials are checked once they have returned their numbers."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,8 @@ from adversarium.plans.run import Run, Task, Trial
 
 
 def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
-    """Refuses a check of what no run of the plan records, or of one run where several are meant."""
+    """Raise if a check needs numbers that no run of the plan records, or if it reads one run but
+    several are selected."""
     for id in ids:
         for need in experiment.checks[id].needs:
             meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
@@ -29,8 +30,8 @@ def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) 
 
 
 def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
-    """Refuses a figure of what no run of a user's plan records (what trials return is not known
-    before they run)."""
+    """Raise if a figure needs numbers that no run of a user's plan records. The numbers that trials
+    return are not known before they run."""
     runs = [task for task in tasks if isinstance(task, Run)]
     if len(runs) == len(tasks):
         there = {name for run in runs for r in run.recordings for name in r.names}
@@ -38,7 +39,7 @@ def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
 
 
 def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
-    """Refuses a check of what no trial of a user's plan returned."""
+    """Raise if a check needs numbers that no trial of a user's plan returned."""
     if experiment.file is None:
         return
     for id in ids:
@@ -56,7 +57,7 @@ def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None
 
 
 def shown(experiment: Experiment, rows: Evidence) -> None:
-    """Refuses a figure of what nothing of a user's plan has given."""
+    """Raise if a figure needs numbers that no task of a user's plan produced."""
     if experiment.file is not None and rows.runs:
         _figures(experiment, {name for run in rows for name in run.series}, "give")
 

@@ -1,4 +1,4 @@
-"""Claims → what they need → missing runs → rows → verdicts → ledger."""
+"""Audit claims: claims → needs → missing runs → rows → verdicts → ledger."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,28 +25,28 @@ from adversarium.runs.store import Store
 from adversarium.runs.training_stream import forget_checkpoints
 from adversarium.runs.where import HERE, Place
 
-Report = Callable[[str, int, int], None]  # (what runs, steps done, steps in all)
+Report = Callable[[str, int, int], None]  # (name of the running unit, steps done, total steps)
 
 
 @dataclass(frozen=True)
 class Ask:
-    """How an audit is made: preset, seeds (none: the preset's), device, place; `fresh` computes
-    what is there again."""
+    """The options of an audit: preset, seeds (if empty, those of the preset), device and place.
+    `fresh` recomputes stored rows."""
 
     preset: str = "quick"
     seeds: tuple[int, ...] = ()
     device: str = "cpu"
     place: Place = HERE
     fresh: bool = False
-    named: frozenset[str] = frozenset()  # claims that were asked for by their own ids
+    named: frozenset[str] = frozenset()  # claims requested by their ids
 
     def chosen(self, experiment: Experiment) -> tuple[int, ...]:
-        """The seeds of an experiment."""
+        """Return the seeds for an experiment."""
         return self.seeds or tuple(range(experiment.seeds(self.preset)))
 
 
 def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
-    """The tasks that are needed, with only what is needed of them."""
+    """Return the needed tasks, each reduced to the needed numbers."""
     kept: list[Task] = []
     for task in tasks:
         asked = [need for need in needs if need.where.meets(task)]
@@ -60,7 +60,7 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
 def planned_jobs(
     experiment: Experiment, preset: str, needs: Sequence[Need] | None = None
 ) -> list[Job]:
-    """The jobs of a plan at a preset: all of it, or what is needed."""
+    """Return the jobs of a plan at a preset: all of them, or only the needed ones."""
     tasks: Sequence[Task] = experiment.tasks(preset)
     return [resolve(t) for t in (tasks if needs is None else needed(tasks, needs))]
 
@@ -73,7 +73,7 @@ def run_missing(
     ask: Ask | None = None,
     report: Report | None = None,
 ) -> list[str]:
-    """Runs what is lacking and writes it down; returns the reasons of the runs that failed."""
+    """Run the missing jobs and store their rows. Return the reasons of the runs that failed."""
     asked = ask or Ask()
     lacking: list[tuple[Job, tuple[int, ...]]] = []
     for job in {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}.values():
@@ -106,7 +106,7 @@ def run_missing(
 
 
 def judged(check: Check, rows: Evidence) -> Verdict:
-    """The verdict of a check on what it needs of the rows, and on nothing else."""
+    """Return the verdict of a check, judged only on the rows that it needs."""
     return compound.judged(check, rows.needed(check.needs))
 
 
@@ -116,9 +116,11 @@ Judged = Mapping[str, tuple[Verdict, Facts]]
 def audit(
     chosen: Sequence[Claim], store: Store, ask: Ask | None = None, report: Report | None = None
 ) -> tuple[Ledger, list[str]]:
-    """Runs what the claims still need and judges them: the ledger, and the runs that failed.
+    """Run the jobs that the claims still need and judge the claims. Return the ledger and the
+    failed runs.
 
-    Stronger evidence that is already there (`paper` where `quick` was asked) is taken and named.
+    If stronger evidence is already stored (`paper` when `quick` was requested), the audit uses and
+    names it.
     """
     began = time.perf_counter()
     asked = ask or Ask()
@@ -160,7 +162,7 @@ def _audited(
     ask: Ask,
     report: Report | None,
 ) -> tuple[Judged, list[str]]:
-    """The verdicts of some claims of one experiment."""
+    """Return the verdicts of some claims of one experiment."""
     reader = Reader(store, experiment.id)
     made: dict[str, tuple[Verdict, Facts]] = {}
     if ask.preset == "quick" and not ask.seeds and not ask.fresh:
@@ -170,7 +172,7 @@ def _audited(
     if not left:
         return made, confirmed(experiment, made, reader, ask, report)
     seeds = ask.chosen(experiment)
-    # of a whole experiment its figures are wanted too; of a claim only what it needs
+    # a whole experiment also needs the rows of its figures; a claim needs only its own
     whole = set(left) == set(experiment.checks) and not ask.named & set(left)
     recorded(experiment, left, experiment.tasks(ask.preset))
     needs = [need for id in left for need in experiment.checks[id].needs]
@@ -190,8 +192,8 @@ def confirmed(
     ask: Ask,
     report: Report | None,
 ) -> list[str]:
-    """Runs fresh seeds for the failures that rest on chance, and judges these once more."""
-    if ask.seeds:  # seeds that somebody chose show what they show
+    """Run fresh seeds for the failures that depend on the seeds, and judge these claims again."""
+    if ask.seeds:  # seeds chosen by the user are not confirmed on fresh seeds
         return []
     failures: list[str] = []
     for preset in ("quick", "paper"):
@@ -214,7 +216,7 @@ def stored_verdicts(
     preset: str,
     asked: tuple[int, ...] = (),
 ) -> dict[str, tuple[Verdict, Facts]]:
-    """The verdicts of those claims whose evidence is complete at a preset. Trains nothing."""
+    """Return the verdicts of the claims whose evidence is complete at a preset. Never trains."""
     seeds = asked or (tuple(range(experiment.seeds(preset))) if ids else ())
     whole, made = planned_jobs(experiment, preset) if ids else [], {}
     for id in ids:
@@ -235,32 +237,33 @@ def stored_verdicts(
     return made
 
 
-FRESH = 10_000  # seeds from here on confirm a failure, and nothing else uses them
+FRESH = 10_000  # seeds from here on are reserved for confirming failures
 
 
 def fresh(seeds: Sequence[int]) -> tuple[int, ...]:
-    """As many seeds that nothing else uses."""
+    """Return equally many seeds that nothing else uses."""
     return tuple(range(FRESH, FRESH + len(seeds)))
 
 
 def doubtful(verdict: Verdict) -> bool:
-    """Whether a failure rests on chance and is to be seen again on fresh seeds."""
+    """Return whether a failure depends on the seeds and must be reproduced on fresh ones."""
     return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED) and bool(_failing(verdict))
 
 
 def _failing(verdict: Verdict) -> set[str]:
-    """The names of the parts that fail by chance: a counterexample needs no second one."""
+    """Return the names of the parts whose failure depends on the seeds. A counterexample needs no
+    second one."""
     return {part.name for part in verdict.parts if part.word == Word.FAILS and part.chance}
 
 
 def _fails(verdict: Verdict) -> set[str]:
-    """The names of the parts that fail, by chance or not."""
+    """Return the names of all failing parts, whether or not they depend on the seeds."""
     return {part.name for part in verdict.parts if part.word == Word.FAILS}
 
 
 def failing_parts(check: Check, verdict: Verdict) -> Check:
-    """What of a check is to be seen again: the named parts that fail; all of it where it has no
-    names, or where what fails is none of them."""
+    """Return the part of a check that must be reproduced: its named parts that fail, or the whole
+    check if it has no named parts or if a failing part is not among them."""
     named = named_parts(check)
     failing = {name: named[name] for name in named if name in _failing(verdict)}
     return parts(failing) if failing and _failing(verdict) <= set(named) else check
@@ -269,7 +272,7 @@ def failing_parts(check: Check, verdict: Verdict) -> Check:
 def seen_again(
     verdict: Verdict, check: Check, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]
 ) -> Verdict:
-    """A failure that rests on chance, held against fresh seeds where their rows are there."""
+    """Compare a failure that depends on the seeds with fresh seeds, if their rows are stored."""
     doubted = failing_parts(check, verdict)
     needed_jobs = list(_narrowed(jobs, doubted.needs))
     rows = evidence(reader, needed_jobs, fresh(seeds)) if doubtful(verdict) else None
@@ -287,7 +290,7 @@ def seen_again(
 
 
 def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
-    """A verdict of which some failing parts were seen again: the others are open."""
+    """Return a verdict of which only some failing parts were reproduced: the others are open."""
     kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
         if part.name in _failing(verdict) - _fails(again):
@@ -302,13 +305,13 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
 
 
 def claim_of(experiment: Experiment, id: str) -> Claim | None:
-    """A claim of an experiment: the catalogue's, or an own file's."""
+    """Return a claim of an experiment, from the catalogue or from the user's file."""
     own = file_claims(str(experiment.file)) if experiment.file is not None else {}
     return own.get(id, claims().get(id))
 
 
 def _narrowed(jobs: Sequence[Job], needs: Sequence[Need]) -> Iterator[Job]:
-    """The jobs that are needed, with only what is needed of them; they keep their keys."""
+    """Yield the needed jobs, each reduced to the needed numbers. Their keys do not change."""
     for job in jobs:
         for task in needed([job.task], needs):
             yield replace(job, task=task)
@@ -342,8 +345,8 @@ def _facts(
 def stored_evidence(
     experiment: Experiment, store: Store
 ) -> tuple[str, tuple[int, ...], list[Job], Evidence] | None:
-    """The strongest evidence that is there: preset, seeds, jobs, rows. Trains nothing. What some
-    runs lack is left out; `paper` comes first, unless more of `quick` is there."""
+    """Return the strongest stored evidence: preset, seeds, jobs and rows. Never trains. Numbers
+    missing from some runs are left out. `paper` comes first, unless more of `quick` is stored."""
     reader = Reader(store, experiment.id)
     best, share = None, 0.0
     for preset in ("paper", "quick") if _stronger(experiment) else ("quick",):
@@ -360,7 +363,7 @@ def stored_evidence(
 def stored_entries(
     store: Store, chosen: Sequence[Claim], seen: Report = lambda *how_far: None
 ) -> tuple[Entry, ...]:
-    """Claims judged from stored rows alone; `seen` is told how far it is."""
+    """Judge claims from stored rows alone. `seen` is called with the progress."""
     known = {**claims(), **{c.id: c for c in chosen}}
     verdicts: dict[str, tuple[Verdict, Facts]] = {}
     homes = dict.fromkeys(c.experiment for c in known.values() if c.experiment)
@@ -380,12 +383,12 @@ def stored_entries(
 
 
 def rested(experiment: Experiment) -> list[str]:
-    """The claims that `paper` may say more of: those that rest on rows, not on a citation, of an
-    experiment that has such a preset."""
+    """Return the claims on which `paper` may say more: those of an experiment with such a preset
+    that are judged from rows, not from a citation."""
     known = experiment.checks.items() if _stronger(experiment) else ()
     return [id for id, check in known if check.needs]
 
 
 def _stronger(experiment: Experiment) -> bool:
-    """Whether the preset `paper` is another one than `quick`."""
+    """Return whether the preset `paper` differs from `quick`."""
     return experiment.presets.get("paper") not in (None, experiment.presets["quick"])

@@ -1,4 +1,4 @@
-"""The axes of a sweep: words of the command line → values, cells, and what lies between them."""
+"""The axes of a sweep: command-line arguments → values, cells and the midpoints between cells."""
 
 import inspect
 import itertools
@@ -10,7 +10,7 @@ from typing import Any
 from adversarium.plans.experiment import Experiment
 from adversarium.runs.changes import own_name, parse_value
 
-_MOST = 10_000  # values of an axis, and cells of a grid
+_MOST = 10_000  # the largest number of values of an axis, and of cells of a grid
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Axis:
     log: bool = False
 
     def word(self, value: Any) -> str:
-        """A value in words: of a part only the fields in which the axis's parts differ, or, where
-        it is alone of its kind, those that are not the usual.
+        """Return a value as text. For a part, the text has only the fields in which the axis's
+        parts differ, or the non-default fields if no other part on the axis has its kind.
 
         >>> from adversarium.attacks import PGD
         >>> axis = Axis("attack", tuple(PGD(radius=r) for r in (0.1, 0.2)))
@@ -43,7 +43,7 @@ class Axis:
         return f"{type(value).__name__}({', '.join(differ)})"
 
     def between(self, a: Any, b: Any) -> Any:
-        """The middle of two values, in the axis's own scale; None where there is none."""
+        """Return the midpoint of two values on the axis's scale; None if there is none."""
         if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (a, b)):
             return None
         middle = math.sqrt(a * b) if self.log else (a + b) / 2
@@ -55,7 +55,7 @@ class Axis:
 def refined(
     axes: Sequence[Axis], points: Sequence[dict[str, Any]], words: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """New cells halfway between neighbours along an axis that have different words."""
+    """Return new cells halfway between neighbours along an axis whose verdicts differ."""
     known = {tuple(p.values()): word for p, word in zip(points, words, strict=True)}
     halfway: dict[tuple[Any, ...], dict[str, Any]] = {}
     for i, axis in enumerate(axes):
@@ -75,8 +75,8 @@ def refined(
 
 
 def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
-    """The axis with values rounded where its knob, or field n or steps, takes whole numbers, and
-    real ones where it takes these."""
+    """Return the axis with rounded values if its knob, or its field n or steps, takes integers, and
+    with real values if it takes real numbers."""
     parameters = inspect.signature(experiment.plan).parameters
     name = own_name(experiment, axis.name)
     known = name in parameters
@@ -93,7 +93,7 @@ def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
 
 
 def _field(experiment: Experiment, preset: str, path: str) -> Any:
-    """A field's value in the first run that has it; None where there is none."""
+    """Return a field's value in the first run that has the field; None if no run has it."""
     for task in experiment.tasks(preset):
         value: Any = task
         for name in path.split("."):
@@ -117,7 +117,7 @@ def _count(text: str) -> int:
 
 
 def parse_axis(word: str) -> Axis:
-    """name=a:b:step, name=v1,v2,… or name=log:a:b:n."""
+    """Parse name=a:b:step, name=v1,v2,… or name=log:a:b:n."""
     name, equals, text = word.partition("=")
     if not equals or not text:
         raise ValueError(f"--over needs name=a:b:step, name=v1,v2 or name=log:a:b:n, got {word!r}.")
@@ -159,7 +159,7 @@ def parse_axis(word: str) -> Axis:
 
 
 def _split(text: str) -> list[str]:
-    """Pieces between commas that stand outside brackets."""
+    """Split text at the commas outside brackets."""
     pieces, depth = [""], 0
     for c in text:
         depth += (c in "([{") - (c in ")]}")
@@ -171,7 +171,7 @@ def _split(text: str) -> list[str]:
 
 
 def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
-    """The changes of every cell: all combinations, or the axes walked together."""
+    """Return the changes of every cell: all combinations, or the axes advanced together."""
     names = [axis.name for axis in axes]
     if not zipped and math.prod(len(a.values) for a in axes) > _MOST:
         raise ValueError(f"a sweep has at most {_MOST} cells; take fewer values.")

@@ -1,4 +1,4 @@
-"""What a finished computation leaves behind: arrays by probe and name, and their origin."""
+"""The result of a finished computation: arrays by probe and name, and their origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 from adversarium.plans.evidence import Series
 
-TRIAL = ""  # a trial's numbers come all at once, from no probe
+TRIAL = ""  # a trial returns all its numbers at once, without a probe
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A recorded probe or fold: the times that were asked for (None: a fold, or a trial), and its
-    series by name."""
+    """A recorded probe or fold: the requested times (None for a fold or a trial) and its series by
+    name."""
 
     times: tuple[int, ...] | None
     series: Mapping[str, Series]
@@ -20,7 +20,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Block:
-    """What one finished block of seeds leaves behind."""
+    """The result of one finished block of seeds."""
 
     key: str
     experiment: str
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The blocks of a computation, and the reasons of what failed, by key."""
+    """The blocks of a computation, and the reasons of its failures by key."""
 
     blocks: tuple[Block, ...]
     failures: Mapping[str, str]

@@ -1,5 +1,5 @@
-"""Words of the command line → seeds, values, changed runs. Public names and literals only: nothing
-is evaluated."""
+"""Parse command-line arguments into seeds, values and changed runs. Only public names and literals
+are accepted: nothing is evaluated."""
 
 import ast
 import inspect
@@ -19,11 +19,11 @@ from adversarium.plans.papers import papers
 from adversarium.plans.run import PARTS, Run, Task, changed
 
 _OWN = ("n", "steps", "eta", "dtype", "engine", *PARTS)
-LARGEST = 2**63 - 1  # the largest seed that a store can keep, and size that a tensor can have
+LARGEST = 2**63 - 1  # the largest seed of a store, and the largest size of a tensor
 
 
 def parse_seeds(text: str | None) -> tuple[int, ...]:
-    """ "10" → 0 … 9, "3,17" → those two, "5:15" → 5 … 14, None → none given."""
+    """Parse seeds: "10" → 0 … 9, "3,17" → these two, "5:15" → 5 … 14, None → none given."""
     if text is None:
         return ()
     try:
@@ -47,8 +47,8 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
 
 
 def parse_value(text: str, name: str = "") -> Any:
-    """A literal, a public name with literal arguments, e.g. pgd(p=2, radius=1.2), or a word; what
-    it is meant for (attack) says which names are near to one that is unknown."""
+    """Parse a literal, a public name with literal arguments such as pgd(p=2, radius=1.2), or a
+    word. If a name is unknown, the error suggests similar names of the kind `name` (attack)."""
     text = text.strip()
     try:
         tree = ast.parse(text, mode="eval").body
@@ -87,8 +87,8 @@ def _literals(nodes: Sequence[ast.expr]) -> bool:
 
 
 def _public(name: str, kind: str) -> Any:
-    """A public class or function of the rooms of parts, whatever its capitals; where there is none,
-    those of its kind of part (attack) are told."""
+    """Return a public class or function of the packages of parts, ignoring case. If none exists,
+    the error lists those of the same kind of part (attack)."""
     from adversarium import attacks, data, networks, training
 
     public = {n: getattr(r, n) for r in (data, networks, attacks, training) for n in r.__all__}
@@ -106,12 +106,12 @@ def _public(name: str, kind: str) -> Any:
 
 
 def _offers(part: Any) -> set[str]:
-    """What instances of a public class have by it or by what it is made of."""
+    """Return the names that instances of a public class have, from the class or its bases."""
     return {name for base in getattr(part, "__mro__", ()) for name in vars(base)}
 
 
 def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """part(…), with a sentence instead of a traceback where a field is unknown or does not fit."""
+    """Return part(…). If a field is unknown or does not fit, raise with a sentence."""
     names = list(inspect.signature(part).parameters)
     for name in keywords:
         if name not in names:
@@ -129,7 +129,7 @@ def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
 
 
 def _lacking(part: Any, placed: Sequence[str], named: Mapping[str, Any]) -> list[str]:
-    """The fields without a default that nobody gave."""
+    """Return the fields without a default that were not given."""
     return [
         f.name
         for f in fields(part)
@@ -139,7 +139,7 @@ def _lacking(part: Any, placed: Sequence[str], named: Mapping[str, Any]) -> list
 
 
 def fitted(part: Any, name: str, value: Any) -> Any:
-    """The value if it fits the field's declared type, else a sentence."""
+    """Return the value if it fits the field's declared type, else raise with a sentence."""
     cls = part if isinstance(part, type) else type(part)
     hint = typing.get_type_hints(cls).get(name, Any)
     if hint is bool and value in ("yes", "no"):
@@ -181,7 +181,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def parse_changes(words: Sequence[str]) -> dict[str, Any]:
-    """--set name=value words as a dictionary; a name that comes twice is refused."""
+    """Parse --set name=value arguments into a dictionary. Raise if a name occurs twice."""
     changes: dict[str, Any] = {}
     for given in words:
         name, equals, text = (part.strip() for part in given.partition("="))
@@ -194,9 +194,9 @@ def parse_changes(words: Sequence[str]) -> dict[str, Any]:
 
 
 def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> tuple[Task, ...]:
-    """The experiment's tasks with changes: knobs of the plan first (with everything derived from
-    them), then fields (data.alpha) and parts (attack) of every run. Runs that a change brings to
-    one place are one run."""
+    """Return the experiment's tasks with changes: first the knobs of the plan (with everything
+    derived from them), then fields (data.alpha) and parts (attack) of every run. Runs that become
+    equal after a change are one run."""
     knobs, fields_ = apart(experiment, preset, changes)
     with _told_plan(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
@@ -219,8 +219,8 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
 def apart(
     experiment: Experiment, preset: str, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Changes as knobs of the plan and as fields of runs, by their own names; each within its
-    limits."""
+    """Split changes into knobs of the plan and fields of runs, under the project's names. Raise if
+    a value is outside its limits."""
     named: dict[str, Any] = {}
     first: dict[str, str] = {}
     knobs = _knobs(experiment)
@@ -231,7 +231,7 @@ def apart(
         first[name] = given
         if name in knobs:
             value = _knob(experiment, preset, name, value)
-        # a part refuses in its own words what does not fit its fields
+        # a part raises its own error if a value does not fit its fields
         meaning = Knob(name=name.rpartition(".")[2]) if "." in name else knob(name, experiment.id)
         if why := meaning.refuses(value):
             raise ValueError(why)
@@ -250,8 +250,8 @@ def apart(
 
 
 def _meet(names: Sequence[str], path: str, value: Any) -> bool:
-    """Whether a change of a field, or of a part as a whole, says what these fields are; a run's own
-    (steps) are none of its parts' (attack.steps)."""
+    """Return whether a change of a field, or of a whole part, sets one of these fields. A field of
+    the run (steps) is not the field of a part (attack.steps)."""
     inside = [name for name in names if name not in ("n", "steps", "eta")]
     if "." in path:
         return path.rpartition(".")[2] in inside
@@ -265,8 +265,8 @@ def _knobs(experiment: Experiment) -> list[str]:
 
 
 def own_name(experiment: Experiment, given: str) -> str:
-    """The laboratory's name of a knob or a field: a symbol of the papers (λ, ε, N) becomes the
-    knob that it means here, or the field where the paper's letter is kept."""
+    """Return the project's name of a knob or a field. A symbol of the papers (λ, ε, N) becomes the
+    knob that it denotes here, or the field that has the paper's letter."""
     knobs, name = _knobs(experiment), unicodedata.normalize("NFKC", given)
     head, _, rest = name.partition(".")
     if name in knobs or (head in _OWN and (not rest or head in PARTS)):
@@ -288,12 +288,12 @@ def own_name(experiment: Experiment, given: str) -> str:
 
 @contextmanager
 def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[None]:
-    """Turns what a plan stumbles over into a sentence that names the knobs."""
+    """Turn an error raised by a plan into a sentence that names the knobs."""
     try:
         yield
     except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
         if experiment.file is not None or str(fault).endswith("."):
-            raise  # a sentence already
+            raise  # already a sentence
         if isinstance(fault, KeyError) and (known := _choices(experiment, fault.args[0])):
             raise ValueError(
                 f"nothing is called {fault.args[0]!r} here; there are {', '.join(known)}."
@@ -306,7 +306,7 @@ def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[Non
 
 
 def _choices(experiment: Experiment, word: Any) -> list[str]:
-    """The words that the plan and its presets give to the knob whose values are such words."""
+    """Return the words that the plan and its presets allow for the knob that takes this word."""
     several = [knob.default for knob in inspect.signature(experiment.plan).parameters.values()]
     several += [v for given in experiment.presets.values() for v in given.values()]
     words = [w for v in several if isinstance(v, (tuple, list)) for w in v if isinstance(w, str)]
@@ -314,7 +314,8 @@ def _choices(experiment: Experiment, word: Any) -> list[str]:
 
 
 def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
-    """A knob's value; a single number for a knob that takes several is one of them."""
+    """Return a knob's value. A single number for a knob that takes several becomes a sequence of
+    one."""
     default = inspect.signature(experiment.plan).parameters[name].default
     present = experiment.knob_value(preset, name) or default
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
@@ -343,7 +344,7 @@ def _changed(task: Run, name: str, value: Any) -> Run:
         return changed(task, head, fitted(task, head, value))
     part = _part(task, head)
     if part is None:
-        return task  # a run without that part (clean training has no attack) stays as it is
+        return task  # a run without that part does not change (clean training has no attack)
     known = [f.name for f in fields(part)]
     if rest not in known:
         raise ValueError(f"{type(part).__name__} has no field {rest!r}; it has {', '.join(known)}.")
@@ -351,7 +352,7 @@ def _changed(task: Run, name: str, value: Any) -> Run:
 
 
 def _part(task: Run, name: str) -> Any:
-    """A part of a run; the risk of a run that names none is the cross-entropy."""
+    """Return a part of a run. If a run names no risk, its risk is the cross-entropy."""
     from adversarium.training import Risk
 
     part = getattr(task, name)

@@ -1,5 +1,5 @@
-"""One unit → blocks of rows: where data, network, attack, training and probes meet. Pure: it
-writes nothing, and gives the same numbers wherever it runs."""
+"""Compute the blocks of rows of one unit, from its data, network, attack, training and probes. This
+is pure: it writes nothing and gives the same numbers on every machine."""
 
 import pickle
 import random
@@ -23,22 +23,22 @@ from adversarium.runs.training_stream import TrainingStream
 from adversarium.sockets import Along
 from adversarium.training.engines.sharing import SharingSetting
 
-Progress = Callable[[int, int], None]  # (steps done, steps in all)
+Progress = Callable[[int, int], None]  # (steps done, total steps)
 
 
 def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) -> Outcome:
-    """Runs a unit: the blocks it makes, and what failed. A run that fails does not stop those
-    beside it."""
+    """Run a unit and return its blocks and its failures. A run that fails does not stop the other
+    runs of the unit."""
     with threads(unit.threads):
         if unit.jobs[0].engine is None:
             return _trial(unit, experiment)
         try:
             with no_global_random_numbers():
                 return _trained(unit, experiment, progress)
-        except RAISED as fault:  # whatever a part raises
+        except RAISED as fault:  # a part may raise anything
             if len(unit.jobs) == 1:
                 return Outcome((), {unit.jobs[0].key: describe(fault)})
-        blocks: list[Block] = []  # one of them cannot even start: each alone, so it fails alone
+        blocks: list[Block] = []  # one run cannot start: compute each separately
         failures: dict[str, str] = {}
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             alone = compute(Unit((job,), (seeds,), unit.device, unit.threads), experiment)
@@ -48,8 +48,8 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
 
 
 def draw_ahead(unit: Unit) -> None:
-    """Draws what a unit will ask for first, where its settings hold draws for each other. What goes
-    wrong here goes wrong again where it is told."""
+    """Draw the first data of a unit ahead of time, if its settings share draws. An error here is
+    ignored, because it occurs again where it is reported."""
     with suppress(*RAISED):
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             setting = job.setting(seeds, unit.device) if job.engine is not None else None
@@ -60,7 +60,7 @@ def draw_ahead(unit: Unit) -> None:
 @contextmanager
 def no_global_random_numbers() -> Iterator[None]:
     """Raise if code draws from a global generator: other calls would change its numbers, and no
-    seed repeats them. Python's own generator is checked in the main thread only, because other
+    seed reproduces them. Python's own generator is checked in the main thread only, because other
     threads of a worker draw from it."""
     before = _global_states()
     yield
@@ -83,7 +83,7 @@ def _global_states() -> dict[str, Any]:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """So many threads for torch while it lasts."""
+    """Set torch's number of threads within the context."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -105,7 +105,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
         if not all(isinstance(row, Mapping) and row for row in numbers):
             raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
-    except RAISED as fault:  # whatever a trial raises
+    except RAISED as fault:  # a trial may raise anything
         what = f"trial {getattr(trial.function, '__name__', trial.function)}"
         return Outcome((), {job.key: describe(part_fault(what, fault))})
     seconds = (time.perf_counter() - began) / len(seeds)
@@ -114,7 +114,7 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
 
 
 def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
-    """The numbers of a trial that draws nothing, the same for every seed."""
+    """Return the numbers of a trial that draws nothing. They are equal for every seed."""
     rng = stream(0, "trial")
     before = rng.get_state()
     numbers = trial.function(rng, **trial.parameters)
@@ -124,7 +124,7 @@ def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
 
 
 def _numbers(given: list[float | Along]) -> Series:
-    """A trial's number of every seed."""
+    """Return one number of a trial, with one value per seed."""
     zero = np.zeros(1, dtype=int)
     if isinstance(given[0], Along):
         rows = [[list(along.values)] for along in given if isinstance(along, Along)]

@@ -10,7 +10,7 @@ _HIDDEN = ("is", "version")
 
 
 def resolved(task: Task) -> dict[str, Any]:
-    """Every field of a task and of its parts, by path: what decides its numbers.
+    """Return every field of a task and of its parts by path. These decide its numbers.
 
     >>> from adversarium.plans.run import Trial
     >>> resolved(Trial(function=len, parameters={"x": {"y": 3}}))["x.y"]
@@ -30,7 +30,7 @@ def _flat(plain: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def configured(task: Task) -> list[str]:
-    """A task in words: the run's own numbers, and every part with all of its fields."""
+    """Return a task as text: the run's numbers, and every part with all its fields."""
     told = task.dynamics if isinstance(task, Run) else task.dynamics["parameters"]
     plain = {k: v for k, v in told.items() if not isinstance(v, Mapping)}
     own = ", ".join(f"{k} = {shown(v)}" for k, v in plain.items() if v is not None)
@@ -39,7 +39,7 @@ def configured(task: Task) -> list[str]:
 
 
 def shown(value: Any) -> str:
-    """A plain value in words: a part as NAME(field=value, …)."""
+    """Return a plain value as text: a part as NAME(field=value, …)."""
     if isinstance(value, Mapping):
         name = str(value.get("is", "")).partition("@")[0]
         given = (f"{k}={shown(v)}" for k, v in value.items() if k not in _HIDDEN)
@@ -50,7 +50,8 @@ def shown(value: Any) -> str:
 
 
 def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
-    """What of a task differs from the published one: path → (was, is); nothing without one."""
+    """Return the fields in which a task differs from the published one: path → (old, new). Empty if
+    there is no published one."""
     if before is None:
         return {}
     was, now = resolved(before), resolved(task)
@@ -63,14 +64,15 @@ def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
 
 
 def _left_open(task: Task, path: str) -> Any:
-    """A field of a part that its configuration does not tell, since it is as usual."""
+    """Return a field of a part that its configuration omits because it has its default value."""
     head, _, name = path.partition(".")
     return getattr(getattr(task, head, None), name, None) if name.isidentifier() else None
 
 
 def published_pairs(tasks: Sequence[Task], plain: Sequence[Task]) -> list[Task | None]:
-    """The published counterpart of each changed task: the one of the same position in its family
-    if the family has as many members as before, else the one of the same label, else None."""
+    """Return the published counterpart of each changed task: the one at the same position in its
+    family if the family has as many members as before, else the one with the same label, else
+    None."""
     labels = {task.label: task for task in plain}
     before, after = _families(plain), _families(tasks)
     return [
@@ -89,8 +91,7 @@ def _families(tasks: Iterable[Task]) -> dict[str, list[Task]]:
 
 
 def reach_note(name: str, tasks: Sequence[Task], without: Sequence[Task | None]) -> str:
-    """Name the runs that a change leaves as they are without it; empty if it reaches all of them,
-    or none."""
+    """Name the runs that a change does not affect; empty if it affects all of them, or none."""
     same = [
         task.label or "the run"
         for task, before in zip(tasks, without, strict=True)
@@ -123,7 +124,7 @@ def kept_radii(
 
 
 def _has_field(plain: Any, field: str, value: Any) -> bool:
-    """Whether a field has a value anywhere in a configuration."""
+    """Return whether a field has a value anywhere in a configuration."""
     if isinstance(plain, Mapping):
         return plain.get(field) == value or any(_has_field(v, field, value) for v in plain.values())
     return isinstance(plain, list) and any(_has_field(one, field, value) for one in plain)

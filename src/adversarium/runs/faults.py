@@ -1,4 +1,5 @@
-"""What a part raised, as one sentence: the user's file and line, whose it was, and what."""
+"""Describe an error of a part in one sentence: the user's file and line, the part, and the
+error."""
 
 import sys
 import traceback
@@ -9,11 +10,11 @@ RAISED = (Exception, SystemExit)  # a part that exits ends its run, not the prog
 
 
 class PartFault(Exception):
-    """A fault that already names its part."""
+    """An error that already names its part."""
 
 
 def describe(fault: BaseException) -> str:
-    """A fault in words, with the user's file and line where it came from one.
+    """Return an error as text, with the user's file and line if it came from a user's file.
 
     >>> describe(KeyError("lost"))
     "KeyError: 'lost'"
@@ -28,7 +29,7 @@ def _words(fault: BaseException) -> str:
 
 
 def part_fault(what: str, fault: BaseException) -> PartFault:
-    """A fault with the name of the part that was running, and the user's file and line."""
+    """Return an error with the name of the part that was running, and the user's file and line."""
     said = f"{what}: {_words(fault)}"
     return fault if isinstance(fault, PartFault) else PartFault(_joined(_place(fault), said))
 
@@ -38,7 +39,8 @@ def _joined(place: str, said: str) -> str:
 
 
 def _place(fault: BaseException) -> str:
-    """The last line of a user's own file on the way to a fault; nothing where there is none."""
+    """Return the last line of a user's file in the traceback of an error; empty if there is
+    none."""
     for frame in reversed(traceback.extract_tb(fault.__traceback__)):
         path = Path(frame.filename)
         ours = path.is_relative_to(_HOME) or frame.filename.startswith("<")

@@ -1,4 +1,4 @@
-"""Jobs: a task with its engine, key and refusals, resolved once; and the units that run at once."""
+"""Jobs and units. A job is a task with its engine, key and refusals; a unit is computed at once."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ from adversarium.training.setting import AnySetting
 @dataclass(frozen=True)
 class Job:
     """A task with its engine (None for a trial), the key of its rows, and the reasons why the
-    engines before that one refused."""
+    engines tried before this one cannot run it."""
 
     task: Task
     engine: AnyEngine | None
@@ -28,12 +28,12 @@ class Job:
 
     @property
     def engine_name(self) -> str:
-        """The engine's name."""
+        """Return the engine's name."""
         return self.engine.name if self.engine is not None else "trial"
 
     @cached_property
     def asked(self) -> dict[str, tuple[int, ...] | None]:
-        """What is to be recorded, by the digest of the probe: its times."""
+        """Return the times to record, by the digest of the probe."""
         if isinstance(self.task, Trial):
             return {TRIAL: None}
         asked: dict[str, tuple[int, ...] | None] = {}
@@ -45,7 +45,7 @@ class Job:
         return asked
 
     def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
-        """The setting of a run with seeds on a device."""
+        """Return the setting of a run with seeds on a device."""
         assert isinstance(self.task, Run)
         run, dtype = self.task, getattr(torch, self.task.dtype)
         setting: AnySetting = Setting(
@@ -54,14 +54,14 @@ class Job:
         return self.engine.placed(setting) if isinstance(self.engine, Placing) else setting
 
     def only(self, ids: frozenset[str]) -> "Job":
-        """The same with some of its recordings."""
+        """Return the same job with only some of its recordings."""
         if isinstance(self.task, Trial):
             return self
         return replace(self, task=filtered(self.task, lambda r: r.id in ids))
 
 
 def rule_of(run: Run) -> Rule:
-    """The training rule of a run; the risk that a run leaves open is the cross-entropy, or the
+    """Return the training rule of a run. If a run names no risk, it is the cross-entropy, or the
     square loss for real labels."""
     regression = isinstance(run.data, RealLabelled)
     return Rule(
@@ -74,7 +74,8 @@ def rule_of(run: Run) -> Rule:
 
 
 def resolve(task: Task) -> Job:
-    """The job of a task: which engine runs it, under which key, and why not the others."""
+    """Return the job of a task: the engine that runs it, its key, and why other engines cannot run
+    it."""
     if isinstance(task, Trial):
         return Job(task, None, run_key(task.dynamics, "trial", task.version), {})
     engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
@@ -83,33 +84,33 @@ def resolve(task: Task) -> Job:
 
 
 def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:
-    """The key of a run's rows: its dynamics, its engine and the engine's version."""
+    """Return the key of a run's rows: its dynamics, its engine and the engine's version."""
     return digest({"task": dynamics, "engine": engine, "version": version})
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Jobs of one shape with seeds of each: what is computed at once, wherever that is. Rows do
-    not depend on the place: the same jobs, seeds, device and threads give the same numbers."""
+    """Jobs of one shape, with seeds for each, that are computed at once. Rows do not depend on the
+    place: the same jobs, seeds, device and threads give the same numbers."""
 
     jobs: tuple[Job, ...]
     seeds: tuple[tuple[int, ...], ...]  # of each job
     device: str = "cpu"
     threads: int = 1
-    checkpoints: str = ""  # a folder; empty: none are written
+    checkpoints: str = ""  # a folder; if empty, no checkpoints are written
 
     @property
     def replicas(self) -> int:
-        """How many replicas run side by side."""
+        """Return how many replicas run side by side."""
         return sum(len(seeds) for seeds in self.seeds)
 
 
 class NotThere(ValueError):
-    """What runs need (data in a directory) is not there; nothing has run."""
+    """A resource that runs need (data in a directory) is missing; nothing has run."""
 
 
 def lacks(job: Job) -> str:
-    """What the data of a run say that is not there; empty when all is."""
+    """Return which data of a run are missing, as its data report; empty if none are."""
     lacking = getattr(getattr(job.task, "data", None), "lacking", None)
     return str(lacking(job.task.n)) if lacking is not None and isinstance(job.task, Run) else ""
 
@@ -117,8 +118,9 @@ def lacks(job: Job) -> str:
 def units(
     lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str, checkpoints: str = ""
 ) -> list[Unit]:
-    """Split missing work into units: trials one seed at a time (exact ones once), a run alone, or
-    with checkpoints, in blocks of a fixed width, other runs of one shape side by side."""
+    """Split missing work into units. Trials run one seed at a time (exact ones once). A single run,
+    or one with checkpoints, runs in blocks of a fixed width. Other runs of one shape run side by
+    side."""
     for job, _ in lacking:
         if told := lacks(job):
             raise NotThere(told)
@@ -146,29 +148,29 @@ def units(
     return [replace(unit, threads=fitting_threads(unit), checkpoints=checkpoints) for unit in made]
 
 
-LARGE = 2**22  # weights from which networks are trained seed after seed
+LARGE = 2**22  # weights from which networks train one seed at a time
 
 
 def is_large(task: Task) -> bool:
-    """Whether the network of a run is so large that its seeds are trained one after the other."""
+    """Return whether the network of a run is so large that its seeds are trained one at a time."""
     if not isinstance(task, Run) or not isinstance(task.network, Sized):
         return False
     return task.network.sizes(tuple(task.data.shape), task.data.k)[0] >= LARGE
 
 
-SMALL = 2**18  # numbers of a tensor up to which one thread is quicker (benchmarks/threads.py)
+SMALL = 2**18  # size of a tensor up to which one thread is faster (benchmarks/threads.py)
 
 
 def fitting_threads(unit: Unit) -> int:
-    """One thread for a trial, which makes many small tensors, and for a run of small tensors, else
-    as many as torch has."""
+    """Return one thread for a trial, which makes many small tensors, and for a run of small
+    tensors; else as many as torch has."""
     small = unit.jobs[0].engine is None or largest_tensor(unit) <= SMALL
     return 1 if small else torch.get_num_threads()
 
 
 def largest_tensor(unit: Unit) -> int:
-    """About how many numbers the largest tensor of a training step has: the points of a block, or
-    what the hidden units make of them."""
+    """Return about how many numbers the largest tensor of a training step has: the points of a
+    block, or their hidden units."""
     run = unit.jobs[0].task
     assert isinstance(run, Run)
     shape, width = tuple(run.data.shape), getattr(run.network, "m", 1)
@@ -177,7 +179,7 @@ def largest_tensor(unit: Unit) -> int:
 
 
 def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str) -> list[Unit]:
-    """Jobs of one shape in units of at most `wide` replicas."""
+    """Group jobs of one shape into units of at most `wide` replicas."""
     pieces = [
         (job, seeds[i : i + wide]) for job, seeds in group for i in range(0, len(seeds), wide)
     ]
@@ -195,8 +197,8 @@ def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str
 
 
 def padded(seeds: Sequence[int], width: int) -> list[tuple[int, ...]]:
-    """Blocks of a fixed width; the last is filled up with its own last seed, whose rows are
-    dropped. A row then does not depend on how many seeds were asked for.
+    """Split seeds into blocks of a fixed width. The last block repeats its last seed, and the
+    repeated rows are dropped. A row therefore does not depend on how many seeds were requested.
 
     >>> padded((1, 2, 3), 2)
     [(1, 2), (3, 3)]

@@ -1,4 +1,4 @@
-"""Ledger entries: every claim with its verdict, typed; as JSON the keys are a contract."""
+"""Ledger entries: every claim with its verdict, typed. The keys of their JSON are a contract."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class Expected:
-    """What the paper says, and the range that the rule asks for."""
+    """The paper's value, and the range that the rule accepts."""
 
     text: str
     low: float | None
@@ -26,21 +26,21 @@ class Expected:
 
 @dataclass(frozen=True)
 class Facts:
-    """Where the evidence of an entry comes from."""
+    """The origin of an entry's evidence."""
 
     preset: str | None = None
     seeds: int = 0
     engine: str | None = None
     seconds: float = 0.0
-    asked: str = ""  # --seeds as it was given
+    asked: str = ""  # --seeds as the user gave it
     regime: tuple[Gate, ...] = ()
-    spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # a letter's values
+    spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # values of a letter
     evidence: str = ""  # a digest of the keys of its runs
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim as the ledger has it."""
+    """A claim as an entry of the ledger."""
 
     id: str
     paper: str
@@ -64,16 +64,17 @@ class Entry:
     reading: str = ""
     for_all: tuple[str, ...] = ()
     alias_of: str = ""
-    chance: bool = False  # other seeds could have said something else
+    chance: bool = False  # other seeds could change the verdict
     evidence: str = ""  # a digest of the keys of its runs
 
     @property
     def sharpness(self) -> tuple[tuple[str, Sharp], ...]:
-        """What the parts would have noticed, each with the name of its part."""
+        """Return the smallest deviations that the parts would have detected, each with its part's
+        name."""
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the entry as plain JSON values."""
         whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             **whole,
@@ -112,18 +113,18 @@ class Entry:
 
 
 def _measured(summary: Summary) -> dict[str, Any]:
-    """An entry's number: the range that is wanted of it stands with its part."""
+    """Return an entry's number. Its accepted range is stored with its part."""
     told = {k: v for k, v in _told(summary).items() if k != "wanted"}
     return {**told, "values": list(summary.values)}
 
 
 def _told(summary: Summary) -> dict[str, Any]:
-    """A part's number: its values stand once, with the entry's."""
+    """Return a part's number. Its values are stored once, with the entry's."""
     return {k: v for k, v in asdict(summary).items() if k != "values"}
 
 
 def read(plain: Mapping[str, Any]) -> Entry:
-    """An entry from JSON; one that was written before an entry had parts has none."""
+    """Read an entry from JSON. An entry written before entries had parts has none."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
     values = {m["name"]: m["values"] for m in plain["measured"]}
     told = {
@@ -150,7 +151,8 @@ def read(plain: Mapping[str, Any]) -> Entry:
 
 
 def _sharpness(plain: object) -> tuple[Sharp, ...]:
-    """What a part would have noticed; older ledgers have a sentence there."""
+    """Return the smallest deviations that a part would have detected; older ledgers have a sentence
+    there."""
     told = plain.items() if isinstance(plain, Mapping) else ()
     return tuple(Sharp(what, _number(value, math.inf)) for what, value in told)
 
@@ -167,7 +169,8 @@ def _summaries(
 
 
 def _factor(gate: Mapping[str, Any]) -> float:
-    """JSON has no infinity: a gate that holds without a number lies at an open end of its range."""
+    """Return a gate's factor. JSON has no infinity: a gate that holds without a number lies at an
+    open end of its range."""
     if gate["factor"] is None and gate["holds"]:
         return math.inf if gate.get("high") is None else -math.inf
     return _number(gate["factor"], math.nan)
@@ -179,20 +182,21 @@ def _number(value: float | None, else_: float) -> float:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries of an audit, the machine it ran on, and the seconds it took."""
+    """The entries of an audit, the machine that ran it, and its duration in seconds."""
 
     claims: tuple[Entry, ...]
     machine: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the ledger as plain JSON values."""
         entries = [entry.plain() for entry in self.claims]
         return {"claims": entries, "machine": dict(self.machine), "seconds": self.seconds}
 
 
 def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[str, Claim]) -> Entry:
-    """A claim with its verdict as the ledger has it; no verdict: not yet implemented."""
+    """Return the ledger entry of a claim with its verdict; without a verdict it is not yet
+    implemented."""
     bare = Entry(claim.id, claim.paper, claim.source, claim.statement, claim.kind, NOT_YET)
     corrected = f"{claim.id}.corrected"
     bare = replace(
@@ -229,7 +233,7 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
 
 
 def verify_command(claim: Claim, facts: Facts) -> str:
-    """The call that repeats the entry."""
+    """Return the command that reproduces the entry."""
     what = claim.id if claim.id in claims() else claim.experiment
     seeds = f" --seeds {facts.asked}" if facts.asked else ""
     return f"adversarium verify {what} --preset {facts.preset}{seeds}"

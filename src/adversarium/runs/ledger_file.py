@@ -19,12 +19,13 @@ from adversarium.plans.papers import claims, papers
 from adversarium.plans.verdict import Part, Sharp, Word, speaking
 from adversarium.runs.ledger import NOT_YET, Entry, Expected, Facts, Ledger, entry, verify_command
 
-DECISIVE = 2  # numbers of a part that are written down
-SAME = ""  # the name of a number that is called like its part
+DECISIVE = 2  # how many numbers of a part are written
+SAME = ""  # stands for a number that has the name of its part
 
 
 def committed() -> tuple[Entry, ...]:
-    """The entries that ship with the papers: ledger.json in a paper's folder, or beside it."""
+    """Return the entries that ship with the papers: ledger.json in a paper's folder, or next to
+    it."""
     folders = [folder for p in papers().values() for folder in (p.folder, p.folder.parent)]
     paths = dict.fromkeys(folder / "ledger.json" for folder in folders)
     known: dict[str, Entry] = {}
@@ -44,7 +45,7 @@ _TEXTS = ("paper", "source", "statement", "kind", "corrected", "note", "reading"
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
-    """Write the ledger; a partial audit replaces only its own entries."""
+    """Write the ledger. A partial audit replaces only its own entries."""
     lines = {e.id: line_of(e) for e in ledger.claims}
     if path.exists():
         try:
@@ -69,7 +70,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 
 
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
-    """The lines of a ledger by claim, with the hypotheses that they refer to by number."""
+    """Return the lines of a ledger by claim, with the hypotheses that they refer to by number."""
     whole = json.loads(path.read_text(encoding="utf-8"))
     gates = whole.get("gates", ())
     lines = {line["id"]: line for line in whole["claims"]}
@@ -80,7 +81,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _text(line: Mapping[str, Any], gates: dict[str, int]) -> str:
-    """A claim's line, and under it one line per part; hypotheses by their numbers."""
+    """Return a claim's line, followed by one line per part. Hypotheses are given by number."""
     head = {k: v for k, v in line.items() if k != "parts"}
     if regime := line.get("regime"):
         named = [
@@ -102,8 +103,8 @@ def _dumped(plain: Mapping[str, Any]) -> str:
 
 
 def line_of(e: Entry) -> dict[str, Any]:
-    """An entry as its line: without what claims.toml says, empty fields left out."""
-    if e.verdict == NOT_YET or e.alias_of:  # an alias has the entry of its claim
+    """Return the line of an entry, without the texts of claims.toml and without empty fields."""
+    if e.verdict == NOT_YET or e.alias_of:  # an alias shares its claim's entry
         return {"id": e.id, "verdict": e.verdict}
     reason = e.reason if e.reason != _joined(e.parts) else ""
     line: dict[str, Any] = {
@@ -126,13 +127,13 @@ def line_of(e: Entry) -> dict[str, Any]:
 
 
 def _gate_row(gate: Gate) -> list[float | int | str | None]:
-    """[factor, low, high], and 0 behind them if the paper does not print the gate."""
+    """Return [factor, low, high], followed by 0 if the paper does not print the gate."""
     row = [_short(v, 4) for v in (gate.factor, gate.low, gate.high)]
     return row if gate.printed else [*row, 0]
 
 
 def _joined(parts: Sequence[Part]) -> str:
-    """The reason of an entry, as far as its parts give it."""
+    """Return the reason of an entry, as far as its parts give it."""
     return parts[0].reason if len(parts) == 1 else speaking(parts)
 
 
@@ -159,7 +160,7 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _room(m: Summary, part: Part) -> float:
-    """How far a number's interval is inside its accepted range; negative: outside."""
+    """Return how far a number's interval is inside its accepted range; negative if outside."""
     low, high = m.wanted or (part.low, part.high)
     ends = [v for v in (m.low, m.high, m.mean) if v is not None]
     if not ends:
@@ -170,7 +171,7 @@ def _room(m: Summary, part: Part) -> float:
 
 
 def _short(value: float | None, digits: int = 4) -> float | int | str | None:
-    """A number with four significant digits; infinities as words, for JSON has none."""
+    """Return a number with four significant digits; infinities become words, as JSON has none."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if not math.isfinite(value):
@@ -184,7 +185,7 @@ def _number(value: Any) -> Any:
 
 
 def read_line(line: Mapping[str, Any]) -> Entry:
-    """The entry of a line, with the texts of its claim; of values per seed it has none."""
+    """Return the entry of a line, with the texts of its claim but without values per seed."""
     claim, known = claims()[line["id"]], claims()
     bare = entry(claim, None, Facts(), known)
     if line["verdict"] == NOT_YET:

@@ -23,7 +23,7 @@ def _processor() -> str:
 
 @cache
 def _revision() -> str:
-    """The commit of the source tree, where it is one."""
+    """Return the commit of the source tree, if it is one."""
     here = Path(__file__).parent
     command = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
     try:
@@ -34,7 +34,7 @@ def _revision() -> str:
 
 
 def at_hand(device: str) -> str:
-    """The device, if torch has it; else a sentence."""
+    """Return the device if torch has it, else raise with a sentence."""
     import torch
 
     kind, _, number = device.partition(":")
@@ -49,7 +49,7 @@ def at_hand(device: str) -> str:
 
 
 def machine(device: str = "cpu") -> dict[str, Any]:
-    """{cpu, cores, device, torch, python} and the laboratory's own version and revision."""
+    """Return {cpu, cores, device, torch, python} and the version and revision of adversarium."""
     import torch
 
     named = torch.cuda.get_device_name() if device.startswith("cuda") else "cpu"

@@ -1,4 +1,4 @@
-"""What a call asks for: an experiment's jobs with changes, checked before anything runs."""
+"""Plan a call: an experiment's jobs with changes, checked before anything runs."""
 
 import hashlib
 import inspect
@@ -27,8 +27,8 @@ from adversarium.runs.jobs import Job, resolve
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment's jobs, the published task beside each, the claims that are judged, the
-    changes, and what these do not reach."""
+    """An experiment's jobs, the published task of each, the judged claims, the changes, and notes
+    on the runs that the changes do not affect."""
 
     experiment: Experiment
     preset: str
@@ -41,17 +41,18 @@ class Plan:
 
     @property
     def mark(self) -> str:
-        """The changes in words; nothing where there are none."""
+        """Return the changes as text; empty if there are none."""
         return ", ".join(f"{name} = {value}" for name, value in self.changes.items())
 
     @property
     def folder(self) -> str:
-        """The name of the folder for what changed runs leave; nothing where nothing is changed."""
+        """Return the name of the folder for the output of changed runs; empty if nothing is
+        changed."""
         return folder_of(self.changes) if self.changes else ""
 
     def changed(self, i: int) -> dict[str, tuple[Any, Any]]:
-        """What of a job differs from the published one, by path: (was, is); by the names that were
-        set where no field differs (a probe's) or no published run stands beside it."""
+        """Return the fields in which a job differs from the published one: path → (old, new). If no
+        field differs (a probe's) or no published run exists, return the names that were set."""
         task, before = self.jobs[i].task, self.published[i]
         found = changes_of(task, before)
         if (
@@ -63,7 +64,8 @@ class Plan:
         return {name: (self._before(name), value) for name, value in self.changes.items()}
 
     def _before(self, name: str) -> Any:
-        """What a name was: the knob's value, or those of the field in the published runs."""
+        """Return the published value of a name: the knob's value, or the field's values in the
+        published runs."""
         if name in inspect.signature(self.experiment.plan).parameters:
             return self.experiment.knob_value(self.preset, name)
         several: list[Any] = []
@@ -73,7 +75,7 @@ class Plan:
 
 
 def folder_of(changes: Mapping[str, Any]) -> str:
-    """A folder's name for changes: readable, and another one for others.
+    """Return a readable folder name for changes. Different changes have different names.
 
     >>> folder_of({"m": 4, "lam": 0.9})
     'changed m=4, lam=0.9'
@@ -86,7 +88,8 @@ def folder_of(changes: Mapping[str, Any]) -> str:
 
 
 def homes(words: Sequence[str]) -> list[tuple[str, str]]:
-    """The experiments that words name, each once, with the claim where a word is one's id."""
+    """Return the experiments that the words name, each once, with the claim if a word is a claim's
+    id."""
     named: dict[tuple[str, str], None] = {}
     for word in words:
         claim = claims().get(word)
@@ -97,7 +100,7 @@ def homes(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any]) -> Plan:
-    """An experiment's jobs with changes; for one claim, those that its check needs."""
+    """Return an experiment's jobs with changes; for one claim, only those that its check needs."""
     experiment = load(home)
     chosen = (claim,) if claim else tuple(experiment.checks)
     tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
@@ -122,8 +125,8 @@ def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any]) -> Plan:
 def _reach(
     experiment: Experiment, preset: str, changes: Mapping[str, Any], tasks: Sequence[Task]
 ) -> list[str]:
-    """For each change that leaves some of the runs as they would be without it, a note that names
-    them."""
+    """Return one note for each change that does not affect some of the runs, with the names of
+    these runs."""
     notes = []
     for name in changes:
         others = {k: v for k, v in changes.items() if k != name}
@@ -134,7 +137,7 @@ def _reach(
 
 
 def _never(tasks: Sequence[Task]) -> list[str]:
-    """The moments of probes that come after a run's last step."""
+    """Return the record times of probes that come after a run's last step."""
     runs = [task for task in tasks if isinstance(task, Run)]
     late = {
         (t, run.steps) for run in runs for probe in run.probes

@@ -11,12 +11,12 @@ from adversarium.runs.jobs import Job
 from adversarium.runs.results import shipped
 from adversarium.runs.store import Store
 
-# seeds in the order of the arrays; which of them have a probe; the series by probe and name
+# the seeds in the order of the arrays; which seeds have a probe; the series by probe and name
 Source = tuple[list[int], dict[str, set[int]], dict[str, dict[str, Series]]]
 
 
 class Reader:
-    """Rows of one experiment: the store's first, then the shipped ones."""
+    """Rows of one experiment: first those of the store, then the shipped ones."""
 
     def __init__(self, store: Store, experiment: str) -> None:
         self.store = store
@@ -25,7 +25,7 @@ class Reader:
             self._shipped.setdefault(block.key, []).append(block)
 
     def _recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
-        """What is there of a run, wherever it is."""
+        """Return the stored and shipped recordings of a run."""
         there = {
             (seed, probe): kept.times
             for block in self._shipped.get(key, ())
@@ -35,7 +35,7 @@ class Reader:
         return {**there, **self.store.recorded(key)}
 
     def lacking(self, job: Job, seeds: Sequence[int]) -> list[tuple[Job, tuple[int, ...]]]:
-        """What is still to be computed: the job with only the recordings that some seeds lack,
+        """Return the missing work: the job with only the recordings that some seeds are missing,
         and those seeds."""
         there, asked = self._recorded(job.key), job.asked
         groups: dict[frozenset[str], list[int]] = {}
@@ -48,11 +48,11 @@ class Reader:
         return [(job.only(ids), tuple(group)) for ids, group in groups.items()]
 
     def rows(self, job: Job, seeds: Sequence[int]) -> Rows | None:
-        """The rows of a run, if all that is asked of every seed is there."""
+        """Return the rows of a run; None unless every requested row of every seed exists."""
         return None if self.lacking(job, seeds) else self.partial(job, seeds)
 
     def partial(self, job: Job, seeds: Sequence[int]) -> Rows | None:
-        """The rows of those recordings that are there for all seeds; None where nothing is."""
+        """Return the rows of the recordings that exist for all seeds; None if there are none."""
         there = self._recorded(job.key)
         whole = {
             probe: times
@@ -71,7 +71,7 @@ class Reader:
         return Rows(job.task, tuple(seeds), series)
 
     def _sources(self, key: str, seeds: Sequence[int]) -> list[Source]:
-        """Where the rows of a run lie: the store before the shipped files."""
+        """Return the sources of a run's rows: the store, then the shipped files."""
         stored = self.store.recorded(key)
         here = [seed for seed in seeds if any(s == seed for s, _ in stored)]
         sources: list[Source] = []
@@ -85,8 +85,8 @@ class Reader:
         return sources
 
     def provenance(self, job: Job, seeds: Sequence[int]) -> dict[str, Any]:
-        """Engine, refusals, seconds and machine of a run; of both, where its rows come from two
-        places (some probes from the store, some from a shipped file)."""
+        """Return the engine, refusals, seconds and machine of a run. If its rows come from two
+        places (some probes from the store, some from a shipped file), return those of both."""
         stored = self.store.recorded(job.key)
         lost = {s for s in seeds for probe in job.asked if (s, probe) not in stored}
         sources = []
@@ -100,11 +100,11 @@ class Reader:
         return _origin(sources or [nothing])
 
 
-_OF_EACH = ("refused", "time")  # nothing that two origins have in common
+_OF_EACH = ("refused", "time")  # fields that are not merged
 
 
 def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One provenance out of several: what differs is told of each."""
+    """Merge several provenances into one. Fields that differ are listed for each."""
     whole = dict(sources[0])
     for other in sources[1:]:
         for name, value in other.items():
@@ -116,7 +116,7 @@ def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _joined(sources: Sequence[Source], probe: str, seeds: Sequence[int]) -> dict[str, Series]:
-    """The series of a probe for the seeds, each from the first source that has it."""
+    """Return the series of a probe for the seeds, each from the first source that has it."""
     made: dict[str, Series] = {}
     left = set(seeds)
     for order, has, arrays in sources:
@@ -145,7 +145,7 @@ def _has(
     probe: str,
     times: tuple[int, ...] | None,
 ) -> bool:
-    """Whether a recording of a seed is there at all of the times."""
+    """Return whether a recording of a seed exists at all the times."""
     if (seed, probe) not in there:
         return False
     had = there[seed, probe]
@@ -153,7 +153,7 @@ def _has(
 
 
 def _at(series: Series, times: tuple[int, ...] | None) -> Series:
-    """A series at the times that were asked for, whatever else is stored."""
+    """Return a series at the requested times only."""
     if times is None or tuple(series.t) == times:
         return series
     kept = np.isin(series.t, times)
@@ -161,7 +161,7 @@ def _at(series: Series, times: tuple[int, ...] | None) -> Series:
 
 
 def evidence(reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]) -> Evidence | None:
-    """The rows of jobs, if all are there."""
+    """Return the rows of jobs; None unless all exist."""
     runs = []
     for job in jobs:
         rows = reader.rows(job, seeds)

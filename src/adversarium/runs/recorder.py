@@ -1,4 +1,4 @@
-"""What is recorded of one run while its states go by, as arrays by probe and name."""
+"""Record one run during training, as arrays by probe and name."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -19,7 +19,7 @@ from adversarium.sockets import AnyFold, AnyProbe, Measure, Recorded, State
 
 
 class Recorder:
-    """Records one run: probes at their times, folds at every step."""
+    """Record one run: probes at their times, folds at every step."""
 
     def __init__(self, job: Job, scene: AnyScene) -> None:
         assert isinstance(job.task, Run)
@@ -40,7 +40,7 @@ class Recorder:
 
     @property
     def memory(self) -> dict[str, Any]:
-        """All that was recorded so far, for a checkpoint."""
+        """Return everything recorded so far, for a checkpoint."""
         return {"rows": self._rows, "folds": self._memories}
 
     @memory.setter
@@ -48,7 +48,7 @@ class Recorder:
         self._rows, self._memories = dict(saved["rows"]), list(saved["folds"])
 
     def see(self, state: State[Any]) -> dict[str, Recorded]:
-        """Show a state to the folds, and to the probes that are recorded at its time; return the
+        """Pass a state to the folds, and to the probes that are recorded at its time. Return the
         recorded numbers by name."""
         t, scene = state.t, self.scene
         seen: dict[str, Recorded] = {}
@@ -75,13 +75,13 @@ class Recorder:
         return seen
 
     def _taken(self, id: str, asked: AnyProbe) -> set[str]:
-        """The names that other probes and folds record."""
+        """Return the names that other probes and folds record."""
         others = [probe for _, probe, _ in self.probes if probe is not asked]
         named = {m.name for other in (*others, *self.folds) for m in measured(other)}
         return named | {n for other, by in self._rows.items() if other != id for n in by}
 
     def kept(self, count: int) -> dict[str, Kept]:
-        """Everything that was seen, of the first seeds (the others fill up the block)."""
+        """Return all recordings of the first `count` seeds (the others only fill the block)."""
         made: dict[str, Kept] = {}
         for id, probe, _ in self.probes:
             series = {
@@ -101,7 +101,7 @@ class Recorder:
 
 
 def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, Recorded]:
-    """What a probe or a fold returned, by name: one number a seed, or an array."""
+    """Return the result of a probe or a fold by name: one number per seed, or an array."""
     given = value if isinstance(value, Mapping) else {measured(probe)[0].name: value}
     rows: dict[str, Recorded] = {}
     for name, one in given.items():
@@ -118,7 +118,7 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
 
 
 def _is_finite(state: State[Any]) -> bool:
-    """Whether every number that a state holds is finite: an error of NaN weights is no error."""
+    """Return whether every number in a state is finite: the error of NaN weights is meaningless."""
     held = (leaf for leaf in tree_leaves(vars(state)) if isinstance(leaf, Tensor))
     return all(bool(leaf.isfinite().all()) for leaf in held if leaf.is_floating_point())
 
@@ -133,13 +133,13 @@ def _measure(probe: AnyProbe | AnyFold, name: str) -> Measure:
 
 
 def _series(measure: Measure, t: list[int], rows: list[Recorded], count: int) -> Series:
-    """Rows at several times, (seed, t, *axes)."""
+    """Return rows at several times as one series, (seed, t, *axes)."""
     values = torch.stack([row.values for row in rows], dim=1)
     return _curve(measure, Recorded(values, tuple(t), rows[0].at), count)
 
 
 def _curve(measure: Measure, row: Recorded, count: int) -> Series:
-    """A curve with the names and coordinates of its axes."""
+    """Return a curve with the names and coordinates of its axes."""
     values = row.values.detach().double().cpu().numpy()[:count]
     lengths = values.shape[2:]
     names = measure.axes or tuple(f"axis {i + 1}" for i in range(len(lengths)))

@@ -1,8 +1,8 @@
 """Row files, as papers ship them in `results/`: one .npz file per experiment, read-only.
 
-Numbers are kept with nine significant digits, as m·10^e: the columns `mantissa` (int32, its four
-bytes one after the other, which compresses better) and `exponent` (int16) hold the values of all
-series, and `index` (JSON) says where each series begins and what it is. numpy.load opens a file.
+Numbers are stored with nine significant digits, as m·10^e: the columns `mantissa` (int32, split
+into its four bytes, which compresses better) and `exponent` (int16) hold the values of all series,
+and `index` (JSON) says where each series begins and what it is. numpy.load opens a file.
 """
 
 import json
@@ -21,7 +21,7 @@ from adversarium.plans.papers import paper_of
 from adversarium.runs.blocks import Block, Kept
 
 DIGITS = 9
-_SPECIAL = {1000: math.nan, 1001: math.inf, 1002: -math.inf}  # exponents beyond every number
+_SPECIAL = {1000: math.nan, 1001: math.inf, 1002: -math.inf}  # exponents that no number has
 
 
 def write_rows(path: Path, blocks: Iterable[Block]) -> None:
@@ -34,14 +34,14 @@ def write_rows(path: Path, blocks: Iterable[Block]) -> None:
     arrays = {"index": index, "mantissa": planes, "exponent": exponent}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
         for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy")  # without a time: equal rows, equal files
+            entry = zipfile.ZipInfo(f"{name}.npy")  # no time stamp: equal rows give equal files
             entry.compress_type = zipfile.ZIP_LZMA
             with file.open(entry, "w") as out:
                 np.lib.format.write_array(out, array, allow_pickle=False)
 
 
 def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
-    """A block without its numbers, which are appended to the columns."""
+    """Return a block without its numbers, and append these to the columns."""
     kept: dict[str, Any] = {}
     for probe, one in block.kept.items():
         series = {}
@@ -55,7 +55,7 @@ def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
 
 
 def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers, rounded to nine significant digits, as integers m and e with value m·10^e."""
+    """Round numbers to nine significant digits. Return integers m and e with value m·10^e."""
     mantissa = np.zeros(len(values), dtype=np.int32)
     exponent = np.zeros(len(values), dtype=np.int16)
     for i, value in enumerate(values.tolist()):
@@ -71,7 +71,7 @@ def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _floats(mantissa: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """The numbers m·10^e, each rounded once: powers of ten up to 10^22 are exact."""
+    """Return the numbers m·10^e, each rounded once: powers of ten up to 10^22 are exact."""
     m, e = mantissa.astype(float), exponent.astype(int)
     exact = np.abs(e) <= 22
     power = 10.0 ** np.abs(np.where(exact, e, 0))
@@ -83,7 +83,7 @@ def _floats(mantissa: np.ndarray, exponent: np.ndarray) -> np.ndarray:
 
 
 def read_rows(path: Path) -> list[Block]:
-    """The blocks of a row file."""
+    """Return the blocks of a row file."""
     try:
         with np.load(path, allow_pickle=False) as file:
             lines = json.loads(file["index"].tobytes())
@@ -109,12 +109,12 @@ def read_rows(path: Path) -> list[Block]:
     return blocks
 
 
-Asked = Mapping[str, Mapping[str, tuple[int, ...] | None]]  # by key and probe: the times
+Asked = Mapping[str, Mapping[str, tuple[int, ...] | None]]  # the times, by key and probe
 
 
 def thinned(blocks: Iterable[Block], asked: Asked) -> Iterator[Block]:
-    """The blocks with what is asked for and nothing else: its probes, its times, and every seed's
-    once, the first block's."""
+    """Yield the blocks reduced to the requested probes and times. If several blocks have a seed,
+    the first block's rows are used."""
     seen: set[tuple[str, str, int]] = set()
     for block in blocks:
         wanted = asked.get(block.key, {})
@@ -134,7 +134,7 @@ def _covers(times: tuple[int, ...] | None, wanted: tuple[int, ...] | None) -> bo
 
 
 def _cut(kept: Kept, places: Sequence[int], times: tuple[int, ...] | None) -> Kept:
-    """Some of the seeds, at some of the times (None: a fold has none)."""
+    """Return some of the seeds at some of the times (None for a fold, which has no times)."""
     series = {}
     for name, one in kept.series.items():
         at = slice(None) if times is None else np.isin(one.t, times)
@@ -145,7 +145,7 @@ def _cut(kept: Kept, places: Sequence[int], times: tuple[int, ...] | None) -> Ke
 
 @cache
 def shipped(experiment: str) -> tuple[Block, ...]:
-    """The rows that ship with an experiment, in the folder `results` of its paper."""
+    """Return the rows that ship with an experiment, in the folder `results` of its paper."""
     paper = paper_of(experiment)
     path = paper.folder / "results" / f"{experiment}.npz" if paper else None
     return tuple(read_rows(path)) if path is not None and path.is_file() else ()

@@ -1,5 +1,5 @@
-"""What evidence reaches: the hypotheses that its runs meet, the values that it spans, and whether
-these are enough for a statement about all of them."""
+"""The scope of evidence: the hypotheses that its runs satisfy, the values that it spans, and
+whether these suffice for a statement about all values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from adversarium.plans.verdict import Verdict, Why, Word, speaking, together
 
 
 def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
-    """The hypotheses of the paper for several runs: of each, the run that meets it worst."""
+    """Return the paper's hypotheses for several runs, each for the run that satisfies it worst."""
     if experiment.gates is None:
         return ()
     worst: dict[str, Gate] = {}
@@ -28,7 +28,7 @@ def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
 
 
 def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
-    """The hypotheses of the paper for one run, as JSON has them."""
+    """Return the paper's hypotheses for one run as plain JSON values."""
     return [
         {"text": g.text, "factor": g.factor, "holds": g.holds, "printed": g.printed, "told": str(g)}
         for g in _gates(experiment, task)
@@ -36,24 +36,24 @@ def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
 
 
 def _gates(experiment: Experiment, task: Task) -> Sequence[Gate]:
-    """The hypotheses for a run; for a trial those of our own papers, which know what a trial is."""
+    """Return the hypotheses for a run. For a trial, only this project's papers define them."""
     known = experiment.file is None or isinstance(task, Run)
     return experiment.gates(task) if experiment.gates is not None and known else ()
 
 
 def _room(gate: Gate) -> float:
-    """How far inside its range a gate lies; negative: outside."""
+    """Return how far a gate lies inside its range; negative if outside."""
     return min(gate.factor - gate.low, gate.high - gate.factor)
 
 
-_COUNTED = ("class", "unit", "point")  # axes that count things, and are no letters
+_COUNTED = ("class", "unit", "point")  # axes that count things; they are not letters of a paper
 
 
 def spans(
     experiment: Experiment, tasks: Sequence[Task], rows: Evidence | None = None
 ) -> dict[str, tuple[float, ...]]:
-    """What the evidence spans: of every letter of the paper, every coordinate of the runs and every
-    axis of their numbers the values, rising."""
+    """Return the values that the evidence spans, in increasing order, for every letter of the
+    paper, every coordinate of the runs and every axis of their numbers."""
     paper = papers().get(experiment.id.split(".")[0])
     letters = dict(paper.letters) if paper and experiment.file is None else {}
     values: dict[str, list[float]] = {}
@@ -71,15 +71,15 @@ def spans(
 
 
 def _path(coordinate: object) -> str:
-    """Where a coordinate is read from, if it is read from the task."""
+    """Return the path from which a coordinate is read, if it is read from the task."""
     return coordinate.path if isinstance(coordinate, Read) else ""
 
 
 def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
-    """The letters of a paper that a task has."""
+    """Return the letters of a paper that a task has."""
     places = {}
     for letter, path in letters.items():
-        for way in (path, letter):  # a trial may have it as a parameter of that name
+        for way in (path, letter):  # a trial may have a parameter of that name
             try:
                 places[letter] = Read(way).of(task)
                 break
@@ -88,7 +88,7 @@ def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
     return places
 
 
-PLACES, WIDE = 3, 4.0  # how many values, over which factor, speak for every value of a letter
+PLACES, WIDE = 3, 4.0  # how many values, over which factor, support a statement for all values
 
 
 Spans = Mapping[str, Sequence[float]]
@@ -97,8 +97,9 @@ Spans = Mapping[str, Sequence[float]]
 def spanning(
     claim: Claim | None, check: Check, verdict: Verdict, reach: Callable[[Check], Spans]
 ) -> Verdict:
-    """Without a proof, a statement for all values of a letter holds only where the evidence has
-    three of them over a factor of four; every named part by its own evidence (`reach`)."""
+    """Limit verdicts on statements for all values of a letter. Without a proof, such a statement
+    holds only if the evidence has three values over a factor of four. Every named part is judged on
+    its own evidence (`reach`)."""
     if claim is None or claim.proved:
         return verdict
     named = named_parts(check)
@@ -121,7 +122,7 @@ def spanning(
 
 
 def _narrow(letters: Sequence[str], spans: Spans) -> str:
-    """The letters of which the evidence has too few values, in words; none where it is enough."""
+    """Name the letters for which the evidence has too few values; empty if there are enough."""
     few = {letter: spans.get(letter, ()) for letter in letters}
     told = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
     return f"{told} (three values over a factor of four are needed)" if told else ""

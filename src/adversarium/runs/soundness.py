@@ -1,4 +1,4 @@
-"""Whether a file can serve as a store, and what is said where it cannot."""
+"""Check whether a file can serve as a store, and say why if it cannot."""
 
 import sqlite3
 from pathlib import Path
@@ -11,21 +11,21 @@ class StoreError(ValueError):
 
 
 class StoreFull(StoreError):
-    """The disk is full, or the file may not grow; what is there is sound."""
+    """The disk is full, or the file may not grow; the stored rows are sound."""
 
-    status = 1  # the call was right
+    status = 1  # the call was correct
 
 
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC")
 
 
 def is_full(fault: sqlite3.Error) -> bool:
-    """Whether a fault means that nothing more can be written where the store lies."""
+    """Return whether an error means that nothing more can be written where the store lies."""
     return getattr(fault, "sqlite_errorname", "") in _FULL
 
 
 def check_file(path: Path) -> None:
-    """Refuses what is not a whole store of ours, without opening it for writing."""
+    """Raise if a file is not a complete store of adversarium, without opening it for writing."""
     if path.is_dir():
         raise StoreError(f"the store {path} is a directory; name a file (--store FILE).")
     if not path.exists():
@@ -47,7 +47,7 @@ def check_file(path: Path) -> None:
     pages = int.from_bytes(header[28:32], "big")
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
-        return  # sqlite finishes what a killed process left in its log
+        return  # sqlite completes the log that a killed process left
     if path.stat().st_size < (65536 if page == 1 else page) * pages:
         raise StoreError(
             f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "

@@ -1,7 +1,7 @@
-"""The store: one sqlite file (WAL), an array a (run, seed, probe, name).
+"""The store: one sqlite file (WAL) with one array per (run, seed, probe, name).
 
-A finished block of seeds is written in one transaction, so a killed process loses at most the
-block in flight. A file that is not a store is refused and never written to.
+A finished block of seeds is written in one transaction, so a killed process loses at most the block
+in flight. A file that is not a store raises an error and is never written to.
 """
 
 import json
@@ -73,7 +73,7 @@ class Store:
                 )
 
     def _view(self) -> sqlite3.Connection:
-        """A connection that writes nothing, also where nothing can be written."""
+        """Return a connection that writes nothing. It also works if nothing can be written."""
         place = quote(str(self.path.absolute()))
         with self._reported():
             try:
@@ -115,7 +115,7 @@ class Store:
             ) from fault
 
     def _kept(self) -> str:
-        """How many runs are safe."""
+        """Return a text that says how many runs are safe."""
         try:
             count = self._db.execute("SELECT COUNT(DISTINCT run) FROM spent").fetchone()[0]
         except (sqlite3.Error, AttributeError):
@@ -124,15 +124,15 @@ class Store:
 
     @property
     def checkpoints(self) -> str:
-        """The folder beside the store for checkpoints of runs that ask for them."""
+        """Return the folder next to the store for checkpoints of runs that request them."""
         return f"{self.path.absolute()}.checkpoints"
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._db.close()
 
     def write(self, block: Block) -> None:
-        """Adds a finished block: all of it, or nothing."""
+        """Add a finished block, either completely or not at all."""
         with self._reported(), self._db:
             self._add(block)
 
@@ -152,7 +152,7 @@ class Store:
         run = self._run(block.key)
         for i, seed in enumerate(block.seeds):
             had = self._db.execute("SELECT probe FROM done WHERE run = ? AND seed = ?", (run, seed))
-            if {probe for (probe,) in had} <= set(block.kept):  # nothing older stays
+            if {probe for (probe,) in had} <= set(block.kept):  # no older rows remain
                 self._db.execute("DELETE FROM spent WHERE run = ? AND seed = ?", (run, seed))
             origin = json.dumps(self._origin(run, seed, block.provenance))
             self._db.execute(
@@ -164,7 +164,7 @@ class Store:
                 self._keep(run, seed, i, probe, kept)
 
     def _origin(self, run: int | None, seed: int, new: Mapping[str, Any]) -> dict[str, Any]:
-        """The origin of a seed: what was there, with what the new rows are known by."""
+        """Return the origin of a seed: the stored origin, updated with that of the new rows."""
         query = "SELECT provenance FROM spent WHERE run = ? AND seed = ?"
         row = self._db.execute(query, (run, seed)).fetchone()
         if row is None:
@@ -175,7 +175,7 @@ class Store:
         return {**old, **({"first": first} if first else {})}
 
     def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: Kept) -> None:
-        """One seed's part of a recorded probe; what is there at other times stays beside it."""
+        """Store one seed's part of a recorded probe. Rows stored at other times remain."""
         before = self._db.execute(
             "SELECT times.t FROM done LEFT JOIN times ON times.id = done.times "
             "WHERE run = ? AND seed = ? AND probe = ?",
@@ -203,7 +203,7 @@ class Store:
             )
 
     def _times(self, t: np.ndarray) -> int:
-        """The number of some record times, which are stored once for all that have them."""
+        """Return the number of an array of record times. Equal arrays are stored once."""
         blob = t.astype(np.int64).tobytes()
         self._db.execute("INSERT OR IGNORE INTO times (t) VALUES (?)", (blob,))
         row = self._db.execute("SELECT id FROM times WHERE t = ?", (blob,)).fetchone()
@@ -214,7 +214,8 @@ class Store:
         return row[0] if row else None
 
     def recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
-        """What is there of a run: the times of every (seed, probe); None for folds and trials."""
+        """Return the recordings of a run: the times of every (seed, probe); None for folds and
+        trials."""
         with self._reported():
             rows = self._db.execute(
                 "SELECT seed, probe, times.t FROM done LEFT JOIN times ON times.id = done.times "
@@ -225,19 +226,19 @@ class Store:
         return {(seed, probe): known.get(blob) for seed, probe, blob in rows}
 
     def runs(self) -> list[tuple[str, str, Any]]:
-        """Every run: its key, experiment and configuration."""
+        """Return every run: its key, experiment and configuration."""
         with self._reported():
             rows = self._db.execute("SELECT key, experiment, config FROM runs ORDER BY id")
             return [(key, experiment, json.loads(config)) for key, experiment, config in rows]
 
     def seeds(self, key: str) -> set[int]:
-        """The seeds of which anything is there."""
+        """Return the seeds that have any stored rows."""
         with self._reported():
             run = self._run(key)
             return {s for (s,) in self._db.execute("SELECT seed FROM spent WHERE run = ?", (run,))}
 
     def arrays(self, key: str, seeds: Sequence[int]) -> dict[str, dict[str, Series]]:
-        """The series of a run by probe and name; the seeds that lack one have NaN."""
+        """Return the series of a run by probe and name; NaN for the seeds without one."""
         with self._reported():
             return self._arrays(self._run(key), seeds)
 
@@ -259,7 +260,7 @@ class Store:
         }
 
     def provenance(self, key: str, seeds: Sequence[int]) -> dict[str, Any]:
-        """Engine, refusals, seconds per seed and machine of a run."""
+        """Return the engine, refusals, seconds per seed and machine of a run."""
         with self._reported():
             run, engine, refused = self._db.execute(
                 "SELECT id, engine, refused FROM runs WHERE key = ?", (key,)
@@ -277,7 +278,7 @@ class Store:
         }
 
     def fail(self, key: str, experiment: str, config: Any, seeds: Sequence[int], why: str) -> None:
-        """Records a run that raised or diverged."""
+        """Record a run that raised or diverged."""
         with self._reported(), self._db:
             self._db.execute(
                 "INSERT INTO failures VALUES (?, ?, ?, ?, ?, ?)",
@@ -285,27 +286,27 @@ class Store:
             )
 
     def forget(self, key: str) -> None:
-        """Takes the rows of a run away."""
+        """Delete the rows of a run."""
         with self._reported(), self._db:
             run = self._run(key)
             for table in ("spent", "done", "arrays"):
                 self._db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
     def failures(self) -> list[dict[str, Any]]:
-        """The runs that failed."""
+        """Return the runs that failed."""
         with self._reported():
             rows = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
         return [{"experiment": e, "seeds": json.loads(s), "reason": r} for e, s, r in rows]
 
     def why(self, key: str) -> str:
-        """Why a run failed last; nothing if it never did."""
+        """Return the reason of a run's last failure; empty if it never failed."""
         query = "SELECT reason FROM failures WHERE key = ? ORDER BY rowid DESC LIMIT 1"
         with self._reported():
             row = self._db.execute(query, (key,)).fetchone()
         return row[0] if row else ""
 
     def keep_verdicts(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
-        """Remembers the last verdicts, each under its key, for `show` and `report`."""
+        """Store the last verdicts, each under its key, for `show` and `report`."""
         with self._reported(), self._db:
             self._db.executemany(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)",
@@ -313,13 +314,14 @@ class Store:
             )
 
     def verdicts(self) -> dict[str, dict[str, Any]]:
-        """The last verdict of every claim that was audited here, by `catalogue.verdict_key`."""
+        """Return the last verdict of every claim audited here, by `catalogue.verdict_key`."""
         with self._reported():
             rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
         return {claim: json.loads(entry) for claim, entry in rows}
 
     def entries(self) -> tuple[Entry, ...]:
-        """The last entry of every claim of the catalogue: as audited here, or without a verdict."""
+        """Return the last entry of every claim of the catalogue: as audited here, or without a
+        verdict."""
         known, every = self.verdicts(), claims()
         return tuple(
             read(known[id]) if id in known else entry(claim, None, Facts(), every)
@@ -327,7 +329,8 @@ class Store:
         )
 
     def dump(self) -> Iterator[Block]:
-        """Every run with its seeds, as blocks: one for the seeds that have the same recordings."""
+        """Yield every run with its seeds, as blocks: one per group of seeds with the same
+        recordings."""
         with self._reported():
             runs = self._db.execute(
                 "SELECT key, experiment, config, engine, refused FROM runs ORDER BY id"
@@ -358,8 +361,8 @@ class Store:
 
 
 def _create(db: sqlite3.Connection) -> None:
-    """Makes the tables and signs the header in one transaction, before the log is switched on:
-    another process sees either nothing or a whole store."""
+    """Create the tables and sign the header in one transaction, before the log is switched on:
+    another process sees either nothing or a complete store."""
     if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
         return
     statements = "".join(
@@ -373,7 +376,7 @@ def _ints(blob: bytes) -> np.ndarray:
 
 
 def _series(parts: Sequence[tuple[int, bytes, str, bytes]], count: int) -> Series:
-    """The arrays of several seeds as one series; NaN where a seed lacks a time."""
+    """Return the arrays of several seeds as one series; NaN if a seed has no value at a time."""
     axes = {k: tuple(v) for k, v in json.loads(parts[0][2]).items()}
     shape = tuple(len(v) for v in axes.values())
     blobs = {t for _, t, _, _ in parts}
@@ -388,7 +391,7 @@ def _series(parts: Sequence[tuple[int, bytes, str, bytes]], count: int) -> Serie
 def _merged(
     t: np.ndarray, values: np.ndarray, other_t: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two curves of one number as one; the second overrules the first."""
+    """Merge two curves of one number. The second overrides the first."""
     whole = np.unique(np.concatenate([t, other_t]))
     merged = np.empty((len(whole), *values.shape[1:]))
     merged[np.searchsorted(whole, t)] = values

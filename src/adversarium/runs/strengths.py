@@ -39,26 +39,27 @@ class Strengths:
     p: float
     radii: tuple[float, ...]
     errors: dict[str, list[float]]
-    proven: list[float]  # the share that no certificate covers; empty where there is none
-    floor: list[float] = field(default_factory=list)  # of any classifier, in law; empty: not known
+    proven: list[float]  # the share that no certificate covers; empty if there is none
+    floor: list[float] = field(default_factory=list)  # of any classifier, in law; empty if unknown
     members: dict[str, list[int]] = field(default_factory=dict)  # how many points each broke
     flat: list[float] = field(default_factory=list)  # survivors without a gradient, of all points
 
 
 def named(part: Named) -> Attack:
-    """The attack that a distribution named."""
+    """Return the attack that a distribution names."""
     attack: Attack = getattr(attacks, part.part)(**part.fields)
     return attack
 
 
 def ball_of(run: Run) -> Region | None:
-    """The ball of the training attack, where it has one."""
+    """Return the ball of the training attack, if it has one."""
     return run.attack.ball if isinstance(run.attack, Bounded) else None
 
 
 def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tuple[Attack, ...]]:
-    """The named attacks at one radius: by gradient for every network, the run's own, over patches
-    for a network that adds them up, and those that the data name, which need no model."""
+    """Return the named attacks at one radius: gradient attacks for every network, the run's attack,
+    attacks over patches for a network that sums over patches, and the attacks that the data name,
+    which need no model."""
     k, ball = run.data.k, ball_of(run)
     box = ball.box if ball is not None else None
     common: dict[str, Any] = dict(p=p, radius=radius, box=box)
@@ -84,14 +85,14 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
 
 
 def member(attack: Attack) -> str:
-    """A member of the suite by its kind, and by its aim where it has one of its own."""
+    """Return the name of a member of the suite: its kind, and its loss if that is targeted."""
     aim = str(getattr(attack, "loss", ""))
     return type(attack).__name__ + (f", {aim}" if aim.startswith("targeted") else "")
 
 
 def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: Region) -> float:
-    """The share of the points that survive where the gradient has vanished, or there is none: an
-    accuracy that rests on them is not known to be one."""
+    """Return the share of the points that survive although the gradient has vanished or does not
+    exist. An accuracy that depends on such points is not established."""
 
     def loss(x: Tensor) -> Tensor:
         return logit_difference(run.network.f(state.W, x), batch.y)
@@ -106,8 +107,8 @@ def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: R
 
 
 def default_radii(run: Run) -> tuple[float, tuple[float, ...]]:
-    """The norm of the training attack and eight radii up to one and a half times its own; the
-    data's own budget where there is none."""
+    """Return the norm of the training attack and eight radii up to 1.5 times its radius. If there
+    is no such attack, use the budget of the data."""
     ball = ball_of(run)
     p, top = 2.0, 1.0
     if ball is not None:
@@ -125,11 +126,11 @@ def strengths(
     device: str = "cpu",
     checkpoints: str = "",
 ) -> Strengths:
-    """Attack the final network of one seed on n fresh points with every attack; the network comes
-    from the last of its checkpoints, or is trained.
+    """Attack the final network of one seed on n fresh points with every attack. The network comes
+    from its last checkpoint, or is trained.
 
-    A stronger attack never reports less than a weaker one found at a smaller radius: the strong
-    row is the running maximum of all rows.
+    A stronger attack never reports less than a weaker one found at a smaller radius: the strong row
+    is the running maximum of all rows.
     """
     p, usual = default_radii(run)
     chosen = tuple(sorted(radii)) or usual

@@ -24,12 +24,12 @@ from adversarium.runs.reader import Reader, evidence
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a sweep: what was set, what came out, and the tasks it ran."""
+    """One cell of a sweep: its changes, its outcome, and the tasks that it ran."""
 
     set: Mapping[str, Any]
-    verdict: str  # a word, a side of the switch, or "failed"
+    verdict: str  # a verdict, a side of the switch, or "failed"
     reason: str = ""
-    measured: Summary | None = None  # of all numbers the one that decides
+    measured: Summary | None = None  # the decisive number
     numbers: tuple[Summary, ...] = field(default=(), repr=False)
     tasks: tuple[Task, ...] = field(default=(), repr=False)
     keys: tuple[str, ...] = field(default=(), repr=False)  # of their rows
@@ -37,8 +37,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A finished sweep: its axes, what every cell was judged by, the cells, what failed, and the
-    fitted and predicted boundary where the experiment has a switch."""
+    """A finished sweep: its axes, the claim or switch that judges every cell, the cells, the
+    failures, and the fitted and predicted boundary if the experiment has a switch."""
 
     experiment: Experiment
     axes: tuple[Axis, ...]
@@ -51,21 +51,22 @@ class Sweep:
 
     @property
     def outcome(self) -> str:
-        """What it ran and what came out, digested: other code and other checks have another."""
+        """Return a digest of the runs and their outcome. Different code or checks give another
+        digest."""
         told = [(c.keys, c.verdict, c.reason, [astuple(one) for one in c.numbers])
                 for c in self.cells]  # fmt: skip
         return digest(told)
 
     @property
     def positive(self) -> bool:
-        """Whether all cells stand at positive numbers."""
+        """Return whether all cells lie at positive numbers."""
         places = (v for cell in self.cells for v in cell.set.values())
         return all(isinstance(v, (int, float)) and v > 0 for v in places)
 
 
 def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick") -> str:
-    """What every cell is judged by: the claim that was named, or the experiment's switch, or the
-    first claim whose runs the preset has."""
+    """Return what judges every cell: the named claim, or the experiment's switch, or the first
+    claim whose runs the preset has."""
     known = {c.lower(): c for c in experiment.checks}
     alias = {c.id.lower(): c.alias_of for c in claims().values() if c.alias_of in known.values()}
     named = known.get(id.lower()) or alias.get(id.lower())
@@ -83,7 +84,7 @@ def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick
 
 
 def with_runs(experiment: Experiment, preset: str) -> list[str]:
-    """The claims whose runs a preset has."""
+    """Return the claims whose runs a preset has."""
     tasks = experiment.tasks(preset)
     return [
         id
@@ -94,7 +95,7 @@ def with_runs(experiment: Experiment, preset: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Grid:
-    """What a sweep walks over: its axes, what every cell is judged by, what is fixed, and how."""
+    """The grid of a sweep: its axes, what judges every cell, the fixed changes, and the options."""
 
     axes: tuple[Axis, ...]
     watched: str
@@ -106,7 +107,7 @@ class Grid:
 def grid_jobs(
     experiment: Experiment, grid: Grid, preset: str, new: Sequence[Mapping[str, Any]]
 ) -> list[tuple[list[Job], str]]:
-    """The jobs of every cell, or why it has none; refused where no cell has any."""
+    """Return the jobs of every cell, or the reason why it has none. Raise if no cell has any."""
     plans = [_planned(experiment, preset, grid, cell) for cell in new]
     if plans and all(fault for _, fault in plans):
         raise ValueError(plans[0][1])
@@ -116,8 +117,8 @@ def grid_jobs(
 def sweep(
     experiment: Experiment, grid: Grid, reader: Reader, ask: Ask, report: Report | None = None
 ) -> Sweep:
-    """Runs a grid, and in rounds the cells halfway between neighbours that differ. A cell trains
-    only the runs, and records only the numbers, that what it is judged by needs."""
+    """Run a grid, and in further rounds the cells halfway between neighbours that differ. A cell
+    trains only the runs and records only the numbers that its claim or switch needs."""
     axes, watched, zipped, rounds = grid.axes, grid.watched, grid.zipped, grid.rounds
     seeds = ask.chosen(experiment)
     new = cells(axes, zipped)
@@ -156,7 +157,7 @@ def _titled(report: Report | None, what: str) -> Report | None:
 def _planned(
     experiment: Experiment, preset: str, grid: Grid, cell: Mapping[str, Any]
 ) -> tuple[list[Job], str]:
-    """The jobs of a cell, or why there are none."""
+    """Return the jobs of a cell, or the reason why there are none."""
     changes, watched = {**grid.fixed, **cell}, grid.watched
     try:
         tasks: Sequence[Task] = planned(experiment, preset, changes)
@@ -205,7 +206,7 @@ def _judged(
 
 
 def _outside(one: Summary) -> bool:
-    """Whether the interval of a number is not within the range that is wanted of it."""
+    """Return whether the interval of a number is not within its accepted range."""
     if one.wanted is None or one.low is None or one.high is None:
         return False
     low, high = one.wanted
@@ -213,7 +214,8 @@ def _outside(one: Summary) -> bool:
 
 
 def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
-    """The cell with the side of the switch on which its run lies: its 99 % interval decides."""
+    """Return the cell with the side of the switch on which its run lies: its 99 % interval
+    decides."""
     values = next(run.last(switch.probe) for run in rows if switch.probe in run.series)
     made = summary(Quantity(switch.name or switch.probe, lambda _: values), values)
     word = "undecided"
@@ -227,7 +229,7 @@ def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
 def _boundary(
     axes: Sequence[Axis], switch: Switch | None, made: Sequence[Cell]
 ) -> tuple[Boundary | None, np.ndarray]:
-    """The fitted line between above and below, and the theorem's points, for a switch."""
+    """Return the fitted line between above and below, and the theorem's points, for a switch."""
     none = np.empty((0, 2))
     good = [cell for cell in made if cell.measured is not None]
     if switch is None or not good:

@@ -20,11 +20,12 @@ Rows = Mapping[str, Mapping[str, Recorded]]  # by the key of a job and the name 
 
 
 class TrainingStream:
-    """Trains the runs of a unit side by side: iterating yields (t, rows) after every step, with
-    the numbers recorded at t by job and name. Progress, early stopping and checkpoints read it.
+    """Train the runs of a unit side by side. Iterating yields (t, rows) after every step, with the
+    numbers recorded at t by job and name. Progress, early stopping and checkpoints read this
+    stream.
 
-    A run that raises or diverges is noted in `failures` and left out; the others go on. If the
-    unit has a folder for checkpoints, the stream continues from the last one.
+    A run that raises or diverges is recorded in `failures` and left out; the others continue. If
+    the unit has a folder for checkpoints, the stream continues from the last one.
     """
 
     def __init__(self, unit: Unit) -> None:
@@ -41,7 +42,7 @@ class TrainingStream:
 
     def __iter__(self) -> Iterator[tuple[int, Rows]]:
         began = time.perf_counter()
-        for setting in self.settings:  # drawn first, so that a fault is that of its own run
+        for setting in self.settings:  # drawn first, so that an error belongs to its run
             setting.prepare()
         self._recorders = [
             Recorder(job, Scene(setting))
@@ -68,12 +69,13 @@ class TrainingStream:
             if recorder.job.key not in self.failures:
                 try:
                     rows[recorder.job.key] = recorder.see(state)
-                except RAISED as fault:  # the other runs go on
+                except RAISED as fault:  # the other runs continue
                     self.failures[recorder.job.key] = describe(fault)
         return rows
 
     def _about(self) -> dict[str, object]:
-        """What a checkpoint must agree in with the run that continues from it."""
+        """Return the fields in which a checkpoint must agree with the run that continues from
+        it."""
         return {
             "jobs": [job.key for job in self.unit.jobs],
             "seeds": [list(seeds) for seeds in self.unit.seeds],
@@ -83,7 +85,7 @@ class TrainingStream:
         }
 
     def _resumed(self) -> tuple[object | None, int]:
-        """The state of the last checkpoint and its time; None and 0 if there is none."""
+        """Return the state of the last checkpoint and its time; None and 0 if there is none."""
         found = Checkpoints(self.unit).latest(self._about())
         if found is None:
             return None, 0
@@ -95,16 +97,16 @@ class TrainingStream:
         return state, int(found.stem)
 
     def kept(self) -> Iterator[tuple[Job, tuple[int, ...], float, dict[str, Kept]]]:
-        """Every run that did not fail: its job, its seeds, the seconds per seed, its rows."""
+        """Yield every run that did not fail: its job, its seeds, the seconds per seed, its rows."""
         for recorder, seeds in zip(self._recorders, self.unit.seeds, strict=True):
             if recorder.job.key not in self.failures:
-                distinct = tuple(dict.fromkeys(seeds))  # a block may be filled up with its last
+                distinct = tuple(dict.fromkeys(seeds))  # a block may repeat its last seed
                 seconds = self.seconds * len(seeds) / len(distinct)
                 yield recorder.job, distinct, seconds, recorder.kept(len(distinct))
 
 
 class Checkpoints:
-    """The checkpoints of a unit: files NUMBER.npz in a folder of their own."""
+    """The checkpoints of a unit: files NUMBER.npz in a separate folder."""
 
     def __init__(self, unit: Unit) -> None:
         tasks = [job.task for job in unit.jobs]
@@ -115,7 +117,7 @@ class Checkpoints:
         )
 
     def due(self, t: int, steps: int) -> bool:
-        """Whether a checkpoint is written after step t."""
+        """Return whether a checkpoint is written after step t."""
         return bool(self.stride) and t > 0 and (t % self.stride == 0 or t == steps)
 
     def write(
@@ -131,13 +133,13 @@ class Checkpoints:
         checkpoints.write(self.folder / f"{t:010d}.npz", state, memory, about)
 
     def latest(self, about: Mapping[str, object]) -> Path | None:
-        """The last readable checkpoint that agrees with a run; None if there is none."""
+        """Return the last readable checkpoint that agrees with a run; None if there is none."""
         for path in sorted(self.folder.glob("*.npz"), reverse=True) if self.stride else ():
             try:
                 if checkpoints.read_about(path) == about:
                     return path
             except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                continue  # not a whole file
+                continue  # an incomplete file
         return None
 
 
@@ -149,8 +151,8 @@ def forget_checkpoints(units: Iterable[Unit]) -> None:
 
 
 def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> State[object]:
-    """The state of one seed after step t: from the nearest checkpoint before it, or trained from
-    the start."""
+    """Return the state of one seed after step t, from the nearest earlier checkpoint or trained
+    from the start."""
     assert job.engine is not None
     engine = job.engine
     start, path, seeds = 0, None, (seed,)

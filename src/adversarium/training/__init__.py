@@ -1,4 +1,4 @@
-"""Training: risks, rules, and engines that run several settings side by side, step by step."""
+"""Training: risks, rules, and engines that run several settings together, step by step."""
 
 from adversarium.training.engines import ENGINES, AnyEngine, choose, linear_step
 from adversarium.training.loop import train

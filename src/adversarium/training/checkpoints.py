@@ -1,8 +1,8 @@
-"""Checkpoints: what a training run needs to go on, as plain arrays in one file.
+"""Checkpoints: one file of plain arrays from which a training run can continue.
 
-A state is saved as the list of its tensors, numbers and random streams, and filled into a state
-that the engine makes anew. Other values (what folds remember) are saved with their structure. A
-file is written whole or not at all, and holds no code.
+A state is saved as the list of its tensors, numbers and random streams. To restore it, the engine
+creates a new state and these values are filled in. Other values (the memory of folds) are saved
+with their structure. A file is written completely or not at all, and contains no code.
 """
 
 import dataclasses
@@ -27,14 +27,14 @@ Number = bool | int | float
 
 
 class CannotSave(ValueError):
-    """A value that no checkpoint can hold."""
+    """Raised for a value that a checkpoint cannot store."""
 
 
 def leaves(value: object) -> Iterator[Tensor | Generator | Number]:
-    """The tensors, numbers and random streams of a state, in a fixed order.
+    """Yield the tensors, numbers and random streams of a state, in a fixed order.
 
-    Cached properties and parts without tensors (networks, attacks, rules) are left out: a state
-    that is made anew has them.
+    Cached properties and objects without tensors (networks, attacks, rules) are omitted, because a
+    newly created state already has them.
     """
     if isinstance(value, (Tensor, Generator, bool, int, float)):
         yield value
@@ -52,7 +52,7 @@ def leaves(value: object) -> Iterator[Tensor | Generator | Number]:
 
 
 def _streams(setting: AnySetting) -> tuple[Generator, ...]:
-    """The random streams of the training attack, if there is one."""
+    """Return the random streams of the training attack, if there is one."""
     if setting.attack is None:
         return ()
     drawn = setting.attack_streams
@@ -60,7 +60,7 @@ def _streams(setting: AnySetting) -> tuple[Generator, ...]:
 
 
 def filled(value: T, saved: Iterator[Any]) -> T:
-    """The same state with its leaves replaced by saved ones, in the order of `leaves`."""
+    """Return the state with its leaves replaced by saved ones, in the order of `leaves`."""
     made: Any = value
     if isinstance(value, Generator):
         value.set_state(torch.from_numpy(next(saved)))
@@ -98,7 +98,7 @@ def _array(leaf: Tensor | Generator | Number) -> np.ndarray:
 
 
 def structure(value: object, arrays: list[np.ndarray]) -> Any:
-    """A value as JSON; its tensors are appended to `arrays`."""
+    """Return a value as JSON and append its tensors to `arrays`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Tensor):
@@ -121,7 +121,7 @@ def structure(value: object, arrays: list[np.ndarray]) -> Any:
 
 
 def restored(plain: Any, arrays: Sequence[np.ndarray], device: str) -> Any:
-    """The value that `structure` described, its tensors on the device."""
+    """Return the value that `structure` described, with its tensors on the device."""
     if not isinstance(plain, dict):
         return plain
     if "tensor" in plain:
@@ -144,7 +144,7 @@ def restored(plain: Any, arrays: Sequence[np.ndarray], device: str) -> Any:
 
 
 def write(path: Path, state: object, memory: object, about: Mapping[str, Any]) -> None:
-    """Write a checkpoint: a state, what was remembered beside it, and what it belongs to."""
+    """Write a checkpoint: a state, the memory of the folds, and the run it belongs to."""
     held = [_array(leaf) for leaf in leaves(state)]
     count = len(held)
     plain = structure(memory, held)
@@ -166,14 +166,14 @@ def write(path: Path, state: object, memory: object, about: Mapping[str, Any]) -
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What a checkpoint belongs to."""
+    """Return the description of the run that a checkpoint belongs to."""
     with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
         about: dict[str, Any] = json.loads(file["header"].tobytes())["about"]
     return about
 
 
 def read(path: Path, state: T, device: str) -> tuple[T, Any]:
-    """The saved state, filled into a state made anew, and what was remembered beside it."""
+    """Return the saved state, filled into the given new state, and the saved memory."""
     with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         arrays = [file[str(i)] for i in range(len(file.files) - 1)]

@@ -1,4 +1,4 @@
-"""Training: one loop over an engine's `init` and `step`, whatever its coordinates."""
+"""The training loop, which calls an engine's `init` and `step`."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
@@ -12,8 +12,10 @@ S = TypeVar("S")
 def train(
     engine: Engine[S], settings: Sequence[AnySetting], state: S | None = None, first: int = 0
 ) -> Iterator[S]:
-    """Yield W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of settings of one shape, side by side; `engine.apart` splits a
-    state into those of the settings. With a state after step `first`, go on from there.
+    """Yield W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of stacked settings of one shape.
+
+    `engine.apart` splits a state into one state per setting. If a state after step `first` is
+    given, training continues from there.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer

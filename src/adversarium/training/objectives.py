@@ -1,8 +1,8 @@
 """Losses and risks. A loss takes the network's output and the label, one number per example.
 
 Classification: for a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
-Regression: the labels of a scalar output are real numbers. A loss of your own is any function of
-outputs and labels; raise its attribute `version` when its numbers change.
+Regression: the labels of a scalar output are real numbers. Your loss can be any function of outputs
+and labels; raise its attribute `version` when its numbers change.
 """
 
 import math
@@ -26,7 +26,7 @@ def true_logit(F: Tensor, y: Tensor) -> Tensor:
 
 
 def margin(F: Tensor, y: Tensor) -> Tensor:
-    """F_y − max_{j≠y} F_j, or y f; an example is wrong where it is ≤ 0."""
+    """F_y − max_{j≠y} F_j, or y f; an example is misclassified if its margin is ≤ 0."""
     if _scalar(F, y):
         return y * F
     others = F.scatter(-1, y[..., None], -torch.inf)
@@ -34,7 +34,7 @@ def margin(F: Tensor, y: Tensor) -> Tensor:
 
 
 def logit_difference(F: Tensor, y: Tensor) -> Tensor:
-    """max_{j≠y} F_j − F_y: never saturates, so the attacks' default."""
+    """max_{j≠y} F_j − F_y; it never saturates, so it is the default loss of attacks."""
     return -margin(F, y)
 
 
@@ -87,7 +87,7 @@ LOSSES: dict[str, LossFunction] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """mean_i (1 − λ) loss(f(x_i), y_i) + λ loss(f(x̃_i), y_i), eq. (O) of CGRO; λ = 1: x̃ alone.
+    """mean_i (1 − λ) loss(f(x_i), y_i) + λ loss(f(x̃_i), y_i), eq. (O) of CGRO; λ = 1: only x̃.
 
     >>> loss = LOSSES[Risk().loss]
     >>> round(loss(torch.zeros(1), torch.ones(1)).item(), 4)  # log 2 at f = 0
@@ -111,22 +111,22 @@ class Risk:
 
     @property
     def function(self) -> LossFunction:
-        """The loss as a function of outputs and labels."""
+        """The loss, a function of outputs and labels."""
         return LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
 
     @property
     def takes_real_labels(self) -> bool:
-        """Whether the loss is one of regression; a function of the user's own may be."""
+        """Whether the loss accepts real labels; a user-defined function may."""
         return not isinstance(self.loss, str) or self.loss in REGRESSION
 
 
 def log_mean_exponential(F: Tensor, y: Tensor) -> Tensor:
-    """log mean_i exp(−y_i f_i), one number a replica, without underflow."""
+    """log mean_i exp(−y_i f_i), one number per replica, computed without underflow."""
     return (-margin(F, y)).logsumexp(-1) - math.log(y.shape[-1])
 
 
 def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
-    """The map from x' to one number per example that an attack names as its loss.
+    """Return the loss that an attack names, a map from x' to one number per example.
 
     "risk" is the training loss itself; "targeted:r" is F_j − F_y for the r-th strongest wrong
     class j at the clean x (fixed during the attack).
@@ -152,8 +152,10 @@ def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
 
 
 def leads(F: Tensor, y: Tensor) -> Tensor:
-    """F_j − F_y for every class j ≠ y, or −y f: the logit difference before its maximum; F may
-    have an axis of patches between the points and the classes, (*S, n, P) or (*S, n, P, k)."""
+    """F_j − F_y for every class j ≠ y, or −y f: the logit difference before the maximum.
+
+    F may have an axis of patches between the points and the classes, (*S, n, P) or (*S, n, P, k).
+    """
     if F.ndim == y.ndim + 1:
         return (-y[..., None] * F)[..., None]
     k = F.shape[-1]

@@ -1,4 +1,4 @@
-"""Training rules: what turns W⁽ᵗ⁾ into W⁽ᵗ⁺¹⁾, as values."""
+"""Training rules: values that describe the step from W⁽ᵗ⁾ to W⁽ᵗ⁺¹⁾."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,22 +11,23 @@ from torch.utils._pytree import tree_leaves, tree_map
 from adversarium.rng import Streams, integers
 from adversarium.training.objectives import Risk
 
-Tree = Any  # weights, or what is kept beside them: tensors in any nesting
+Tree = Any  # weights or optimiser memory: tensors in any nesting
 
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """W ← W − η ∇L(W) on the whole training set; with `every`, η is multiplied by `drop` after so
-    many steps, again and again.
+    """W ← W − η ∇L(W) on the whole training set.
+
+    If `every` is positive, η is multiplied by `drop` after every `every` steps.
 
     >>> GradientDescent(drop=0.5, every=500).factor(1000)
     0.25
     """
 
     drop: float = 1.0
-    every: int = 0  # never
+    every: int = 0  # 0: never
 
-    later: ClassVar[tuple[str, ...]] = ("drop", "every")  # not of the first version
+    later: ClassVar[tuple[str, ...]] = ("drop", "every")  # fields added after the first version
 
     def __post_init__(self) -> None:
         if not self.drop > 0 or self.every < 0:
@@ -35,7 +36,7 @@ class GradientDescent:
             )
 
     def factor(self, t: int) -> float:
-        """What multiplies η at step t."""
+        """Return the factor of η at step t."""
         return self.drop ** (t // self.every) if self.every else 1.0
 
 
@@ -54,7 +55,7 @@ class Triangular:
             raise ValueError(f"Triangular needs 0 <= peak <= 1, got {self.peak}.")
 
     def factor(self, t: int, steps: int) -> float:
-        """What multiplies η at step t."""
+        """Return the factor of η at step t."""
         rising, place = self.peak * steps, min(t, steps)
         if place < rising:
             return place / rising
@@ -73,7 +74,7 @@ class Piecewise:
     drop: float = 0.1
 
     def factor(self, t: int, steps: int) -> float:
-        """What multiplies η at step t."""
+        """Return the factor of η at step t."""
         return float(self.drop ** sum(t >= share * steps for share in self.at))
 
 
@@ -86,7 +87,7 @@ class CropFlip:
     flip: bool = True
 
     def __call__(self, x: Tensor, rng: Streams) -> Tensor:
-        """The images x, (seed, batch, channel, height, width), each moved and reflected."""
+        """Crop and reflect the images x, (seed, batch, channel, height, width)."""
         *_, height, width = x.shape
         shape = x.shape[:2]
         down, right = (integers(2 * self.pad + 1, shape, rng).to(x.device) for _ in range(2))
@@ -107,7 +108,7 @@ _LATER = ("augment", "autocast", "clip")  # fields added after rows were stored
 
 
 def step_factor(schedule: StepSchedule, t: int, steps: int) -> float:
-    """What multiplies η at step t of a schedule.
+    """Return the factor of η at step t of a schedule.
 
     >>> step_factor("cosine", 5, 10), step_factor("constant", 5, 10)
     (0.5, 1.0)
@@ -118,7 +119,7 @@ def step_factor(schedule: StepSchedule, t: int, steps: int) -> float:
 
 
 def clipped(gradient: Tree, most: float | None) -> Tree:
-    """The gradient of every seed, scaled down to a length of at most `most`."""
+    """Scale the gradient of every seed down to a norm of at most `most`."""
     if most is None:
         return gradient
     squares = [g.flatten(1).square().sum(1) for g in tree_leaves(gradient)]
@@ -132,8 +133,8 @@ class SGD:
     """Minibatches in random order with momentum and weight decay.
 
     `schedule` is "constant", "cosine" (η falls to 0 along half a cosine), Triangular(…) or
-    Piecewise(…); `augment` moves the images of a batch; `autocast` runs network and attack in
-    mixed precision; `clip` bounds the length of the gradient.
+    Piecewise(…); `augment` transforms the images of a batch; `autocast` runs network and attack
+    in mixed precision; `clip` bounds the norm of the gradient.
 
     >>> sgd, W, g = SGD(momentum=0.5), torch.tensor([1.0]), torch.tensor([2.0])
     >>> W, velocity = sgd.step(W, g, sgd.start(W), eta=0.25, t=0)
@@ -160,13 +161,13 @@ class SGD:
             )
 
     def start(self, W: Tree) -> Tree:
-        """The memory before the first step: no velocity."""
+        """Return the memory before the first step: zero velocity."""
         return tree_map(torch.zeros_like, W)
 
     def step(
         self, W: Tree, gradient: Tree, velocity: Tree, eta: float, t: int
     ) -> tuple[Tree, Tree]:
-        """W and the velocity after one step."""
+        """Return W and the velocity after one step."""
         velocity = tree_map(
             lambda v, g, w: self.momentum * v + g + self.weight_decay * w, velocity, gradient, W
         )
@@ -203,11 +204,11 @@ class Adam:
             )
 
     def start(self, W: Tree) -> Tree:
-        """The memory before the first step: both moments 0."""
+        """Return the memory before the first step: both moments are 0."""
         return tree_map(torch.zeros_like, W), tree_map(torch.zeros_like, W)
 
     def step(self, W: Tree, gradient: Tree, memory: Tree, eta: float, t: int) -> tuple[Tree, Tree]:
-        """W and the moments after step t = 0, 1, …"""
+        """Return W and the moments after step t = 0, 1, …"""
         first = _blended(self.beta1, memory[0], gradient)
         second = _blended(self.beta2, memory[1], tree_map(torch.square, gradient))
         a, b = 1 - self.beta1 ** (t + 1), 1 - self.beta2 ** (t + 1)
@@ -229,7 +230,7 @@ def _require_options(clip: float | None, schedule: StepSchedule) -> None:
 
 
 def _blended(beta: float, old: Tree, new: Tree) -> Tree:
-    """β old + (1 − β) new, leaf by leaf."""
+    """Return β old + (1 − β) new, leaf by leaf."""
     return tree_map(lambda a, b: beta * a + (1 - beta) * b, old, new)
 
 
@@ -260,5 +261,5 @@ class Rule:
             raise ValueError(f"training needs a step eta > 0, got {self.eta}.")
 
     def decayed(self, t: int) -> float:
-        """What multiplies η at step t of full-batch descent."""
+        """Return the factor of η at step t of full-batch gradient descent."""
         return self.optimiser.factor(t) if isinstance(self.optimiser, GradientDescent) else 1.0

@@ -1,4 +1,4 @@
-"""The setting of a training: four parts with seeds, data, first weights and device."""
+"""A training setting: data, network, attack and rule with seeds, initial weights and device."""
 
 import itertools
 import math
@@ -36,8 +36,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Setting(Generic[D, L, A, B]):
-    """Data, network, attack and rule with the seeds, the device and the precision: what every
-    state of a training shares. The four types are those of its data, network, attack and batch.
+    """Data, network, attack and rule with the seeds, the device and the precision.
+
+    All states of one training share its setting. The four type parameters are the types of the
+    data, the network, the attack and the batch.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -54,7 +56,7 @@ class Setting(Generic[D, L, A, B]):
     seeds: tuple[int, ...]
     device: str = "cpu"
     dtype: torch.dtype = torch.float64
-    beside: tuple["Setting[D, L, A, B]", ...] = ()  # the settings that this one holds side by side
+    beside: tuple["Setting[D, L, A, B]", ...] = ()  # the settings that this one combines
 
     def __post_init__(self) -> None:
         if isinstance(self.data, RealLabelled) and not self.rule.risk.takes_real_labels:
@@ -77,36 +79,36 @@ class Setting(Generic[D, L, A, B]):
         return self.draw(self.data, self.rule.n, "train")
 
     def prepare(self) -> None:
-        """Draw the training set; of pooled data, which points it has."""
+        """Draw the training set; for pooled data, draw the indices of its points."""
         pooled = isinstance(self.data, Pooled) and not self.beside
         _ = self.train_indices if pooled else self.train
 
     @cached_property
     def train_indices(self) -> Tensor:
-        """Which points of the pool every seed trains on, (seed, n); of pooled data."""
+        """For pooled data, the indices of the pool points that every seed trains on, (seed, n)."""
         pooled = cast(Pooled[Any], self.data)
         drawn = [pooled.indices(self.rule.n, stream(seed, "train")) for seed in self.seeds]
         return torch.stack(drawn).to(self.device)
 
     @cached_property
     def pool(self) -> B:
-        """All points of pooled data, once for all seeds, as they are stored."""
+        """All points of pooled data in their stored form, once for all seeds."""
         pooled = cast(Pooled[Any], self.data)
         return cast(B, moved(pooled.pool, self.device, None))
 
     def minibatch(self, indices: Tensor) -> B:
-        """Points of the training set, chosen separately for every seed; `indices` is (seed, n)."""
+        """Return points of the training set, chosen per seed; `indices` is (seed, n)."""
         place = indices.to(self.device)
         if not isinstance(self.data, Pooled) or self.beside:
             return gathered(self.train, place)
         return self.converted(self.train_indices.gather(1, place))
 
     def converted(self, places: Tensor) -> B:
-        """Points of the pool in the precision of the setting; bytes become numbers in [0, 1]."""
+        """Return points of the pool in the setting's precision; bytes become numbers in [0, 1]."""
         return cast(B, taken(cast(Any, self.pool), places, self.dtype))
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
-        """n points of every seed, from the stream of that use."""
+        """Draw n points for every seed, from the stream of the given use."""
 
         def one(seed: int) -> Any:
             batch = _told_batch(data.sample(n, stream(seed, use)), data, n)
@@ -124,7 +126,7 @@ class Setting(Generic[D, L, A, B]):
         return self.first_weights()
 
     def first_weights(self) -> Tree:
-        """The initial weights of every seed, drawn."""
+        """Draw the initial weights of every seed."""
         network = cast(Any, self.network)
 
         def one(seed: int) -> Tree:
@@ -136,29 +138,29 @@ class Setting(Generic[D, L, A, B]):
         return tree_map(lambda *w: torch.stack(w), *init)
 
     def _placed(self, w: Tensor) -> Tensor:
-        """On the device; floating-point weights in the setting's precision, counts as they are."""
+        """Move to the device; only floating-point weights change to the setting's precision."""
         return w.to(self.device, self.dtype if w.is_floating_point() else None)
 
     @cached_property
     def attack_streams(self) -> Streams:
-        """One stream a seed for the training attack."""
+        """One stream per seed for the training attack."""
         if self.beside:
             return tuple(g for part in self.beside for g in cast(Any, part.attack_streams))
         return streams(self.seeds, "attack")
 
     def slices(self) -> list[slice]:
-        """Where the settings that this one holds stand on the replica axis."""
+        """Return the slice of the replica axis that each combined setting occupies."""
         ends = [0]
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
-MANY = 2**20  # numbers of one seed from which threads draw side by side
+MANY = 2**20  # numbers per seed from which several threads draw in parallel
 
 
 def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> list[T]:
-    """What every seed draws from a stream of its own; large draws side by side."""
+    """Return the draws of all seeds, each from its own stream; large draws run in parallel."""
     if numbers < MANY or len(seeds) < 2:
         return [one(seed) for seed in seeds]
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
@@ -166,7 +168,7 @@ def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> li
 
 
 def _told_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
-    """Refuses what is no batch of n points of the data's shape."""
+    """Return the batch; raise unless it has n points of the data's shape."""
     name = type(data).__name__
     if not (isinstance(drawn, Batch) and is_dataclass(drawn)):
         raise ValueError(
@@ -209,14 +211,14 @@ AnySetting = Setting[Any, Any, Any, Any]
 
 
 def fitting(setting: AnySetting) -> AnySetting:
-    """The setting; refused, on a point of its data, where the network has not k outputs a point."""
+    """Return the setting; raise if the network does not have k outputs on a point of the data."""
     if told := misfit(setting.network, setting.data, setting.W0, setting.train.x[:, :1]):
         raise ValueError(told)
     return setting
 
 
 def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -> str:
-    """Why a network is none for data, seen on a point of every seed; nothing where it is."""
+    """Return why the network does not fit the data, tested on one point per seed, or ""."""
     k, replicas, name, source = data.k, len(x), type(network).__name__, type(data).__name__
     wanted = (replicas, 1) if k == 1 else (replicas, 1, k)
     told = f"{name} needs to return {k} output(s) for a point of {source}, {data.shape}"
@@ -232,7 +234,7 @@ def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -
 
 
 def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
-    """One setting out of several with the same network, attack, rule and shape of data.
+    """Combine several settings with the same network, attack, rule and shape of data.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -248,7 +250,7 @@ def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
 
 
 def _side_by_side(batches: Sequence[B]) -> B:
-    """One batch out of several, one after the other on the replica axis."""
+    """Concatenate several batches on the replica axis."""
     first = cast(Any, batches[0])
     names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), Tensor)]
     others = [f.name for f in fields(first) if f.name not in names]

@@ -1,4 +1,4 @@
-"""A state of training in full space: what probes ask. Replicas are its leading axis."""
+"""A training state with full weights, which probes query. Replicas are its leading axis."""
 
 import math
 from collections.abc import Callable
@@ -45,10 +45,10 @@ Outputs = Callable[[Any, Tensor], Tensor]
 def perturbed(
     setting: AnySetting, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
 ) -> Tensor:
-    """x' = attack(loss, batch, t, rng), its budget checked."""
+    """Return x' = attack(loss, batch, t, rng) after checking its budget."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
     if isinstance(setting.data, RealLabelled) and wanted not in REGRESSION:
-        wanted = "risk"  # a margin means nothing for real labels
+        wanted = "risk"  # margins are undefined for real labels
     network, y = setting.network, batch.y
     loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, setting.rule.risk)
     version = batch.x._version
@@ -78,11 +78,11 @@ def perturbed(
     return x
 
 
-CHUNK = 2**28  # numbers that the largest layer may make of the points of one evaluation
+CHUNK = 2**28  # most numbers in the largest layer during one evaluation
 
 
 def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: int) -> int:
-    """How many points of every replica a network evaluates at once within `CHUNK`."""
+    """Return how many points per replica a network can evaluate at once within `CHUNK`."""
     if isinstance(network, Sized):
         numbers = network.sizes(shape, k)[1]
     else:
@@ -92,7 +92,7 @@ def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: in
 
 
 def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
-    """The loss with what the network tells of itself."""
+    """Return the loss together with the structure that the network provides."""
     return Guide(
         loss,
         directions=network.directions(W) if isinstance(network, Directed) else None,
@@ -103,7 +103,7 @@ def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
 
 
 def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
-    """The weights that gradient descent moves, and the network's memory beside them."""
+    """Split into the weights that gradient descent changes and the network's buffers."""
     if not isinstance(network, Batched):
         return W, {}
     memory = network.buffers(W)
@@ -113,11 +113,11 @@ def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
 
 @dataclass
 class WeightState(Generic[W_]):
-    """A state that holds its weights: the plain one, in full space.
+    """A state that stores its weights in full space.
 
-    `whole`: the state of several settings side by side that this one is a slice of; what was
-    worked out there is not worked out again. `fresh`: training draws its own minibatches, so the
-    attacked training set is drawn for measuring alone.
+    `whole`: the state of several stacked settings of which this one is a slice; results computed
+    there are reused. `fresh`: training draws its own minibatches, so the attacked training set is
+    drawn only for measuring.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -142,23 +142,23 @@ class WeightState(Generic[W_]):
 
     @property
     def full(self) -> "WeightState[W_]":
-        """Itself: it holds its weights."""
+        """The state itself, because it stores its weights."""
         return self
 
     def f(self, x: Tensor) -> Tensor:
-        """The network's output, evaluated in chunks of points that fit `CHUNK`."""
+        """Return the network's output, evaluated in chunks of points that fit `CHUNK`."""
         network = self.setting.network
         with torch.no_grad():
             chunks = [network.f(self.W, part) for part in torch.split(x, self._chunk(x), 1)]
             return cast(Tensor, chunks[0] if len(chunks) == 1 else torch.cat(chunks, 1))
 
     def _chunk(self, x: Tensor) -> int:
-        """How many points of every replica are evaluated at once."""
+        """Return how many points per replica are evaluated at once."""
         setting = self.setting
         return points_at_once(setting.network, tuple(setting.data.shape), setting.data.k, len(x))
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Margins, at x or under an attack (from an evaluation stream of its own)."""
+        """Return the margins at x or under an attack, which uses a separate evaluation stream."""
         if isinstance(self.setting.data, RealLabelled):
             raise TypeError(
                 f"{type(self.setting.data).__name__} has real labels, so there are no margins and "
@@ -171,7 +171,7 @@ class WeightState(Generic[W_]):
         return margin(self.f(self._measured(batch, attack)), batch.y)
 
     def _measured(self, batch: Batch, attack: Attack) -> Tensor:
-        """The batch under an attack, for measuring, in chunks of points."""
+        """Return the attacked points of a batch, for measuring, computed in chunks of points."""
         rng = measuring(self.setting.seeds, self.t, attack)
         size = self._chunk(batch.x)
         made = [
@@ -181,17 +181,17 @@ class WeightState(Generic[W_]):
         return made[0] if len(made) == 1 else torch.cat(made, 1)
 
     def losses(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """The loss of every point, at x or under an attack (from an evaluation stream)."""
+        """Return the loss of every point at x or under an attack (from an evaluation stream)."""
         x = batch.x if attack is None else self._measured(batch, attack)
         return self.setting.rule.risk.function(self.f(x), batch.y)
 
     def replica(self, i: int) -> "WeightState[W_]":
-        """The state of one seed alone."""
+        """Return the state of one seed."""
         alone = replace(self.setting, seeds=self.setting.seeds[i : i + 1])
         return WeightState(alone, self.t, tree_map(lambda w: w[i : i + 1], self.W))
 
     def apart(self) -> "list[WeightState[W_]]":
-        """The states of the settings that run side by side."""
+        """Return one state per setting of the stack."""
         if not self.setting.beside:
             return [self]
         return [
@@ -201,12 +201,12 @@ class WeightState(Generic[W_]):
         ]  # fmt: skip
 
     def inner(self, v: Tensor) -> Tensor:
-        """⟨w, v⟩ for every filter w."""
+        """Return ⟨w, v⟩ for every filter w."""
         W = cast(Tensor, self.W)
         return W @ v.to(W)
 
     def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Sound lower and upper bounds of the outputs over B_p(x, radius)."""
+        """Return sound lower and upper bounds on the outputs over B_p(x, radius)."""
         network = self.setting.network
         if not isinstance(network, Certified):
             raise TypeError(
@@ -217,7 +217,7 @@ class WeightState(Generic[W_]):
 
     @cached_property
     def x_adv(self) -> Tensor:
-        """The training points under the training attack (drawn once a step)."""
+        """The training points under the training attack (drawn once per step)."""
         attack, s = self.setting.attack, self.setting
         if attack is None:
             return cast(Tensor, self.train.x)
@@ -229,7 +229,7 @@ class WeightState(Generic[W_]):
         return perturbed(s, self.W, self.train, attack, self.t, s.attack_streams)
 
     def risk_at(self, f: Outputs, W: Tree, x: Tensor, x_adv: Tensor, y: Tensor) -> Tensor:
-        """(1 − λ) mean loss(x) + λ mean loss(x̃), one number a replica."""
+        """Return (1 − λ) mean loss(x) + λ mean loss(x̃), one number per replica."""
         risk = self.setting.rule.risk
         if risk.log:
             return log_mean_exponential(f(W, x_adv), y)
@@ -240,15 +240,15 @@ class WeightState(Generic[W_]):
         return (1 - risk.lam) * loss(f(W, x), y).mean(-1) + risk.lam * adversarial
 
     def risk(self) -> Tensor:
-        """The training objective at W⁽ᵗ⁾."""
+        """Return the training objective at W⁽ᵗ⁾."""
         with torch.no_grad():
             x, x_adv, y = self.train.x, self.x_adv, self.train.y
             return self.risk_at(lambda W, x: self.f(x), self.W, x, x_adv, y)
 
     @cached_property
     def descent(self) -> tuple[Tree, dict[str, Tensor]]:
-        """∇_W of the training objective at fixed x̃ (never through the attack), and what training
-        makes of the network's memory."""
+        """∇_W of the training objective at fixed x̃ (never through the attack), and the
+        buffers of the network after the step."""
         if self.whole is not None:
             state, at = self.whole
             return cast(tuple[Tree, dict[str, Tensor]], tree_map(lambda g: g[at], state.descent))
@@ -269,7 +269,7 @@ class WeightState(Generic[W_]):
 
     @property
     def gradient_norm(self) -> Tensor:
-        """‖∇L‖_F, one number a replica."""
+        """‖∇L‖_F, one number per replica."""
         squares = [g.flatten(1).square().sum(-1) for g in tree_leaves(self.gradient)]
         return torch.stack(squares).sum(0).sqrt()
 
@@ -277,7 +277,7 @@ class WeightState(Generic[W_]):
 def trained_outputs(
     network: AnyLearner, memory: dict[str, Tensor], heard: dict[str, Tensor]
 ) -> Outputs:
-    """The outputs of a network in training; what it makes of its memory goes into `heard`."""
+    """Return the network in training mode as a function; its updated buffers go into `heard`."""
     if not isinstance(network, Batched):
         return cast(Outputs, network.f)
 
@@ -290,6 +290,6 @@ def trained_outputs(
 
 
 def distance(W: Tree, V: Tree) -> Tensor:
-    """‖W − V‖_F, one number a replica."""
+    """Return ‖W − V‖_F, one number per replica."""
     pairs = list(zip(tree_leaves(W), tree_leaves(V), strict=True))
     return torch.stack([(a - b).flatten(1).square().sum(-1) for a, b in pairs]).sum(0).sqrt()

@@ -1,5 +1,5 @@
-"""Where units run: here, in processes of this machine, or on a Dask cluster. The place changes no
-number: a unit is computed by the same pure function everywhere."""
+"""Places that compute units: this process, processes of this machine, or a Dask cluster. The place
+does not affect the numbers: the same pure function computes a unit everywhere."""
 
 from adversarium.runs.where.here import HERE, Here, Place
 from adversarium.runs.where.processes import Processes
@@ -8,7 +8,7 @@ __all__ = ["HERE", "Here", "Place", "Processes", "place"]
 
 
 def place(word: str) -> Place:
-    """`here`, `processes`, `processes:N` or `tcp://HOST:PORT`.
+    """Return the place named `here`, `processes`, `processes:N` or `tcp://HOST:PORT`.
 
     >>> place("processes:3")
     Processes(count=3)

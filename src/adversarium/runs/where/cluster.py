@@ -1,4 +1,4 @@
-"""A Dask cluster: a scheduler and workers that somebody started, here or on other machines."""
+"""A Dask cluster: a scheduler and workers that the user started, here or on other machines."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ PATIENCE = 15  # seconds to wait for a scheduler, and then for its first worker
 
 
 def distributed() -> Any:
-    """Dask distributed, or a sentence that says how to get it."""
+    """Return Dask distributed, or raise with a sentence that says how to install it."""
     try:
         import distributed as module
     except ImportError as fault:
@@ -26,7 +26,7 @@ def distributed() -> Any:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The workers of a scheduler, by its address. A worker that dies loses nothing: its units go
+    """The workers of the scheduler at an address. If a worker dies, nothing is lost: its units go
     to the others."""
 
     address: str
@@ -34,7 +34,7 @@ class Cluster:
     def computed(
         self, units: Sequence[Unit], experiment: str, told: Told
     ) -> Iterator[tuple[Unit, Outcome]]:
-        """Every unit with what it made, as they finish."""
+        """Yield every unit with its outcome, as they finish."""
         if not units:
             return
         dask = distributed()

@@ -1,4 +1,4 @@
-"""This process."""
+"""Compute units in this process."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from adversarium.runs.blocks import Outcome
 from adversarium.runs.compute import compute, draw_ahead
 from adversarium.runs.jobs import Unit
 
-# units done, the unit that is told of, steps done, steps in all
+# units done, the reported unit, steps done, total steps
 Told = Callable[[int, int, int, int], None]
 
 
 @runtime_checkable
 class Place(Protocol):
-    """Somewhere that units can be computed; whoever asked writes the blocks."""
+    """A place that computes units. The requesting process writes the blocks."""
 
     def computed(
         self, units: Sequence[Unit], experiment: str, told: Told
@@ -25,12 +25,12 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """This process, one unit after the other."""
+    """This process, which computes one unit after the other."""
 
     def computed(
         self, units: Sequence[Unit], experiment: str, told: Told
     ) -> Iterator[tuple[Unit, Outcome]]:
-        """Every unit with what it made, in order."""
+        """Yield every unit with its outcome, in order."""
         for i, unit in enumerate(units):
             told(i, i, 0, 1)
             if unit.device != "cpu" and i + 1 < len(units):  # the processor is free meanwhile

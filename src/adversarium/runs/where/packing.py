@@ -1,4 +1,4 @@
-"""Units as bytes that another process can compute."""
+"""Pack units as bytes that another process can compute."""
 
 import pickle
 import sys
@@ -11,8 +11,8 @@ from adversarium.runs.jobs import Unit
 
 
 def packed(unit: Unit, experiment: str) -> bytes:
-    """Pickle a unit. Code of user files and of paper folders travels with it; installed code, the
-    engine's included, does not."""
+    """Pickle a unit. The code of user files and of paper folders travels with it; installed code,
+    including the engine, does not."""
     import cloudpickle
 
     modules = user_modules()

@@ -1,4 +1,4 @@
-"""Processes of this machine."""
+"""Compute units in processes of this machine."""
 
 import multiprocessing
 import os
@@ -25,13 +25,14 @@ def _cores() -> int:
 
 
 def _deaf() -> None:
-    """A worker leaves Ctrl-C to whoever started it, and ends with it."""
+    """Ignore Ctrl-C in a worker. The process that started it handles Ctrl-C, and the worker ends
+    with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process when whoever started it is gone: killed, it cannot tell its workers."""
+    """End this process once its parent is gone: a killed parent cannot end its workers."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
@@ -39,7 +40,7 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _few_threads(count: int) -> Iterator[None]:
-    """Processes that start meanwhile give their linear algebra so many threads at first."""
+    """Limit the initial threads for linear algebra of processes that start within the context."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, str(count)))
     try:
@@ -54,9 +55,9 @@ def _few_threads(count: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Processes:
-    """So many processes of this machine, each with one unit at a time, kept from one experiment to
-    the next. A process that dies loses nothing: what was left runs again, each unit alone in a
-    process, so that one that kills its process fails alone."""
+    """`count` processes of this machine, each with one unit at a time, reused by the next
+    experiment. If a process dies, nothing is lost: the remaining units run again, each alone in a
+    process, so that a unit that kills its process fails alone."""
 
     count: int = field(default_factory=_cores)
     _held: list[ProcessPoolExecutor] = field(default_factory=list, repr=False, compare=False)
@@ -64,14 +65,14 @@ class Processes:
     def computed(
         self, units: Sequence[Unit], experiment: str, told: Told
     ) -> Iterator[tuple[Unit, Outcome]]:
-        """Every unit with what it made, as they finish."""
-        most = max(1, _cores() // self.count)  # threads: those of all processes share the cores
+        """Yield every unit with its outcome, as they finish."""
+        most = max(1, _cores() // self.count)  # threads per process: all processes share the cores
         fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
         orders = dict(enumerate(packed(unit, experiment) for unit in fitting))
         for i, outcome in self._pooled(orders, told, len(units)):
             del orders[i]
             yield units[i], outcome
-        for i in list(orders):  # those that were left when a process died
+        for i in list(orders):  # the units that remained when a process died
             made = dict(self._pooled({i: orders.pop(i)}, told, len(units)))
             died = Outcome((), {job.key: DIED for job in units[i].jobs})
             yield units[i], made.get(i, died)
@@ -79,7 +80,8 @@ class Processes:
     def _pooled(
         self, orders: Mapping[int, bytes], told: Told, count: int
     ) -> Iterator[tuple[int, Outcome]]:
-        """What orders made, by place, as they finish; not those that a dead process left."""
+        """Yield the outcomes of orders by position, as they finish. Orders left by a dead process
+        are omitted."""
         left: dict[Future[Outcome], int] = {}
         whole = False
         try:
@@ -103,7 +105,7 @@ class Processes:
                 self._end()
 
     def _pool(self) -> ProcessPoolExecutor:
-        """The processes that are there, or new ones."""
+        """Return the running processes, or start new ones."""
         if not self._held:
             context = multiprocessing.get_context("spawn")
             self._held.append(
@@ -112,7 +114,7 @@ class Processes:
         return self._held[0]
 
     def _end(self) -> None:
-        """Ends the processes, whatever they do."""
+        """End the processes at once, even if they are busy."""
         while self._held:
             pool = self._held.pop()
             running = list((getattr(pool, "_processes", None) or {}).values())

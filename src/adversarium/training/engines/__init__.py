@@ -1,8 +1,8 @@
-"""The engines, in order of preference: the first that does not refuse runs.
+"""The engines, in order of preference: the first engine that accepts a run executes it.
 
-All compute the same dynamics; they differ in coordinates, hence in speed. The last, `law`, draws
-other points of the same law, and runs where it is asked for by name. A version is raised when an
-engine's numbers change: it is part of every run's key.
+All engines compute the same dynamics; they differ in coordinates, hence in speed. The last, `law`,
+draws other points of the same distribution, and runs only if you request it by name. The version
+of an engine is part of every run's key and increases when the engine's numbers change.
 """
 
 from typing import Any
@@ -32,9 +32,9 @@ def choose(
     rule: Rule,
     name: str | None = None,
 ) -> tuple[AnyEngine, dict[str, str]]:
-    """The engine that runs these parts, and why those before it do not.
+    """Return the engine for these objects, and the reasons why the engines before it cannot run.
 
-    A name asks for one engine; its refusal is then an error.
+    A name requests one engine; if that engine cannot run, an error is raised.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN

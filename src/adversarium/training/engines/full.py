@@ -1,4 +1,4 @@
-"""Full-batch gradient descent in full space: the plain engine, and the reference for all others."""
+"""Full-batch gradient descent on the full weights: the reference for all other engines."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +15,17 @@ from adversarium.training.states import WeightState, trainable
 
 
 def alike(setting: AnySetting) -> Hashable:
-    """What must agree for settings to share one stack of weights: all but the distribution, of
-    which only the shapes."""
+    """Return the properties that settings must share to run in one stack of weights.
+
+    Network, attack, rule, device and precision must agree, but of the distribution only the shapes.
+    """
     data, parts = setting.data, (setting.network, setting.attack, setting.rule)
     same = digest(configuration(parts))
     return same, tuple(data.shape), data.k, setting.device, setting.dtype
 
 
 def remembered(network: object, W: Tree, memory: dict[str, Tensor], heard: Tree) -> Tree:
-    """The weights after a step with the network's memory beside them."""
+    """Return the weights after a step together with the updated buffers of the network."""
     return {**memory, **heard, **W} if isinstance(network, Batched) else W
 
 
@@ -37,22 +39,22 @@ class Full:
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 20, "cuda": 160})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if not isinstance(rule.optimiser, GradientDescent):
             return "full runs full-batch gradient descent; minibatches are sgd's"
         return ""
 
     def shape(self, setting: AnySetting) -> Hashable:
-        """What must agree for settings to run side by side."""
+        """Return the properties that settings must share to run together."""
         return alike(setting)
 
     def init(self, settings: Sequence[AnySetting]) -> WeightState[Any]:
-        """The state at t = 0."""
+        """Return the state at t = 0."""
         whole = fitting(side_by_side(settings))
         return WeightState(whole, 0, whole.W0)
 
     def step(self, state: WeightState[Any]) -> WeightState[Any]:
-        """The next state."""
+        """Return the next state."""
         setting = state.setting
         eta = setting.rule.eta * setting.rule.decayed(state.t)
         gradient, heard = state.descent
@@ -62,5 +64,5 @@ class Full:
         return WeightState(setting, state.t + 1, W)
 
     def apart(self, state: WeightState[Any]) -> list[WeightState[Any]]:
-        """The states of the settings that run side by side."""
+        """Return one state per setting of the stack."""
         return state.apart()

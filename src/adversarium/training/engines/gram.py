@@ -1,10 +1,10 @@
-"""Two-layer networks under l2 attacks in Gram coordinates: no d after set-up.
+"""Two-layer networks under l2 attacks in Gram coordinates: after set-up no cost depends on d.
 
 With zero-start normalised l2 ascent every perturbation is a combination of weights, δ_i = Wᵀe_i,
 and every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ + 1bᵀ, G = X Xᵀ; the
 attack moves E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand. Biases b, the top layer a and
-the offset c are trained where the network has them (Perceptron). Runs side by side may differ in
-their data, dimension, radius and step.
+the offset c are trained if the network has them (Perceptron). Runs in one stack may differ in
+their data, dimension, radius and step size.
 """
 
 import math
@@ -40,7 +40,7 @@ from adversarium.training.states import WeightState
 
 @dataclass(frozen=True)
 class Fixed:
-    """What does not change during training; replicas may differ in all that is a tensor."""
+    """The quantities that stay constant during training; tensors may differ between replicas."""
 
     network: Network
     attack: PGD | None  # of the first run: all agree in its steps, `best` and `after`
@@ -49,18 +49,18 @@ class Fixed:
     G: Float[Tensor, "S n n"]
     eta: Float[Tensor, "S 1 1"]
     radius: Float[Tensor, "S 1 1"]
-    stride: Float[Tensor, "S 1 1"]  # the attack's step
+    stride: Float[Tensor, "S 1 1"]  # the step size of the attack
 
     def at(self, part: slice) -> "Fixed":
-        """The same of some of the replicas."""
+        """Return the same object for a slice of the replicas."""
         names = ("y", "G", "eta", "radius", "stride")
         return replace(self, **{name: getattr(self, name)[part] for name in names})
 
 
 @dataclass
 class Coordinates:
-    """K (S, m, m), H (S, n, m), the coordinates A (S, m, m), B (S, m, n) of the weights, and what
-    stands above them."""
+    """K (S, m, m), H (S, n, m), the coordinates A (S, m, m), B (S, m, n) of the weights, and the
+    top layer."""
 
     fixed: Fixed
     t: int
@@ -69,7 +69,7 @@ class Coordinates:
     A: Float[Tensor, "S m m"]
     B: Float[Tensor, "S m n"]
     top: Top
-    whole: "tuple[Coordinates, slice] | None" = None  # what these are a slice of
+    whole: "tuple[Coordinates, slice] | None" = None  # the coordinates that these are a slice of
 
     @cached_property
     def attacked(self) -> tuple[Tensor, Tensor]:
@@ -85,11 +85,11 @@ class Coordinates:
         )
 
     def outputs(self, h: Tensor) -> Tensor:
-        """f from the pre-activations."""
+        """Return f, computed from the pre-activations."""
         return outputs_of(self.fixed.network, h, self.top)
 
     def step(self) -> "Coordinates":
-        """One step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
+        """Take one step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
         fixed, network, rule, top = self.fixed, self.fixed.network, self.fixed.rule, self.top
         E, KE = self.attacked
         lifted, active, sloped, on, f = self._looked(KE)
@@ -104,7 +104,7 @@ class Coordinates:
         eye = torch.eye(rule.n, dtype=C.dtype, device=C.device)
         H = torch.baddbmm(self.H, fixed.G + XW, C)
         K = self._plus(self.K, on, pull, half, mirrored=True)
-        # A and E B serve the rebuilt weights alone, and E W is at most α long beside x: 10 bits
+        # only rebuilt weights use A and E B, and ‖E W‖ ≤ α is small next to x: 10 bits suffice
         A = self._plus(self.A, on, pull, rough_product(E, self.A), rough=True)
         B = torch.baddbmm(self.B, C.mT, rough_product(E, self.B) + eye)
         if not isinstance(network, TwoLayer):
@@ -119,7 +119,7 @@ class Coordinates:
         return Coordinates(fixed, self.t + 1, K, H, A, B, top)
 
     def _looked(self, KE: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Of the units under attack, h = H + KE: h − b, φ(h), a·φ'(h), φ'(h), and f."""
+        """Return h − b, φ(h), a·φ'(h), φ'(h) and f of the units under attack, h = H + KE."""
         network, top = self.fixed.network, self.top
         if serves(KE) and isinstance(network, Perceptron) and isinstance(network.activation, ReLU):
             return look(self.H, KE, top.a, top.b, top.c)
@@ -131,22 +131,24 @@ class Coordinates:
         self, base: Tensor, on: Tensor, pull: Tensor, Z: Tensor, mirrored: bool = False,
         rough: bool = False,
     ) -> Tensor:  # fmt: skip
-        """base + U with U = diag(a)·onᵀ(pull·Z), and Uᵀ where mirrored; `on` are the units' slopes;
-        rough: 10 bits suffice."""
+        """Return base + U with U = diag(a)·onᵀ(pull·Z), plus Uᵀ if `mirrored`.
+
+        `on` contains the slopes of the units; `rough`: 10 bits suffice.
+        """
         if serves(base) and isinstance(self.fixed.network.activation, ReLU):
             return plus_outer(base, on, pull, Z, self.top.a, mirrored, rough)
         U = (on * self.top.a).mT @ (pull * Z)
         return (base + U).add_(U.mT) if mirrored else base + U
 
     def at(self, part: slice) -> "Coordinates":
-        """The same of some of the replicas."""
+        """Return the same object for a slice of the replicas."""
         moving = self.K[part], self.H[part], self.A[part], self.B[part], self.top.at(part)
         return Coordinates(self.fixed.at(part), self.t, *moving, (self, part))
 
 
 @dataclass
 class GramState:
-    """One setting's view of the coordinates."""
+    """The state of one setting in Gram coordinates."""
 
     setting: AnySetting
     at: Coordinates
@@ -190,12 +192,16 @@ class GramState:
         return x + self.at.attacked[0] @ self._first_layer
 
     def f(self, x: Tensor) -> Tensor:
-        """The network's output."""
+        """Return the network's output."""
         return self.full.f(x)
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Margins; on the training set, clean or under the training attack, from K and H; other
-        points under an attack that stays in the weights' span from K and their own H."""
+        """Return the margins.
+
+        On the training set, clean or under the training attack, they are computed from K and H.
+        For other points under an attack that stays in the span of the weights, they are computed
+        from K and the H of these points.
+        """
         at, y = self.at, self.at.fixed.y
         if batch is self.setting.train and attack is None:
             return y * at.outputs(at.H)
@@ -210,11 +216,14 @@ class GramState:
         return batch.y * at.outputs(H + KE)
 
     def inner(self, v: Tensor) -> Tensor:
-        """⟨w_s, v⟩."""
+        """Return ⟨w_s, v⟩."""
         return self.full.inner(v)
 
     def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Sound bounds of the outputs over B_p(x, radius); l2 on the training set from K and H."""
+        """Return sound bounds on the outputs over B_p(x, radius).
+
+        The l2 bounds on the training set are computed from K and H.
+        """
         if batch is self.setting.train and p == 2:
             K, H = self.at.K.double(), self.at.H.double()
             lengths = K.diagonal(dim1=-2, dim2=-1).clamp_min(0).sqrt()
@@ -232,14 +241,14 @@ class GramState:
         return self.full.interval(batch, p, radius)
 
     def risk(self) -> Tensor:
-        """The training objective."""
+        """Return the training objective."""
         f = self.at.outputs(self.at.H + self.at.attacked[1])
         return self.setting.rule.risk.function(f, self.setting.train.y).mean(-1)
 
 
 @dataclass(frozen=True)
 class Together:
-    """The coordinates of all replicas, and the settings that they belong to."""
+    """The coordinates of all replicas, and the settings to which they belong."""
 
     settings: tuple[AnySetting, ...]
     at: Coordinates
@@ -255,7 +264,7 @@ class Gram:
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 100})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if type(network) not in (TwoLayer, Perceptron) or len(data.shape) != 1:
             return "gram needs a TwoLayer network or a Perceptron on vectors"
         if type(rule.optimiser) is not GradientDescent:
@@ -269,14 +278,17 @@ class Gram:
         return "" if attack is None else leaves_span(attack)
 
     def placed(self, setting: AnySetting) -> AnySetting:
-        """The setting; runs side by side share their draws."""
+        """Return the setting as a `SharingSetting`, so that runs share their draws."""
         return SharingSetting(
             setting.data, setting.network, setting.attack, setting.rule, setting.seeds,
             setting.device, setting.dtype,
         )  # fmt: skip
 
     def shape(self, setting: AnySetting) -> Hashable:
-        """What must agree for settings to run side by side; d, the radius and η need not."""
+        """Return the properties that settings must share to run together.
+
+        The settings may differ in d, the radius and η.
+        """
         rule, network, by = setting.rule, setting.network, setting.attack
         climb = None if by is None else (by.steps, by.best, by.after)
         place = setting.device, setting.dtype
@@ -284,7 +296,7 @@ class Gram:
         return rule.n, rule.steps, rule.risk, kind, rule.optimiser, climb, place
 
     def init(self, settings: Sequence[AnySetting]) -> Together:
-        """The state at t = 0."""
+        """Return the state at t = 0."""
         first = settings[0]
         parts = [(s.W0 if isinstance(s.W0, Tensor) else s.W0["w"], s.train.x) for s in settings]
         K = torch.cat([W @ W.mT for W, _ in parts])
@@ -308,11 +320,11 @@ class Gram:
         return Together(tuple(settings), Coordinates(fixed, 0, K, H + top.b, A, B, top))
 
     def step(self, state: Together) -> Together:
-        """The next state."""
+        """Return the next state."""
         return replace(state, at=state.at.step())
 
     def apart(self, state: Together) -> list[GramState]:
-        """The states of the settings that run side by side."""
+        """Return one state per setting of the stack."""
         if len(state.settings) == 1:
             return [GramState(state.settings[0], state.at)]
         made, start = [], 0
@@ -324,7 +336,7 @@ class Gram:
 
 
 def _tops(settings: Sequence[AnySetting], H: Tensor) -> Top:
-    """What stands above the first layer of every replica at t = 0."""
+    """Return the top layer of every replica at t = 0."""
     S, _, m = H.shape
     if isinstance(settings[0].network, TwoLayer):
         a = (signs(m, H) / math.sqrt(m)).expand(S, 1, m)
@@ -334,6 +346,6 @@ def _tops(settings: Sequence[AnySetting], H: Tensor) -> Top:
 
 
 def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:
-    """One number a setting as one a replica, (S, 1, 1)."""
+    """Expand one number per setting to one per replica, (S, 1, 1)."""
     column = [n for s, n in zip(settings, numbers, strict=True) for _ in s.seeds]
     return torch.tensor(column, dtype=like.dtype, device=like.device)[:, None, None]

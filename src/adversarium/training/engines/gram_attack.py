@@ -16,14 +16,14 @@ from adversarium.shapes import Float
 from adversarium.sockets import Attack
 from adversarium.training.engines.gram_kernels import climb, serves
 
-WIDE = 512  # units from which flips are quicker than products, measured on two cores
-MOST = 50  # beyond a share 1/MOST of flips the product is made anew (chosen, not measured)
+WIDE = 512  # number of units from which flips are faster than products, measured on two cores
+MOST = 50  # above a share 1/MOST of flips, recompute the product (chosen, not measured)
 
 _MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "exponential")
 
 
 def _unit(c: Tensor, Kc: Tensor) -> Tensor:
-    """1/‖Wᵀc‖ per example, 0 where the direction vanishes."""
+    """Return 1/‖Wᵀc‖ per example, or 0 if the direction vanishes."""
     square = torch.linalg.vecdot(c, Kc)[..., None]
     return torch.where(square > 0, square, math.inf).rsqrt()
 
@@ -33,20 +33,22 @@ Network = TwoLayer | Perceptron
 
 @dataclass(frozen=True)
 class Top:
-    """What stands above the first layer: the weights a of the units, their biases b, the offset c.
-    Those of a TwoLayer never move."""
+    """The weights a of the units, their biases b, and the offset c.
+
+    For a TwoLayer they stay constant.
+    """
 
     a: Float[Tensor, "S 1 m"]
     b: Float[Tensor, "S 1 m"]
     c: Float[Tensor, "S 1"]
 
     def at(self, part: slice) -> "Top":
-        """The same of some of the replicas."""
+        """Return the same object for a slice of the replicas."""
         return Top(self.a[part], self.b[part], self.c[part])
 
 
 def outputs_of(network: Network, h: Tensor, top: Top) -> Tensor:
-    """f from the pre-activations."""
+    """Return f, computed from the pre-activations."""
     if isinstance(network, TwoLayer):
         return network.top(h)
     f: Tensor = (network.activation(h) * top.a).sum(-1) + top.c
@@ -57,13 +59,15 @@ Product = Callable[[Tensor], Tensor]  # slopes of the units ↦ K c
 
 
 def _plainly(K: Tensor, a: Tensor, side: Tensor) -> Product:
-    """K c = side·(slope ⊙ a) K."""
+    """Return the product K c = side·(slope ⊙ a) K as a function of the slopes."""
     return lambda slope: (slope * (side * a)) @ K
 
 
 def by_flips(K: Tensor, a: Tensor, side: Tensor) -> Product:
-    """The same for slopes that leap: from step to step few units change sides, and each adds or
-    takes its row of diag(a)K."""
+    """Return the same product for piecewise constant slopes, updated from step to step.
+
+    Few units change sides in a step, and each of them adds or subtracts its row of diag(a)K.
+    """
     S, m = K.shape[:2]
     rows = (a.mT * K).reshape(S * m, m)
     before = Kc = rows.new_empty(0)
@@ -89,7 +93,7 @@ def by_flips(K: Tensor, a: Tensor, side: Tensor) -> Product:
 
 
 def _product(network: Network, K: Tensor) -> Callable[[Tensor, Tensor, Tensor], Product]:
-    """How K c is made quickest."""
+    """Return the fastest way to compute K c."""
     leaps = isinstance(network.activation, ReLU | LeakyReLU)
     return by_flips if leaps and K.shape[-1] >= WIDE else _plainly
 
@@ -98,8 +102,8 @@ def climbed(
     network: Network, K: Tensor, H: Tensor, top: Top, y: Tensor, by: PGD, radius: Tensor,
     stride: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """E and K E after an attack of the points with these pre-activations: δ_i = Wᵀe_i, §1.6 of
-    BOAT's Algorithm 1."""
+    """Return E and K E after an attack on the points with these pre-activations: δ_i = Wᵀe_i, §1.6
+    of BOAT's Algorithm 1."""
     if serves(K) and isinstance(network.activation, ReLU) and not by.best:
         return climb(K, H, top.a, y, radius, stride, by.steps)
     E, KE = torch.zeros_like(H), torch.zeros_like(H)
@@ -125,7 +129,7 @@ def climbed(
 
 
 def leaves_span(attack: Attack) -> str:
-    """Why an attack leaves the weights' span, or nothing."""
+    """Return why an attack leaves the span of the weights, or an empty string."""
     if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
         return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
     if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
@@ -136,7 +140,7 @@ def leaves_span(attack: Attack) -> str:
 
 
 def check_budget(E: Tensor, KE: Tensor, attack: PGD) -> None:
-    """‖Wᵀe‖² = e·Ke stays within the radius."""
+    """Raise unless ‖Wᵀe‖, with ‖Wᵀe‖² = e·Ke, stays within the radius."""
     size = torch.linalg.vecdot(E, KE).clamp_min(0).sqrt()
     slack = 1e-3 if E.dtype == torch.float32 else 1e-9
     if not bool((size <= attack.radius * (1 + slack)).all()):

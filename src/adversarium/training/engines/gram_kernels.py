@@ -1,9 +1,9 @@
 """The gram engine's attack and updates as Triton kernels, for single precision on a CUDA device.
 
-During an attack few units change sides, so K c is never multiplied out again: every flip of a unit
-adds or takes a row of K. One program holds one point for the whole attack. Where a factor is the
-units' pattern of 0 and 1, which is exact in 16 bits, the other is cut into two pieces of half
-precision (21 bits) and multiplied on tensor cores with sums in single precision.
+During an attack few units change sides, so K c is never recomputed: every flip of a unit adds or
+subtracts a row of K. One program processes one point for the whole attack. If one factor is the
+units' pattern of 0 and 1, which is exact in 16 bits, the other factor is split into two pieces of
+half precision (21 bits) and multiplied on tensor cores with sums in single precision.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator, no-untyped-call"
@@ -15,7 +15,7 @@ from torch import Tensor
 try:
     import triton
     import triton.language as tl
-except ImportError:  # a torch without CUDA comes without it
+except ImportError:  # torch without CUDA does not include Triton
     triton = None
 
 TILE, INNER = 128, 32
@@ -34,7 +34,7 @@ if triton is not None:
         h = tl.load(H + row * m + unit, mask=there, other=-1.0)
         side = -tl.load(y + row)
         back = side / tl.load(power + replica)
-        high = (row + replica * n) * m + unit  # two sums a replica, one below the other
+        high = (row + replica * n) * m + unit  # two sums per replica, one below the other
         Kc = tl.load(first + high, mask=there, other=0.0)
         Kc = back * (Kc + tl.load(first + high + n * m, mask=there, other=0.0))
         sign = side * tl.load(a + replica * m + unit, mask=there, other=0.0)
@@ -45,7 +45,7 @@ if triton is not None:
             now = (h + Ke) > 0
             flips = tl.where(now != on, 2 * unit + now.to(tl.int32), -1)
             flip = tl.max(flips, 0)
-            while flip >= 0:  # a unit at a time, the last first
+            while flip >= 0:  # one unit at a time, the last first
                 s = flip >> 1
                 turn = (2 * (flip & 1) - 1).to(tl.float32)
                 weight = side * tl.load(a + replica * m + s) * turn
@@ -104,7 +104,7 @@ if triton is not None:
         i = tl.program_id(0) // across * TILE + tl.arange(0, TILE)
         j = tl.program_id(0) % across * TILE + tl.arange(0, TILE)
         at = replica * m * m + i[:, None] * m + j[None, :]
-        into = at + replica * m * m  # two pieces a replica, one below the other
+        into = at + replica * m * m  # two pieces per replica, one below the other
         inside = (i < m)[:, None] & (j < m)[None, :]
         scale = tl.load(a + replica * m + i, mask=i < m, other=0.0) * tl.load(power + replica)
         whole = scale[:, None] * tl.load(K + at, mask=inside, other=0.0)
@@ -122,7 +122,7 @@ if triton is not None:
         replica = tl.program_id(1).to(tl.int64)
         across = tl.cdiv(m, TILE)
         up, along = tl.program_id(0) // across, tl.program_id(0) % across
-        if mirrored and up > along:  # the tile above the diagonal writes this one too
+        if mirrored and up > along:  # the tile above the diagonal also writes this one
             return
         i, j = up * TILE + tl.arange(0, TILE), along * TILE + tl.arange(0, TILE)
         start = replica * n * m
@@ -156,20 +156,23 @@ if triton is not None:
 
 
 def serves(K: Tensor) -> bool:
-    """Where these kernels run: single precision on a CUDA device that has Triton."""
+    """Return whether these kernels run: single precision on a CUDA device with Triton."""
     return triton is not None and K.is_cuda and K.dtype == torch.float32
 
 
 def _power(largest: Tensor) -> Tensor:
-    """The power of two that brings numbers of that size near 2^14, (S,): room in 16 bits."""
+    """Return the power of two that scales numbers of this size to about 2^14, (S,), which fits in
+    16 bits."""
     one = torch.ones_like(largest)
     return torch.ldexp(one, (14 - torch.frexp(largest).exponent).clamp(-100, 100)).flatten()
 
 
 def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
-    """p·(on ⊙ a) K in two sums, (S, 2, n, m), and the power p of two, (S,): `on` is exact in 16
-    bits, diag(a)K is cut into two pieces of them. Each piece has a sum of its own: beside large
-    numbers tensor cores lose the bits of small ones."""
+    """Return p·(on ⊙ a) K as two sums, (S, 2, n, m), and the power p of two, (S,).
+
+    `on` is exact in 16 bits; diag(a)K is split into two pieces of 16 bits. Each piece has its own
+    sum, because tensor cores lose the bits of small numbers that are added to large ones.
+    """
     S, m = K.shape[:2]
     power = _power(a.abs().amax((-1, -2)) * K.diagonal(dim1=-2, dim2=-1).amax(-1))
     pieces = torch.empty(2 * S, m, m, dtype=torch.float16, device=K.device)
@@ -180,7 +183,7 @@ def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
 def climb(
     K: Tensor, H: Tensor, a: Tensor, y: Tensor, radius: Tensor, stride: Tensor, steps: int
 ) -> tuple[Tensor, Tensor]:
-    """E and K E after an attack on ReLU units."""
+    """Return E and K E after an attack on ReLU units."""
     S, n, m = H.shape
     of_each = (t.expand(S, 1, 1) for t in (radius, stride))
     K, H, a, y, radius, stride = (t.contiguous() for t in (K, H, a, y, *of_each))
@@ -194,7 +197,7 @@ def climb(
 def look(
     H: Tensor, KE: Tensor, a: Tensor, b: Tensor, c: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Of ReLU units at h = H + KE: h − b, relu(h), a·1[h > 0], 1[h > 0] in 16 bits, and f."""
+    """Return h − b, relu(h), a·1[h > 0], 1[h > 0] in 16 bits, and f of ReLU units at h = H + KE."""
     S, n, m = H.shape
     H, KE, a, b, c = (t.contiguous() for t in (H, KE, a, b, c))
     lifted, active, sloped = (torch.empty_like(H) for _ in range(3))
@@ -207,8 +210,10 @@ def look(
 def plus_outer(
     base: Tensor, on: Tensor, pull: Tensor, Z: Tensor, a: Tensor, mirrored: bool, rough: bool
 ) -> Tensor:
-    """base + U, U = diag(a)·onᵀ(pull·Z) for `on` of 0 and 1; mirrored: base + U + Uᵀ, base
-    symmetric; rough: pull·Z in 11 bits, not in 21."""
+    """Return base + U, U = diag(a)·onᵀ(pull·Z), where `on` contains 0 and 1.
+
+    `mirrored`: base + U + Uᵀ for a symmetric base; `rough`: pull·Z in 11 bits instead of 21.
+    """
     S, n, m = Z.shape
     lengths = torch.linalg.vector_norm(Z, math.inf, -1, keepdim=True)
     power = _power((lengths * pull.abs()).amax((-1, -2)))
@@ -225,7 +230,7 @@ def plus_outer(
 
 
 def rough_product(L: Tensor, R: Tensor) -> Tensor:
-    """L R in TF32 (10 bits) where these kernels run."""
+    """Return L R, in TF32 (10 bits) if these kernels run."""
     if not serves(R):
         return L @ R
     before = torch.backends.cuda.matmul.allow_tf32

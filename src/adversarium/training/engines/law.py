@@ -1,10 +1,10 @@
-"""Gaussian clusters in law: any dimension d at the cost of n + m/2 + 1 coordinates.
+"""Gaussian clusters simulated in law: any dimension d at the cost of n + m/2 + 1 coordinates.
 
-With zero-start l2 ascent a training is a function of the Gram matrix of data and first weights, of
-their coordinates along μ, and of the labels. Off μ these n + m/2 Gaussian rows are, up to a
-rotation that nothing sees, the rows of a lower triangular matrix with independent entries: N(0, 1)
-below the diagonal and the root of a χ² of d − 1 − j degrees of freedom in row j (Bartlett). Fresh
-points are Gaussian in the same coordinates.
+With zero-start l2 ascent, training depends only on the Gram matrix of data and initial weights, on
+their coordinates along μ, and on the labels. Orthogonally to μ these n + m/2 Gaussian rows are, up
+to a rotation that has no effect, the rows of a lower triangular matrix with independent entries:
+N(0, 1) below the diagonal and the root of a χ² of d − 1 − j degrees of freedom in row j (Bartlett).
+Fresh points are Gaussian in the same coordinates.
 """
 
 import math
@@ -30,8 +30,11 @@ from adversarium.training.setting import AnySetting, Setting
 def triangular(
     rows: int, before: int, width: int, freedom: int, rng: Generator
 ) -> Float[Tensor, "rows width"]:
-    """Rows of the triangular factor after `before` others: column 0 is the one along μ, row j has
-    N(0, 1) in columns 1 … before + j and χ of `freedom` − before − j in the next."""
+    """Draw the rows of the triangular factor that follow the first `before` rows.
+
+    Column 0 is the coordinate along μ; row j has N(0, 1) in columns 1 … before + j and χ of
+    `freedom` − before − j degrees of freedom in the next.
+    """
     made = normal((rows, width), rng)
     column = torch.arange(width)
     for j in range(rows):
@@ -46,8 +49,10 @@ def triangular(
 
 @dataclass(frozen=True)
 class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
-    """A setting whose training points and first weights are triangular; fresh points are drawn as
-    the part of x that these coordinates see."""
+    """A setting whose training points and initial weights form a triangular matrix.
+
+    Fresh points are drawn as the projection of x onto these coordinates.
+    """
 
     @property
     def _width(self) -> int:
@@ -83,12 +88,12 @@ class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
 
 @dataclass(frozen=True)
 class Law(Gram):
-    """The gram engine on points and weights drawn in law."""
+    """The gram engine with points and weights drawn in triangular coordinates."""
 
     name: str = "law"
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not Clusters or type(data.marginal) is not Gauss or data.spread != 1:
             return "law needs Clusters with Gaussian noise, μ on an axis"
         if data.seen is not None:
@@ -104,7 +109,7 @@ class Law(Gram):
         return ""
 
     def placed(self, setting: AnySetting) -> SettingInLaw:
-        """The setting in these coordinates."""
+        """Return the setting in these coordinates."""
         data = replace(setting.data, seen=_coordinates(setting.rule, setting.network))
         return SettingInLaw(
             data, setting.network, setting.attack, setting.rule, setting.seeds, setting.device,
@@ -113,5 +118,5 @@ class Law(Gram):
 
 
 def _coordinates(rule: Rule, network: TwoLayer) -> int:
-    """n + m/2 + 1."""
+    """Return n + m/2 + 1."""
     return rule.n + network.m // 2 + 1

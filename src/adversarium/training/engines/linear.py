@@ -18,8 +18,8 @@ def linear_step(
     w: Tensor, Z: Tensor, delta: float | Tensor, eta: float | Tensor, log: bool
 ) -> Tensor:
     """w + η Σ_i p_i (Z_i − δ w/‖w‖), Z_i = y_i x_i, p_i = exp(−margin_i)/n (literal), or divided by
-    their sum (log risk), §4 of CGRM; no perturbation at w = 0. δ and η may differ by replica, as
-    (S, 1).
+    their sum (log risk), §4 of CGRM; no perturbation at w = 0. δ and η of shape (S, 1) may differ
+    between replicas.
 
     >>> w, Z = torch.zeros(2).double(), torch.tensor([[2.0, 0.0]]).double()
     >>> w = linear_step(w, Z, delta=0.5, eta=1.0, log=True)
@@ -45,7 +45,7 @@ class Linear:
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if type(network) is not MixedLearner or network.m:
             return "linear needs a MixedLearner without threshold units (m = 0)"
         if rule.optimiser != GradientDescent() or rule.risk.loss != "exponential":
@@ -65,12 +65,12 @@ class Linear:
         )
 
     def shape(self, setting: AnySetting) -> Hashable:
-        """What must agree for settings to run side by side."""
+        """Return the properties that settings must share to run together."""
         rule, place = setting.rule, (setting.device, setting.dtype)
         return rule.n, rule.steps, rule.risk, tuple(setting.data.shape), place
 
     def init(self, settings: Sequence[AnySetting]) -> "Descent":
-        """The state at t = 0."""
+        """Return the state at t = 0."""
         whole = side_by_side(settings)
         state = WeightState(whole, 0, whole.W0)
         Z = whole.train.y[..., None] * whole.train.x
@@ -83,20 +83,22 @@ class Linear:
         )
 
     def step(self, at: "Descent") -> "Descent":
-        """The next state."""
+        """Return the next state."""
         setting, w = at.state.setting, at.state.W["w_0"]
         w = linear_step(w, at.Z, at.delta, at.eta, setting.rule.risk.log)
         return replace(at, state=WeightState(setting, at.state.t + 1, {"w_0": w}))
 
     def apart(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
-        """The states of the settings that run side by side, each under its own attack: what they
-        are slices of knows the first one's alone."""
+        """Return one state per setting, each with its own attack.
+
+        The states do not refer to the joint state, which has only the attack of the first setting.
+        """
         return [replace(state, whole=None) for state in at.state.apart()]
 
 
 @dataclass(frozen=True)
 class Descent:
-    """The state of all settings, and what does not change: Z_i = y_i x_i, δ and η (S, 1)."""
+    """The state of all settings, and the constants Z_i = y_i x_i, δ and η (S, 1)."""
 
     state: WeightState[dict[str, Tensor]]
     Z: Tensor
@@ -105,6 +107,6 @@ class Descent:
 
 
 def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:
-    """One number a setting as one a replica, (S, 1)."""
+    """Expand one number per setting to one per replica, (S, 1)."""
     column = [n for s, n in zip(settings, numbers, strict=True) for _ in s.seeds]
     return torch.tensor(column, dtype=like.dtype, device=like.device)[:, None]

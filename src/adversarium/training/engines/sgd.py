@@ -1,4 +1,4 @@
-"""Minibatch training of any network, an nn.Module among them, with seeds as an axis."""
+"""Minibatch training of any network, including an nn.Module, with seeds as an axis."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -26,14 +26,14 @@ from adversarium.training.states import WeightState, perturbed, trainable, train
 
 @dataclass(frozen=True)
 class Order:
-    """The random order in which every seed sees its points: a new one in every epoch."""
+    """The random order in which every seed visits its points; every epoch has a new order."""
 
     streams: tuple[Generator, ...]
     epoch: Tensor  # (replica, n)
     position: int  # of the next minibatch
 
     def minibatch(self, batch: int) -> "tuple[Tensor, Order]":
-        """The indices (replica, batch) of the next minibatch, and the order after it."""
+        """Return the indices (replica, batch) of the next minibatch, and the order after it."""
         order = self
         if self.position + batch > self.epoch.shape[1]:
             order = Order(self.streams, shuffled(self.streams, self.epoch.shape[1]), 0)
@@ -42,17 +42,17 @@ class Order:
 
 
 def shuffled(streams: Sequence[Generator], n: int) -> Tensor:
-    """One random order of n points per stream."""
+    """Return one random order of n points per stream."""
     return torch.stack([torch.randperm(n, generator=g) for g in streams])
 
 
 def step_size(rule: Rule, t: int) -> float:
-    """η at step t of the schedule."""
+    """Return η at step t of the schedule."""
     return rule.eta * step_factor(_stochastic(rule).schedule, t, rule.steps)
 
 
 def mixed_precision(rule: Rule, device: str) -> AbstractContextManager[object]:
-    """The context in which networks and attacks run: mixed precision if the optimiser asks."""
+    """Return the context for networks and attacks: mixed precision if the optimiser uses it."""
     name = _stochastic(rule).autocast
     if name is None:
         return nullcontext()
@@ -76,8 +76,11 @@ class Walk:
 
 @dataclass(frozen=True)
 class Stochastic:
-    """Momentum SGD or Adam on attacked minibatches. The attack climbs the network as it would be
-    used (running statistics), the gradient is that of training (batch statistics)."""
+    """Momentum SGD or Adam on attacked minibatches.
+
+    The attack uses the network in evaluation mode (running statistics), the gradient uses it in
+    training mode (batch statistics).
+    """
 
     name: str = "sgd"
     version: int = 1
@@ -85,7 +88,7 @@ class Stochastic:
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if not isinstance(rule.optimiser, (SGD, Adam)):
             return "sgd runs minibatches; full-batch descent is full's"
         if rule.optimiser.batch > rule.n:
@@ -93,11 +96,11 @@ class Stochastic:
         return ""
 
     def shape(self, setting: AnySetting) -> Hashable:
-        """What must agree for settings to run side by side."""
+        """Return the properties that settings must share to run together."""
         return alike(setting)
 
     def init(self, settings: Sequence[AnySetting]) -> Walk:
-        """The state at t = 0."""
+        """Return the state at t = 0."""
         whole = side_by_side(settings)
         state = WeightState(whole, 0, whole.W0, fresh=True)
         moving, _ = trainable(whole.network, state.W)
@@ -108,7 +111,7 @@ class Stochastic:
         return Walk(state, optimiser.start(moving), order, augmenting)
 
     def step(self, walk: Walk) -> Walk:
-        """The next state."""
+        """Return the next state."""
         state, setting, t = walk.state, walk.state.setting, walk.state.t
         optimiser = _stochastic(setting.rule)
         indices, order = walk.order.minibatch(optimiser.batch)
@@ -135,5 +138,5 @@ class Stochastic:
         return Walk(WeightState(setting, t + 1, W, fresh=True), memory, order, walk.augmenting)
 
     def apart(self, walk: Walk) -> list[WeightState[Any]]:
-        """The states of the settings that run side by side."""
+        """Return one state per setting of the stack."""
         return walk.state.apart()

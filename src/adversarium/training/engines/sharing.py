@@ -1,5 +1,8 @@
-"""Settings that share their draws: runs that differ in ‖μ‖, the attack or the rule ask for the same
-first weights and the same noise, seed by seed."""
+"""Settings that share their draws.
+
+Runs that differ in ‖μ‖, the attack or the rule need the same initial weights and the same noise for
+each seed.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -17,22 +20,23 @@ from adversarium.training.rules import Tree
 from adversarium.training.setting import A, B, D, L, Setting
 
 T = TypeVar("T")
-MOST = {"cpu": 2**28, "cuda": 2**33}  # bytes that are held for the next run
+MOST = {"cpu": 2**28, "cuda": 2**33}  # bytes of draws to keep for the next run
 
 _held: OrderedDict[Hashable, Future[Any]] = OrderedDict()
-_asked: set[tuple[int, str]] = set()  # how many points were drawn for which use
+_asked: set[tuple[int, str]] = set()  # number of points and use of every draw so far
 _lock = Lock()
 
 
 def _bytes(drawn: object) -> int:
-    """The size of a batch or of weights."""
+    """Return the size of a batch or of weights in bytes."""
     leaves = tree_leaves(drawn if isinstance(drawn, Tensor | dict) else vars(drawn))
     return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, Tensor))
 
 
 def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
-    """What `make` draws; drawn once as long as it is among the latest, which are held. Whoever asks
-    while it is being drawn waits for it.
+    """Return the result of `make`, from a cache of the latest draws if it is still there.
+
+    A call that arrives while another one is drawing the same values waits for them.
 
     >>> import torch
     >>> a = shared(("example",), "cpu", lambda: torch.zeros(3))
@@ -61,7 +65,7 @@ def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
 
 
 def _forget(most: int) -> None:
-    """Lets go of the oldest draws until the rest is small enough; the latest stays."""
+    """Drop the oldest draws until the rest is small enough; the latest always stays."""
     with _lock:
         sizes = {k: _bytes(drawn.result()) for k, drawn in _held.items() if drawn.done()}
         for key in list(sizes)[:-1]:
@@ -71,7 +75,7 @@ def _forget(most: int) -> None:
 
 @dataclass(frozen=True)
 class SharingSetting(Setting[D, L, A, B]):
-    """A setting whose points and first weights are drawn once for all runs that ask for them.
+    """A setting whose points and initial weights are drawn once for all runs that need them.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -83,8 +87,8 @@ class SharingSetting(Setting[D, L, A, B]):
     """
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
-        """n points of every seed, from the stream of that use."""
-        if not isinstance(data, Centred):  # of others it is not known what they share
+        """Draw n points for every seed, from the stream of the given use."""
+        if not isinstance(data, Centred):  # other data have no known shared noise
             return super().draw(data, n, use)
         _asked.add((n, use))
         noise = shared(
@@ -102,7 +106,7 @@ class SharingSetting(Setting[D, L, A, B]):
         )  # fmt: skip
 
     def ahead(self) -> None:
-        """Draws what the settings before it asked for, so that it lies ready."""
+        """Draw in advance the points that earlier settings needed."""
         _ = self.W0, self.train
         for n, use in [asked for asked in _asked if asked[1] != "train"]:
             self.draw(self.data, n, use)

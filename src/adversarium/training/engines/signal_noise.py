@@ -1,8 +1,8 @@
 """CGRO's dynamics in exact coordinates: (u, v) and the Gram matrix of the noise patches.
 
 With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for signed noise patches G_a = y_i X_i[j], gradient
-descent closes in u, v and K = G Gᵀ: no d after set-up. W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G is rebuilt
-on demand.
+descent closes in u, v and K = G Gᵀ: after set-up no cost depends on d. The weights
+W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G are rebuilt on demand.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -26,9 +26,9 @@ PatchSetting = Setting[PatchData, CubicCNN, GTA | None, PatchBatch]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What does not change during training; replicas may differ in all of it."""
+    """The quantities that stay constant during training; all may differ between replicas."""
 
-    G: Float[Tensor, "S a d"] | None  # signed noise patches y_i X_i[j]; not kept for many cells
+    G: Float[Tensor, "S a d"] | None  # signed noise patches y_i X_i[j]; None in a stack
     K: Float[Tensor, "S a a"]  # their Gram matrix
     a3: Float[Tensor, "S 1"]  # α³
     g3: Float[Tensor, "S 1"]  # (1 − γ)³
@@ -93,12 +93,15 @@ class SignalNoiseState:
         return self.full.W
 
     def f(self, x: Tensor) -> Tensor:
-        """The network's output."""
+        """Return the network's output."""
         return self.full.f(x)
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Margins; on the training set straight from the coordinates, and under GTA from the clean
-        ones: the attack takes α³(1 − (1 − γ)³)U from every point of D."""
+        """Return the margins.
+
+        On the training set they are read from the coordinates. Under GTA they follow from the clean
+        margins: the attack subtracts α³(1 − (1 − γ)³)U at every point of D.
+        """
         if type(attack) is GTA:
             return self.margin(batch) - self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U[:, None]
         if attack is not None:
@@ -110,28 +113,31 @@ class SignalNoiseState:
         return self._fresh[1].clone()
 
     def inner(self, v: Tensor) -> Tensor:
-        """⟨w_r, v⟩."""
+        """Return ⟨w_r, v⟩."""
         return self.full.inner(v)
 
     def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
-        """Sound bounds of the outputs over B_p(x, radius)."""
+        """Return sound bounds on the outputs over B_p(x, radius)."""
         return self.full.interval(batch, p, radius)
 
     def risk(self) -> Tensor:
-        """The training objective (O)."""
+        """Return the training objective (O)."""
         loss = torch.nn.functional.softplus
         clean, robust = loss(-self.clean_margin), loss(-self.robust_margin)
         return ((1 - self.at.lam) * clean + self.at.lam * robust).mean(-1)
 
     @property
     def gradient_norm(self) -> Tensor:
-        """‖∇L‖_F, one number a replica, from the coordinates alone."""
+        """‖∇L‖_F, one number per replica, computed from the coordinates only."""
         after, eta = self.step(), self.at.eta
         along, D = (after.u - self.u) / eta, (after.C - self.C) / eta[..., None]
         return (along.square().sum(-1) + (D * (self.at.K @ D)).sum((1, 2))).clamp_min(0).sqrt()
 
     def step(self) -> "SignalNoiseState":
-        """One step of gradient descent, Theorem C.2's proof (first line of the display) of CGRO."""
+        """Take one step of gradient descent.
+
+        Theorem C.2's proof (first line of the display) of CGRO.
+        """
         at, n = self.at, self.setting.rule.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
         robust = at.lam * torch.sigmoid(-self.robust_margin)
@@ -144,7 +150,7 @@ class SignalNoiseState:
 
 
 def start(setting: PatchSetting) -> SignalNoiseState:
-    """The state at t = 0."""
+    """Return the state at t = 0."""
     data, batch = setting.data, setting.train
     S, n, P, d = batch.x.shape
     patch = torch.arange(P, device=batch.x.device).expand(S, n, P)
@@ -160,8 +166,10 @@ def start(setting: PatchSetting) -> SignalNoiseState:
 
 @dataclass(frozen=True)
 class Cells:
-    """Several settings side by side on the replica axis: the coordinates of all, and the states at
-    t = 0, which keep what does not change."""
+    """Several settings stacked on the replica axis.
+
+    `state` has the coordinates of all; `starts` are the states at t = 0, which store the constants.
+    """
 
     state: SignalNoiseState
     starts: tuple[SignalNoiseState, ...]
@@ -177,7 +185,7 @@ class SignalNoise:
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 256, "cuda": 4096})
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
-        """Why this engine cannot run the four parts, or nothing."""
+        """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not PatchData or type(network) is not CubicCNN:
             return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
         if attack is not None and type(attack) is not GTA:
@@ -189,12 +197,15 @@ class SignalNoise:
         return ""
 
     def shape(self, setting: AnySetting) -> Hashable:
-        """What must agree for settings to run side by side; d, α, σ, γ, λ and η need not."""
+        """Return the properties that settings must share to run together.
+
+        The settings may differ in d, α, σ, γ, λ and η.
+        """
         rule, place = setting.rule, (setting.device, setting.dtype)
         return rule.n, setting.data.P, setting.network.m, rule.steps, place
 
     def init(self, settings: Sequence[AnySetting]) -> Cells:
-        """The state at t = 0."""
+        """Return the state at t = 0."""
         starts = tuple(start(setting) for setting in settings)
         if len(starts) == 1:
             return Cells(starts[0], starts)
@@ -206,11 +217,11 @@ class SignalNoise:
         return Cells(SignalNoiseState(starts[0].setting, whole, 0, u, v, C), starts)
 
     def step(self, cells: Cells) -> Cells:
-        """The next state."""
+        """Return the next state."""
         return replace(cells, state=cells.state.step())
 
     def apart(self, cells: Cells) -> list[SignalNoiseState]:
-        """The states of the settings that run side by side."""
+        """Return one state per setting of the stack."""
         if len(cells.starts) == 1:
             return [cells.state]
         made, begin, state = [], 0, cells.state
