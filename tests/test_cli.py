@@ -166,6 +166,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         "id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason",
         "seeds", "preset", "engine", "seconds", "corrected", "command", "note",
         "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
+        "evidence",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
     assert set(by_id) >= {one, "rnrf.tab1.robust_gap", "cgro.hypC.1"}
@@ -286,7 +287,7 @@ BAD = [
     (["run", "cgro.setting", "--set", "foo=1"], "nothing is called 'foo'"),
     (["run", "cgro.setting", "--set", "data.alpha=3"], "trains nothing"),
     (["run", "cgro.thm4.1", "--set", "sets=Z"], "sets are some of E, C"),
-    (["run", "cgro.flatness", "--set", "dimensions=4"], "dimensions of 1, 2, 3"),
+    (["run", "cgro.flatness", "--set", "dimensions=4"], "dimensions among 1, 2, 3"),
     (["run", "cgrm.modified", "--set", "mu=0.0"], "0 < mu < 1"),
     (["verify", "cgro.variations"], "has no claims"),
     (["sweep", "cgro.phases", "--over", "gap=log:0.05:0.2"], "log:a:b:n"),

@@ -203,12 +203,11 @@ def experiment(
     seeds: Iterable[int] | None = None,
     store: str | Path | None = None,
     device: str = "cpu",
-    partly: bool = False,
     **changes: Any,
 ) -> Outcome:
     """Run and judge an experiment of the catalogue, or your ./FILE.py. `changes` are knobs of its
-    plan or fields of its parts (**{"data.beta": 0.3}). They apply to every run that has the named
-    knob or field, or with `partly` to some. With a store, only the missing rows are computed.
+    plan or fields of its parts (**{"data.beta": 0.3}). With a store, only the missing rows are
+    computed.
 
     >>> import adversarium as av
     >>> outcome = av.experiment("./theorem.py", d=12)  # doctest: +SKIP

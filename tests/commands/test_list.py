@@ -6,7 +6,7 @@ from pathlib import Path
 import adversarium
 from tests.program import one_sentence
 
-LEDGER = Path(adversarium.__file__).parent / "ledger.json"
+LEDGER = Path(adversarium.__file__).parent / "papers" / "ledger.json"
 
 
 def test_claims_are_listed_by_paper_and_by_verdict(call):

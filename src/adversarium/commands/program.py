@@ -113,7 +113,7 @@ def _answered(words: list[str]) -> int:
 
 
 def _escaped(text: str, encoding: str | None) -> str:
-    """Escape the characters of JSON text that an encoding does not have."""
+    """Escape the characters in JSON text that an encoding does not have."""
     try:
         text.encode(encoding or "utf-8")
     except UnicodeEncodeError:
