@@ -30,16 +30,16 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
         return _named_figure(result, names[0] if names else result.experiment.figures[0].name)
     curves = [p for p in result.probes if result.t(p).size > 1]
     figure = Curves(name="plot", y=names or tuple(curves), log_x=log_x)
-    drawn = drawing(figure, Evidence((result.rows,)))
-    if drawn is None or not figure.y:
+    curve_drawing = drawing(figure, Evidence((result.rows,)))
+    if curve_drawing is None or not figure.y:
         raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
-    return drawn.picture
+    return curve_drawing.picture
 
 
 def _named_figure(outcome: Outcome, name: str) -> Any:
     known = {f.name: f for f in outcome.experiment.figures}
-    drawn = drawing(known[name], outcome.rows) if name in known else None
-    if drawn is None or drawn.picture is None:
+    named = drawing(known[name], outcome.rows) if name in known else None
+    if named is None or named.picture is None:
         pictures = [n for n, f in known.items() if not isinstance(f, Table)]
         raise ValueError(f"no picture {name!r} of {outcome.experiment.id}; it has {pictures}.")
-    return drawn.picture
+    return named.picture

@@ -92,7 +92,7 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     tags = {tag for tag, _, _ in named}
     others = dict.fromkeys(e.paper for e in entries if e.paper not in tags)
     lines = []
-    for tag, key, title in (*named, *((other, other, "own") for other in others)):
+    for tag, key, title in (*named, *((other, other, "user file") for other in others)):
         words = [e.verdict for e in entries if e.paper == tag and not e.alias_of]
         lines.append((key, title, *(str(words.count(word)) for word in WORDS)))
     return lines

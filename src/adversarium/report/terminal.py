@@ -38,36 +38,36 @@ _STYLES = {
 }
 
 
-def print_run(asked: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
+def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
     """Print every run with its configuration and last values, and the verdicts; draw the figures
     into the folder. `under` are the rows of the published runs, if they are compared."""
-    experiment, complete = asked.experiment, len(rows) == len(asked.jobs)
-    mark = f" (changed: not for the ledger; {asked.mark})" if asked.changes else ""
+    experiment, complete = plan.experiment, len(rows) == len(plan.jobs)
+    mark = f" (changed: not for the ledger; {plan.mark})" if plan.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
-    for note in asked.notes:
+    for note in plan.notes:
         print(f"  {note}")
     comparable = under is not None and complete and len(under) == len(rows)
     pairs = zip(rows, under, strict=True) if under is not None and comparable else ()
     published = {run.label: below for run, below in pairs}
     by_label = {run.label: run for run in rows}
-    for i, job in enumerate(asked.jobs):
+    for i, job in enumerate(plan.jobs):
         if run := by_label.get(job.task.label):
             lines = [
-                *configuration_lines(job.task, asked.changed(i)),
-                *_assumption_lines(assumptions(asked.experiment, job.task)),
+                *configuration_lines(job.task, plan.changed(i)),
+                *_assumption_lines(assumptions(plan.experiment, job.task)),
             ]
             _print_rows(run, lines, published.get(run.label))
-    known = {} if asked.changes else {entry.id: entry.verdict for entry in committed()}
-    for id in asked.claims:
+    known = {} if plan.changes else {entry.id: entry.verdict for entry in committed()}
+    for id in plan.claims:
         text = "undecided, a run failed"
-        print(f"  {id}: {_verdict_text(asked, id, rows, known.get(id)) if complete else text}")
-    for file in drawn(asked, rows, folder, under if complete else None):
+        print(f"  {id}: {_verdict_text(plan, id, rows, known.get(id)) if complete else text}")
+    for file in drawn(plan, rows, folder, under if complete else None):
         print(f"  {file}")
 
 
-def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
+def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
     """The verdict of a claim on the runs of a plan, as an audit gives it."""
-    experiment, check = asked.experiment, asked.experiment.checks[id]
+    experiment, check = plan.experiment, plan.experiment.checks[id]
 
     def reach(part: Check) -> Spans:
         return spans(experiment, [run.task for run in rows.needed(part.needs)], rows)
@@ -75,17 +75,17 @@ def _verdict(asked: Plan, id: str, rows: Evidence) -> Verdict:
     return spanning(claim_of(experiment, id), check, judged(check, rows), reach)
 
 
-def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:
+def judgements(plan: Plan, rows: Evidence) -> list[dict[str, Any]]:
     """The verdicts of a plan's claims as JSON; empty if a run failed."""
-    if len(rows) != len(asked.jobs):
+    if len(rows) != len(plan.jobs):
         return []
-    verdicts = {id: _verdict(asked, id, rows) for id in asked.claims}
+    verdicts = {id: _verdict(plan, id, rows) for id in plan.claims}
     return [
         {
             "id": id,
             "verdict": verdict.verdict,
             "reason": verdict.reason,
-            "changed": bool(asked.changes),
+            "changed": bool(plan.changes),
             "measured": [
                 {"name": m.name, "mean": m.mean, "low": m.low, "high": m.high}
                 for m in verdict.measured
@@ -95,10 +95,10 @@ def judgements(asked: Plan, rows: Evidence) -> list[dict[str, Any]]:
     ]
 
 
-def _verdict_text(asked: Plan, id: str, rows: Evidence, known: str | None) -> str:
+def _verdict_text(plan: Plan, id: str, rows: Evidence, known: str | None) -> str:
     """The verdict of a claim with its first numbers and its reason, and the verdict of the ledger
     if that is another one."""
-    verdict = _verdict(asked, id, rows)
+    verdict = _verdict(plan, id, rows)
     other = ""
     if known not in (None, NOT_YET, verdict.verdict):
         other = f"the ledger, with its own sizes and seeds, says {known}"
@@ -113,7 +113,7 @@ def _first_numbers(measured: Sequence[Summary], most: int) -> list[str]:
 
 
 def drawn(
-    asked: Plan,
+    plan: Plan,
     rows: Evidence,
     folder: Path,
     under: Evidence | None = None,
@@ -121,13 +121,13 @@ def drawn(
 ) -> list[Path]:
     """Draw the figures of an experiment into a folder and return the files. The title of a figure
     of changed runs names the changes."""
-    names = figure_files(asked.experiment, formats)
+    names = figure_files(plan.experiment, formats)
     refuse_others(folder, names)
     begin(folder, names)
     files = []
-    for figure in asked.experiment.figures:
-        if asked.changes:
-            title = "\n".join(part for part in (figure.title, f"changed: {asked.mark}") if part)
+    for figure in plan.experiment.figures:
+        if plan.changes:
+            title = "\n".join(part for part in (figure.title, f"changed: {plan.mark}") if part)
             figure = replace(figure, title=title)
         files += draw(figure, rows, folder, under, formats)
     end(folder)

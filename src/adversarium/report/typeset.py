@@ -156,18 +156,18 @@ class _Reader:
 
     def nodes(self, until: str = "") -> list[str]:
         """The elements up to a closing bracket, or to the end."""
-        made: list[str] = []
+        elements: list[str] = []
         inner = 0  # brackets of the same kind inside
         while self.at < len(self.text):
             here = self.text[self.at]
             if until and here == until and inner == 0:
                 self.at += 1
-                return made
+                return elements
             inner += (here == _OPENING.get(until)) - (here == until)
-            made += self._scripted()
+            elements += self._scripted()
         if until:
             raise _Unclosed
-        return made
+        return elements
 
     def _scripted(self) -> list[str]:
         """The next atoms; the last of them with its index and power."""
@@ -202,9 +202,9 @@ class _Reader:
             return "".join(self.nodes("}"))
         if self._take(r"\("):
             start = self.at
-            made = "".join(self.nodes(")"))
+            inside = "".join(self.nodes(")"))
             is_short = re.fullmatch(r"[a-z0-9]|[a-z]\+1", self.text[start : self.at - 1])
-            return f"{_mo('(')}{made}{_mo(')')}" if is_short else made
+            return f"{_mo('(')}{inside}{_mo(')')}" if is_short else inside
         if sign := self._take("[*⊥∞]"):
             return f"<mo>{_TYPED.get(sign, sign)}</mo>"
         if sign := self._take("[−+-]"):
@@ -238,12 +238,12 @@ class _Reader:
 
     def _numbered(self, letter: str) -> str:
         """A letter with its accents, and with the digits that follow it as its index."""
-        made = f"<mi>{letter}</mi>"
+        element = f"<mi>{letter}</mi>"
         while accent := self._take(f"[{''.join(_ACCENTS)}]"):
-            made = f'<mover accent="true">{made}<mo>{_ACCENTS[accent]}</mo></mover>'
+            element = f'<mover accent="true">{element}<mo>{_ACCENTS[accent]}</mo></mover>'
         if digits := self._take(r"\d+(?![.\d])|∞" if letter == "ℓ" else r"\d+(?![.\d])"):
-            made = f"<msub>{made}<mn>{digits}</mn></msub>"
-        return made
+            element = f"<msub>{element}<mn>{digits}</mn></msub>"
+        return element
 
     def _rooted(self) -> str:
         """The group, number or letter under a root."""
@@ -273,8 +273,8 @@ def _lone_sign(sign: str) -> str:
 def _row(nodes: str) -> str:
     """One element that contains several."""
     count = len(re.findall(r"<m(?:i|n|o|text)\b", nodes))
-    whole = re.fullmatch(r"<(m\w+)\b[^>]*>.*</\1>", nodes)
-    if count == 1 or (whole and whole[1] in ("msub", "msup", "msubsup", "msqrt", "mover", "mrow")
-                      and nodes.count(f"<{whole[1]}") == 1):  # fmt: skip
+    single = re.fullmatch(r"<(m\w+)\b[^>]*>.*</\1>", nodes)
+    if count == 1 or (single and single[1] in ("msub", "msup", "msubsup", "msqrt", "mover", "mrow")
+                      and nodes.count(f"<{single[1]}") == 1):  # fmt: skip
         return nodes
     return f"<mrow>{nodes}</mrow>"

@@ -31,10 +31,10 @@ def drawing(
     """A figure of rows; None if the runs that it shows are not stored. The rows of the published
     runs of the same plan (`under`) are drawn pale below the curves."""
     runs = figure_runs(figure, rows)
-    drawn = _drawing(figure, runs, rows, under) if runs else None
-    if drawn is not None and drawn.picture is not None:
-        add_title(drawn.picture, figure.title)
-    return drawn
+    result = _drawing(figure, runs, rows, under) if runs else None
+    if result is not None and result.picture is not None:
+        add_title(result.picture, figure.title)
+    return result
 
 
 def _drawing(
@@ -80,5 +80,5 @@ def draw(
 ) -> list[Path]:
     """Draw a figure into a folder, with its numbers; return the files, none if the runs that it
     shows are not stored."""
-    drawn = drawing(figure, rows, under)
-    return [] if drawn is None else drawn.save(folder / f"{file_name(figure.name)}.csv", formats)
+    result = drawing(figure, rows, under)
+    return [] if result is None else result.save(folder / f"{file_name(figure.name)}.csv", formats)

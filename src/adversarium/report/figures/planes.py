@@ -257,29 +257,29 @@ def lines(
 
 
 @with_style
-def strengths(path: Path, made: Any, title: str, x_label: str) -> None:
+def strengths(path: Path, attacks: Any, title: str, x_label: str) -> None:
     """Accuracy against radius under every attack, the certified bracket, and the largest accuracy
     that is possible."""
     picture, ((axis,),) = canvas((7.4, 4.8))
-    for i, (name, errors) in enumerate(made.errors.items()):
+    for i, (name, errors) in enumerate(attacks.errors.items()):
         style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)
-        axis.plot(made.radii, 1 - np.array(errors), label=name, **style)
-    if made.proven:
-        low, high = 1 - np.array(made.proven), 1 - np.array(made.errors["all strong attacks"])
+        axis.plot(attacks.radii, 1 - np.array(errors), label=name, **style)
+    if attacks.proven:
+        low, high = 1 - np.array(attacks.proven), 1 - np.array(attacks.errors["all strong attacks"])
         label = "between certified and attacked accuracy"
-        axis.fill_between(made.radii, low, high, color="#999999", alpha=0.25, label=label)
-    if made.floor:
-        ceiling = 1 - np.array(made.floor)
-        axis.step(made.radii, ceiling, where="post", color="black", linewidth=0.9,
+        axis.fill_between(attacks.radii, low, high, color="#999999", alpha=0.25, label=label)
+    if attacks.floor:
+        ceiling = 1 - np.array(attacks.floor)
+        axis.step(attacks.radii, ceiling, where="post", color="black", linewidth=0.9,
                   label="upper bound for every classifier")  # fmt: skip
     axis.set(xlabel=x_label, ylabel="accuracy", ylim=(-0.03, 1.03))
     picture.suptitle(wrapped(title, 70), fontsize=10)
     add_legend(picture, axis)
     save(picture, path)
-    bounds = {"not proven": made.proven, "least of any classifier": made.floor}
+    bounds = {"not proven": attacks.proven, "least of any classifier": attacks.floor}
     rows = [
         (name, *pair)
-        for name, errors in {**made.errors, **bounds}.items()
-        for pair in zip(made.radii, errors, strict=False)
+        for name, errors in {**attacks.errors, **bounds}.items()
+        for pair in zip(attacks.radii, errors, strict=False)
     ]
     write_csv(path.with_suffix(".csv"), ("attack", "radius", "error"), rows)
