@@ -40,7 +40,7 @@ def scaled(rng):
 def written(tmp_path, monkeypatch):
     """Write a module below the temporary folder and import it, also if it was imported before."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = set(sys.modules)
+    made = []
 
     def write(name: str, text: str):
         file = (tmp_path / name.replace(".", "/")).with_suffix(".py")
@@ -54,11 +54,17 @@ def written(tmp_path, monkeypatch):
         module = importlib.util.module_from_spec(spec)
         exec(compile(text, file, "exec"), vars(module))  # no bytecode of an earlier text
         sys.modules[name] = module
+        made.append(name)
         return module
 
     yield write
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+    for name in {part for name in made for part in (name, *_packages(name))}:
+        sys.modules.pop(name, None)
+
+
+def _packages(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts))]
 
 
 def identities(module) -> list:

@@ -53,16 +53,24 @@ def _drawn_in_processes(figures: Sequence[FigureFiles], home: Path) -> Iterator[
     """Draw figures in other processes and yield the position of each that is complete."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(PROCESSES, context, initializer=_end_with_parent)
+    others = set(multiprocessing.active_children())
     positions = {}
     try:
-        with _interrupts_blocked(), suppress(BrokenProcessPool):
+        with _interrupts_blocked():
+            for _ in range(PROCESSES):  # each call starts a process
+                pool.submit(os.getpid)
+        with suppress(BrokenProcessPool):
             for i, data in _pickled(figures):
                 positions[pool.submit(_draw, data, home)] = i
         for future in as_completed(positions):
             if future.exception() is None:
                 yield positions[future]
+    except BaseException:  # Ctrl-C: do not wait for figures that are being drawn
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)  # waits for the figures that are being drawn
+        pool.shutdown(cancel_futures=True)
 
 
 def _pickled(figures: Sequence[FigureFiles]) -> Iterator[tuple[int, bytes]]:
