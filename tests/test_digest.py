@@ -58,8 +58,9 @@ def written(tmp_path, monkeypatch):
         return module
 
     yield write
-    for name in {part for name in made for part in (name, *_packages(name))}:
-        sys.modules.pop(name, None)
+    for name in made:
+        for part in (name, *_packages(name)):
+            sys.modules.pop(part, None)
 
 
 def _packages(name: str) -> list[str]:
