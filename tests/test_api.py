@@ -210,3 +210,8 @@ def test_rows_become_frames_and_data_sets():
     assert np.array_equal(last, result["risk"][1])
     whole = pytest.importorskip("xarray") and result.to_xarray()
     assert np.array_equal(whole["risk"].sel(seed=1).to_numpy(), result["risk"][1])
+
+
+def test_an_unknown_schedule_is_rejected():
+    with pytest.raises(ValueError, match="a schedule is constant, cosine"):
+        av.training.SGD(schedule="linear")
