@@ -61,7 +61,7 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
 
 
 def _band(
-    axis: Any, x: Iterable[float], values: np.ndarray, fill: float = 0.0, **style: Any
+    axis: Any, x: np.ndarray | Iterable[float], values: np.ndarray, fill: float = 0.0, **style: Any
 ) -> Iterator[tuple[float, ...]]:
     """Draw the mean over seeds, and the band of all seeds if `fill` is its opacity; the numbers:
     x, mean, lowest, highest."""
