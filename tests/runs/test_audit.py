@@ -265,9 +265,9 @@ def test_a_committed_entry_is_recomputed_from_an_empty_store(id, store):
     ledger, failures = audit([chosen], store, Ask(old.preset, fresh=not by_rows))
     (new,) = ledger.claims
     assert failures == [] and new.verdict == old.verdict
-    fresh = {m.name: m for part in new.parts for m in part.measured}
-    for b in old.measured:  # the decisive numbers
-        a = fresh[b.name]
+    fresh = [{m.name: m for m in part.measured} for part in new.parts]
+    decisive = zip(fresh, old.parts, strict=True)
+    for a, b in ((known[m.name], m) for known, part in decisive for m in part.measured):
         for mine, known in ((a.mean, b.mean), (a.low, b.low), (a.high, b.high)):
             if mine is None or known is None:
                 assert mine == known

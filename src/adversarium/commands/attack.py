@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from adversarium.commands.options import (
+    DEFAULT,
     Answer,
     Changes,
     Device,
@@ -63,6 +64,7 @@ def attack(
     from adversarium.runs.strengths import strengths
 
     told, changes = [], parse_changes(set_)
+    checkpoints = f"{Path(DEFAULT).absolute()}.checkpoints"  # of the default store
     for home in experiments_named([id]):
         experiment = load(home)
         tasks = planned(experiment, preset, changes)
@@ -70,7 +72,7 @@ def attack(
             if isinstance(task, Run):
                 home = f"{experiment.id} {task.label}".strip()
                 print(f"{home}: training seed {seed}", file=sys.stderr)
-                made = strengths(task, seed, chosen, points, device)
+                made = strengths(task, seed, chosen, points, device, checkpoints)
                 words = {"id": experiment.id, "label": task.label, "seed": seed, "changed": changes}
                 told.append({**words, **vars(made)})
                 if not json:

@@ -26,7 +26,7 @@ def measures(
     version: int = 1,
     **symbols: str,
 ) -> Callable[[F], F]:
-    """Make a function a probe of one number, named like the function, or of several named numbers.
+    """Turn a function into a probe of one number, named like it, or of several named numbers.
 
     The strings are symbols. `share`: the numbers lie in [0, 1]. `version`: raise it when the
     numbers of the function change, so that stored rows are not reused.

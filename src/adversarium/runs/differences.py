@@ -16,8 +16,8 @@ def resolved(task: Task) -> dict[str, Any]:
     >>> resolved(Trial(function=len, parameters={"x": {"y": 3}}))["x.y"]
     3
     """
-    told = task.dynamics
-    return dict(_flat(told if isinstance(task, Run) else told["parameters"]))
+    dynamics = task.dynamics
+    return dict(_flat(dynamics if isinstance(task, Run) else dynamics["parameters"]))
 
 
 def _flat(plain: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -31,10 +31,10 @@ def _flat(plain: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 def configured(task: Task) -> list[str]:
     """Return a task as text: the run's numbers, and every part with all its fields."""
-    told = task.dynamics if isinstance(task, Run) else task.dynamics["parameters"]
-    plain = {k: v for k, v in told.items() if not isinstance(v, Mapping)}
+    dynamics = task.dynamics if isinstance(task, Run) else task.dynamics["parameters"]
+    plain = {k: v for k, v in dynamics.items() if not isinstance(v, Mapping)}
     own = ", ".join(f"{k} = {shown(v)}" for k, v in plain.items() if v is not None)
-    parts = {k: v for k, v in told.items() if isinstance(v, Mapping)}
+    parts = {k: v for k, v in dynamics.items() if isinstance(v, Mapping)}
     return [own, *(f"{k}: {shown(v)}" for k, v in parts.items())] if own or parts else []
 
 

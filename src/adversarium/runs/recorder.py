@@ -111,8 +111,10 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
         if row.values.is_complex():
             raise TypeError(f"{name} has complex numbers, and real ones are needed")
         if not row.values.ndim or len(row.values) != seeds:
-            told = f"{name} has the shape {tuple(row.values.shape)}"
-            raise ValueError(f"{told}, and the first axis is {seeds}, seeds and filling")
+            shape = tuple(row.values.shape)
+            raise ValueError(
+                f"{name} has the shape {shape}, and the first axis is {seeds}, seeds and filling"
+            )
         rows[name] = row
     return rows
 
