@@ -1,6 +1,7 @@
 """A store with few rows, and the site of it, made once."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,9 @@ def trained(*arguments, **words):
     pytest.fail("the report trained something")
 
 
-@pytest.fixture(scope="session")
+@contextmanager
 def small() -> Iterator[None]:
-    """The training at a size that takes a moment."""
+    """The training at a size that takes a moment, for the tests of this folder alone."""
     size = dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, seeds=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(published, "quick", size)
@@ -32,11 +33,18 @@ def small() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def small_in_every_test() -> Iterator[None]:
+    with small():
+        yield
+
+
 @pytest.fixture(scope="session")
-def store(small, tmp_path_factory) -> Store:
+def store(tmp_path_factory) -> Store:
     store = Store(tmp_path_factory.mktemp("store") / "s.sqlite")
-    chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.published"))
-    _, failures = audit(chosen, store)
+    with small():
+        chosen = selected_claims(("cgro.eq.grad", "cgro.eq.decomp", "boat.published"))
+        _, failures = audit(chosen, store)
     assert failures == []
     return store
 
@@ -52,7 +60,7 @@ def reading(monkeypatch):
 @pytest.fixture(scope="session")
 def site(store, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "report"
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, small():
         few(patch, SHOWN)
         known = reader.shipped
         patch.setattr(reader, "shipped", lambda id: () if id == SHOWN[-1] else known(id))
