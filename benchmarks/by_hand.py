@@ -7,7 +7,7 @@ import torch
 from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.training import Rule, Setting, choose, train
+from adversarium.training import Problem, Recipe, choose, train
 
 
 def seconds(by_hand: bool, adversarial: bool, steps: int = 20) -> float:
@@ -17,13 +17,13 @@ def seconds(by_hand: bool, adversarial: bool, steps: int = 20) -> float:
         TwoFeaturePatches(),
         SmoothedCNN(by_hand=by_hand),
         attack,
-        Rule(n=100, steps=steps, eta=0.1),
+        Recipe(n=100, steps=steps, eta=0.1),
     )
-    setting = Setting(*parts, tuple(range(5)), "cpu", torch.float32)
-    _ = setting.train, setting.W0
+    problem = Problem(*parts, tuple(range(5)), "cpu", torch.float32)
+    _ = problem.train, problem.W0
     engine, _ = choose(*parts)
     began = time.perf_counter()
-    *_, state = train(engine, (setting,))
+    *_, state = train(engine, (problem,))
     engine.apart(state)[0].risk()
     return (time.perf_counter() - began) / steps
 

@@ -41,11 +41,11 @@ def seconds(
 def evaluation(run: Run, seeds: tuple[int, ...], device: str) -> float:
     """Seconds of the costly probes: those at their own times, and the final ones."""
     job = resolve(run)
-    setting = job.setting(seeds, device)
+    problem = job.problem(seeds, device)
     costly = [r for r in run.recordings if r.times not in (None, run.times)]
-    scene, spent = Scene(setting), 0.0
+    scene, spent = Scene(problem), 0.0
     assert job.engine is not None
-    for t, whole in enumerate(train(job.engine, (setting,))):
+    for t, whole in enumerate(train(job.engine, (problem,))):
         due = [r.probe for r in costly if r.times and t in r.times]
         (state,) = job.engine.apart(whole) if due else (None,)
         began = time.perf_counter()

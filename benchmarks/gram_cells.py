@@ -7,30 +7,30 @@ from collections.abc import Sequence
 from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.training import ENGINES, Rule, Setting, train
-from adversarium.training.setting import AnySetting
+from adversarium.training import ENGINES, Problem, Recipe, train
+from adversarium.training.problem import AnyProblem
 
 STEPS, SEEDS = 50, tuple(range(5))
 RADII, ETAS = (0.5, 1.0, 1.5, 2.0), (0.001, 0.0025, 0.005)
 ENGINE = ENGINES["gram"]
 
 
-def settings(d: int, m: int) -> list[AnySetting]:
+def problems(d: int, m: int) -> list[AnyProblem]:
     """A cell for every radius and step size: runs side by side may differ in both."""
     return [
-        Setting(
+        Problem(
             Clusters(d=d, mu=13.0),
             TwoLayer(m=m, omega=1e-6),
             PGD(p=2, radius=radius, steps=20, after=1),
-            Rule(n=20, steps=STEPS, eta=eta),
+            Recipe(n=20, steps=STEPS, eta=eta),
             SEEDS,
         )
         for radius, eta in itertools.product(RADII, ETAS)
     ]
 
 
-def ends(chosen: Sequence[AnySetting]) -> Sequence:
-    """The last states of settings that run side by side."""
+def ends(chosen: Sequence[AnyProblem]) -> Sequence:
+    """The last states of problems that run side by side."""
     *_, last = train(ENGINE, chosen)
     return ENGINE.apart(last)
 
@@ -38,7 +38,7 @@ def ends(chosen: Sequence[AnySetting]) -> Sequence:
 def main() -> None:
     """Prints one line a width."""
     for m in (16, 64):
-        cells = settings(1000, m)
+        cells = problems(1000, m)
         assert len({ENGINE.shape(cell) for cell in cells}) == 1
         for cell in cells:
             _ = cell.train, cell.W0  # what is drawn is no part of the comparison

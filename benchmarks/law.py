@@ -8,7 +8,7 @@ import torch
 from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.training import ENGINES, Rule, Setting, train
+from adversarium.training import ENGINES, Problem, Recipe, train
 
 STEPS = 100
 
@@ -18,11 +18,11 @@ def seconds(engine: str, d: int) -> float:
     mu = 2.0 * d**0.25
     attack = PGD(p=2, radius=0.1 * mu, steps=20, after=1)
     data, network = Clusters(d=d, mu=mu), TwoLayer(m=64, omega=1e-9)
-    rule = Rule(n=20, steps=STEPS, eta=20 / d)
+    recipe = Recipe(n=20, steps=STEPS, eta=20 / d)
     chosen = ENGINES[engine]
-    setting = chosen.placed(Setting(data, network, attack, rule, (0,), "cpu", torch.float64))
+    problem = chosen.placed(Problem(data, network, attack, recipe, (0,), "cpu", torch.float64))
     began = time.perf_counter()
-    for state in train(chosen, (setting,)):
+    for state in train(chosen, (problem,)):
         last = state
     chosen.apart(last)[0].risk().sum().item()
     return time.perf_counter() - began

@@ -8,32 +8,32 @@ import torch
 from adversarium.attacks import GTA, PGD, MarginStep
 from adversarium.data import Clusters, Digits, PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, Module, SmoothedCNN, TwoLayer, small_cnn
-from adversarium.training import SGD, Rule, Setting, choose, train
+from adversarium.training import SGD, Problem, Recipe, choose, train
 
 CASES = {
     "signal_noise (CGRO set E, 500 steps)": (
         PatchData(d=200, P=3, alpha=3.741, sigma=0.0674),
         CubicCNN(m=8, sigma0=0.0707),
         GTA(gamma=0.98665),
-        Rule(n=10, steps=500, eta=0.05),
+        Recipe(n=10, steps=500, eta=0.05),
     ),
     "gram (BOAT, m=64, 100 steps)": (
         Clusters(d=8000, mu=13.0),
         TwoLayer(m=64, omega=1e-6),
         PGD(p=2, radius=1.7, steps=20, after=1),
-        Rule(n=20, steps=100, eta=0.0025),
+        Recipe(n=20, steps=100, eta=0.0025),
     ),
     "full (RNRF Figure 3, 20 steps)": (
         TwoFeaturePatches(),
         SmoothedCNN(),
         MarginStep(radius=1.2, step=10.0),
-        Rule(n=100, steps=20, eta=0.1),
+        Recipe(n=100, steps=20, eta=0.1),
     ),
     "sgd (digits, 10 steps)": (
         Digits(),
         Module(build=small_cnn, options={"width": 16}),
         PGD(radius=0.1, steps=5, start="uniform", loss="cross_entropy", box=(0.0, 1.0)),
-        Rule(n=300, steps=10, eta=0.05, optimiser=SGD(batch=50)),
+        Recipe(n=300, steps=10, eta=0.05, optimiser=SGD(batch=50)),
     ),
 }
 
@@ -41,10 +41,10 @@ CASES = {
 def seconds(parts: tuple, seeds: tuple[int, ...], device: str) -> float:
     """The time of one run, the drawing of data left out."""
     engine, _ = choose(*parts)
-    setting = Setting(*parts, seeds, device, torch.float32)
-    _ = setting.train, setting.W0
+    problem = Problem(*parts, seeds, device, torch.float32)
+    _ = problem.train, problem.W0
     began = time.perf_counter()
-    *_, state = train(engine, (setting,))
+    *_, state = train(engine, (problem,))
     engine.apart(state)[0].risk().sum().item()
     return time.perf_counter() - began
 

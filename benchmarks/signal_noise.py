@@ -14,7 +14,7 @@ from adversarium.plans.loading import load
 from adversarium.plans.run import Run
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Unit, resolve
-from adversarium.training import ENGINES, Rule, Setting, train
+from adversarium.training import ENGINES, Problem, Recipe, train
 
 
 def seconds(name: str, d: int, steps: int) -> float:
@@ -24,10 +24,10 @@ def seconds(name: str, d: int, steps: int) -> float:
         data,
         CubicCNN(m=10, sigma0=d**-0.5),
         GTA(gamma=0.99),
-        Rule(n=20, steps=steps, eta=0.01),
+        Recipe(n=20, steps=steps, eta=0.01),
     )
-    engine, setting = ENGINES[name], Setting(*parts, tuple(range(10)))
-    states = train(engine, (setting,))
+    engine, problem = ENGINES[name], Problem(*parts, tuple(range(10)))
+    states = train(engine, (problem,))
     next(states)
     began = time.perf_counter()
     for state in states:

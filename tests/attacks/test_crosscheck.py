@@ -18,7 +18,7 @@ from adversarium.data.batches import stack
 from adversarium.measure.errors import worst_margin
 from adversarium.networks import CubicCNN, SmoothedCNN, TwoLayer
 from adversarium.rng import normal, stream, streams, torch_seeded, uniform
-from adversarium.training import Rule, Setting, train
+from adversarium.training import Problem, Recipe, train
 from adversarium.training.engines import choose
 from adversarium.training.objectives import Risk, loss_map, margin
 
@@ -263,11 +263,11 @@ LAB = {
 )
 def test_the_laboratorys_own_networks_are_attacked_as_well_as_others_do(name, norm, radius):
     data, network, attack, n, steps, eta = LAB[name]
-    setting = Setting(data, network, attack, Rule(n=n, steps=steps, eta=eta), (0,))
-    engine, _ = choose(data, network, attack, setting.rule)
-    *_, last = train(engine, (setting,))
+    problem = Problem(data, network, attack, Recipe(n=n, steps=steps, eta=eta), (0,))
+    engine, _ = choose(data, network, attack, problem.recipe)
+    *_, last = train(engine, (problem,))
     (state,) = engine.apart(last)
-    batch = setting.draw(data, N, "test")
+    batch = problem.draw(data, N, "test")
     suite = strong_attacks(NORMS[norm], radius, data.k, steps=STEPS)
     survivors = int((worst_margin(state, batch, suite) > 0).sum())
     W, wide = state.full.W[0], 8.0  # the peers want the unit cube

@@ -16,7 +16,7 @@ from adversarium.measure.errors import ErrorByRadius, robust_train_error
 from adversarium.measure.scene import Scene
 from adversarium.networks import CubicCNN
 from adversarium.rng import normal, stream, uniform
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 NORMS = (1, 2, math.inf)
 
@@ -206,8 +206,10 @@ def test_vanished_gradients_are_seen():
 
 def _cubic(attack, seeds=(0, 1)):
     data = PatchData(d=4, P=2, alpha=1.0, sigma=0.1)
-    setting = Setting(data, CubicCNN(m=2, sigma0=0.5), attack, Rule(n=20, steps=1, eta=0.1), seeds)
-    return WeightState(setting, 0, setting.W0), Scene(setting)
+    problem = Problem(
+        data, CubicCNN(m=2, sigma0=0.5), attack, Recipe(n=20, steps=1, eta=0.1), seeds
+    )
+    return WeightState(problem, 0, problem.W0), Scene(problem)
 
 
 def test_an_attack_without_a_ball_cannot_be_certified():

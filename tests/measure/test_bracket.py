@@ -14,21 +14,21 @@ from adversarium.measure.errors import certified_margin, train_error, worst_marg
 from adversarium.measure.scene import Scene
 from adversarium.networks import TwoLayer
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 
 def small_state(d=3, m=6, n=12):
     network = TwoLayer(m=m)
-    setting = Setting(Clusters(d=d, mu=1.0), network, None, Rule(n=n, steps=1, eta=0.1), (0, 1))
-    return setting, WeightState(setting, 0, normal((2, m, d), stream(7, "W")))
+    problem = Problem(Clusters(d=d, mu=1.0), network, None, Recipe(n=n, steps=1, eta=0.1), (0, 1))
+    return problem, WeightState(problem, 0, normal((2, m, d), stream(7, "W")))
 
 
 @pytest.mark.parametrize("p", (1, math.inf))
 def test_attack_and_proof_enclose_the_exact_margin(p):
-    setting, state = small_state()
-    batch, radius = setting.train, 0.3
+    problem, state = small_state()
+    batch, radius = problem.train, 0.3
     low = certified_margin(state, batch, p, radius)
-    lip = lipschitz_margin(setting.network, state.W, state.margin(batch), p, radius)
+    lip = lipschitz_margin(problem.network, state.W, state.margin(batch), p, radius)
     found = worst_margin(state, batch, strong_attacks(p, radius, 1))
     for s in range(2):
         for i in range(12):
@@ -42,8 +42,8 @@ def test_attack_and_proof_enclose_the_exact_margin(p):
 
 
 def test_the_bracket_is_ordered_and_closes_at_radius_zero():
-    setting, state = small_state()
-    scene, fresh = Scene(setting), setting.draw(setting.data, 40, "test")
+    problem, state = small_state()
+    scene, fresh = Scene(problem), problem.draw(problem.data, 40, "test")
     for radius in (0.0, 0.1, 0.5):
         low, high = bracket(state, scene, fresh, 2, radius, strong_attacks(2, radius, 1, steps=10))
         assert (low <= high).all()
@@ -52,10 +52,10 @@ def test_the_bracket_is_ordered_and_closes_at_radius_zero():
 
 
 def test_the_certified_error_is_clean_until_its_attack_begins():
-    setting, state = small_state()
-    late = replace(setting, attack=PGD(p=2, radius=1.0, steps=1, after=1))
-    clean = train_error(state, Scene(setting))
-    assert torch.equal(CertifiedError()(state, Scene(setting)), clean)
+    problem, state = small_state()
+    late = replace(problem, attack=PGD(p=2, radius=1.0, steps=1, after=1))
+    clean = train_error(state, Scene(problem))
+    assert torch.equal(CertifiedError()(state, Scene(problem)), clean)
     before, after = (CertifiedError()(WeightState(late, t, state.W), Scene(late)) for t in (0, 1))
     assert torch.equal(before, clean)
     assert (after > clean).all()

@@ -40,16 +40,16 @@ from adversarium.papers.rnrf.theory.two_features import (
 )
 from adversarium.plans.names import paper_probes
 from adversarium.sockets import Fold, Measure, Probe, Recorded
-from adversarium.training import Risk, Rule, Setting, choose, train
+from adversarium.training import Problem, Recipe, Risk, choose, train
 
 HELPERS = {"Scene", "bracket", "certified_margin", "measures", "worst_margin"}
 LENGTHS = dict(S=2, n=6, m=3, k=3)
 AXES = {"class": LENGTHS["k"], "point": LENGTHS["n"], "unit": LENGTHS["m"]}
 
 
-def setting(data, network, attack, risk=None):
-    rule = Rule(n=LENGTHS["n"], steps=3, eta=0.1, risk=risk or Risk())
-    return Setting(data, network, attack, rule, tuple(range(LENGTHS["S"])))
+def problem(data, network, attack, risk=None):
+    recipe = Recipe(n=LENGTHS["n"], steps=3, eta=0.1, risk=risk or Risk())
+    return Problem(data, network, attack, recipe, tuple(range(LENGTHS["S"])))
 
 
 @dataclass(frozen=True)
@@ -64,33 +64,33 @@ class Linear:
 
 
 SETTINGS = {
-    "regression": setting(
+    "regression": problem(
         LinearResponse(d=4), Linear(), FGSM(p=2, radius=0.1), Risk(loss="square")
     ),
-    "patches": setting(
+    "patches": problem(
         PatchData(d=9, P=3, alpha=1.5, sigma=0.3),
         CubicCNN(m=LENGTHS["m"], sigma0=0.3),
         GTA(gamma=0.5),
         Risk(lam=0.5),
     ),
-    "two features": setting(
+    "two features": problem(
         TwoFeaturePatches(k=LENGTHS["k"], d=40, P=4),
         SmoothedCNN(m=LENGTHS["m"], sigma0=0.3),
         MarginStep(radius=0.3, step=3.0),
     ),
-    "margins": setting(
+    "margins": problem(
         MarginMixture(d=8, alpha=3.0, mu=0.3),
         MixedLearner(m=4, b=0.1, sigma0=0.2),
         FGSM(p=2, radius=0.2),
         Risk(loss="exponential"),
     ),
-    "sphere": setting(
+    "sphere": problem(
         SpherePoints(d=3, K=4),
         TwoLayer(m=4, activation=SmoothedReLU()),
         FiniteAttack(),
         Risk(loss="pseudo_huber"),
     ),
-    "clusters": setting(Clusters(d=6, mu=1.0), TwoLayer(m=4), PGD(p=2, radius=0.2, steps=2)),
+    "clusters": problem(Clusters(d=6, mu=1.0), TwoLayer(m=4), PGD(p=2, radius=0.2, steps=2)),
 }
 
 ANYWHERE = (
@@ -146,7 +146,7 @@ for known in paper_probes().values():
 
 
 def home(name, probe):
-    """The setting that a public probe can read."""
+    """The problem that a public probe can read."""
     function = probe if inspect.isfunction(probe) else type(probe)
     room = function.__module__.rpartition(".")[2]
     if room == "features":
@@ -162,7 +162,7 @@ def home(name, probe):
 def runs():
     every = {}
     for name, one in SETTINGS.items():
-        engine, _ = choose(one.data, one.network, one.attack, one.rule)
+        engine, _ = choose(one.data, one.network, one.attack, one.recipe)
         states = [engine.apart(joined)[0] for joined in train(engine, (one,))]
         every[name] = Scene(one), states
     return every

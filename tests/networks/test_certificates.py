@@ -26,7 +26,7 @@ from adversarium.networks.duals import dual
 from adversarium.networks.two_layer import signs
 from adversarium.rng import normal, stream
 from adversarium.sockets import Certified
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 NORMS = (1, 2, math.inf)
 ACTIVATIONS = (ReLU(), SmoothedLeakyReLU(), SmoothedReLU())
@@ -144,16 +144,16 @@ def test_logits_on_the_edge_are_compared_soundly():
 
 def test_a_relaxation_proves_what_intervals_do_not():
     network = TwoLayer(m=40)
-    setting = Setting(Clusters(d=20, mu=1.5), network, None, Rule(n=100, steps=1, eta=0.1), (0,))
+    problem = Problem(Clusters(d=20, mu=1.5), network, None, Recipe(n=100, steps=1, eta=0.1), (0,))
     W = normal((1, 40, 20), stream(0, "W")) + 0.5 * signs(40, torch.ones(1).double())[:, None]
-    state = WeightState(setting, 0, W)
+    state = WeightState(problem, 0, W)
     for p, radius in ((math.inf, 0.1), (2, 0.3)):
-        proven = certified_margin(state, setting.train, p, radius)
+        proven = certified_margin(state, problem.train, p, radius)
         reach = radius * W.norm(dual(p), dim=-1)[..., None, :]
-        a, h = signs(40, W), setting.train.x @ W.mT
+        a, h = signs(40, W), problem.train.x @ W.mT
         low, high = network.top(h - a * reach), network.top(h + a * reach)
-        plain = torch.where(setting.train.y > 0, low, -high)
-        found = worst_margin(state, setting.train, strong_attacks(p, radius, 1, steps=20))
+        plain = torch.where(problem.train.y > 0, low, -high)
+        found = worst_margin(state, problem.train, strong_attacks(p, radius, 1, steps=20))
         assert (proven >= plain - 1e-9).all() and (proven <= found + 1e-9).all()
         assert (proven > 0).sum() > (plain > 0).sum()
 

@@ -22,7 +22,7 @@ from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.training import ENGINES, AnyEngine
-from adversarium.training.setting import AnySetting
+from adversarium.training.problem import AnyProblem
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -107,9 +107,9 @@ class Misled:
     """An engine that is told of other settings than it was given."""
 
     engine: AnyEngine
-    change: Callable[[AnySetting], AnySetting]
+    change: Callable[[AnyProblem], AnyProblem]
 
-    def init(self, settings: Sequence[AnySetting]) -> Any:
+    def init(self, settings: Sequence[AnyProblem]) -> Any:
         """The state at t = 0 of the changed settings, with the training sets of the given ones."""
         told = [self.change(setting) for setting in settings]
         for given, other in zip(settings, told, strict=True):
@@ -120,7 +120,7 @@ class Misled:
         return getattr(self.engine, name)
 
 
-def misled(name: str, change: Callable[[AnySetting], AnySetting]) -> Plant:
+def misled(name: str, change: Callable[[AnyProblem], AnyProblem]) -> Plant:
     """An engine, by name, that runs a changed setting; whoever measures knows the right one."""
     return lambda: patch.dict(ENGINES, {name: Misled(ENGINES[name], change)})  # type: ignore
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from adversarium.attacks import APGD, PGD
 from adversarium.constructions import Balls
-from adversarium.training.setting import AnySetting
+from adversarium.training.problem import AnyProblem
 from tests.planted.bugs import Plant, misled, swapped, together
 
 
@@ -27,11 +27,11 @@ HALF_BALLS = swapped(Balls, "inside", _half_ball)
 
 
 def misstepping(engine: str, factor: float) -> Plant:
-    """An engine that takes steps of another size than the rule says."""
+    """An engine that takes steps of another size than the recipe says."""
 
-    def change(setting: AnySetting) -> AnySetting:
-        rule = copy.copy(setting.rule)
-        object.__setattr__(rule, "eta", factor * setting.rule.eta)  # past the door's check
-        return replace(setting, rule=rule)
+    def change(setting: AnyProblem) -> AnyProblem:
+        recipe = copy.copy(setting.recipe)
+        object.__setattr__(recipe, "eta", factor * setting.recipe.eta)  # past the door's check
+        return replace(setting, recipe=recipe)
 
     return misled(engine, change)

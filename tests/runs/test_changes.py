@@ -109,11 +109,11 @@ def test_runs_without_the_part_that_is_changed_stay_as_they_are():
 
 
 def test_an_experiment_that_trains_nothing_has_knobs_alone():
-    setting = load("rnrf.setting")
-    turned = planned(setting, "quick", {"points": 7})
+    problem = load("rnrf.setting")
+    turned = planned(problem, "quick", {"points": 7})
     assert 7 in [task.parameters.get("n") for task in turned]
     with pytest.raises(ValueError, match="trains nothing"):
-        planned(setting, "quick", {"eta": 0.1})
+        planned(problem, "quick", {"eta": 0.1})
 
 
 def test_one_number_for_a_knob_of_several_is_one_of_them():

@@ -129,7 +129,7 @@ class Strange:
 def test_leaves_of_a_state_have_its_random_streams():
     run = run_of("sgd")
     job = resolve(run)
-    state = job.engine.init((job.setting((0, 1), "cpu"),))
+    state = job.engine.init((job.problem((0, 1), "cpu"),))
     kinds = [type(leaf) for leaf in leaves(state)]
     assert kinds.count(torch.Generator) == 4  # attack and order of two seeds
 

@@ -10,39 +10,39 @@ from adversarium.attacks import FGSM, GTA, PGD, MarginStep
 from adversarium.data import Clusters, Digits, MarginMixture, PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, MixedLearner, Module, SmoothedCNN, TwoLayer, small_cnn
 from adversarium.sockets import Placing
-from adversarium.training import ENGINES, SGD, Risk, Rule, Setting, train
+from adversarium.training import ENGINES, SGD, Problem, Recipe, Risk, train
 
 
 def parts(name: str):
-    """Data, network, attack and rule of a small run of every engine."""
+    """Data, network, attack and recipe of a small run of every engine."""
     match name:
         case "signal_noise":
             return (
                 PatchData(d=20, P=3, alpha=2.0, sigma=0.2),
                 CubicCNN(m=4, sigma0=0.2),
                 GTA(gamma=0.9),
-                Rule(n=6, steps=60, eta=0.05, risk=Risk(lam=0.4)),
+                Recipe(n=6, steps=60, eta=0.05, risk=Risk(lam=0.4)),
             )
         case "gram" | "law":
             return (
                 Clusters(d=60, mu=4.0, beta=0.1),
                 TwoLayer(m=10, omega=0.01),
                 PGD(p=2, radius=0.6, steps=8, after=1),
-                Rule(n=9, steps=25, eta=0.05),
+                Recipe(n=9, steps=25, eta=0.05),
             )
         case "linear":
             return (
                 MarginMixture(d=15, alpha=2.0, beta=0.5, mu=0.3),
                 MixedLearner(),
                 FGSM(p=2, radius=0.3),
-                Rule(n=20, steps=40, eta=0.1, risk=Risk(loss="exponential", log=True)),
+                Recipe(n=20, steps=40, eta=0.1, risk=Risk(loss="exponential", log=True)),
             )
         case "full":
             return (
                 TwoFeaturePatches(k=2, d=12, P=5),
                 SmoothedCNN(m=6, sigma0=0.05),
                 MarginStep(radius=1.2, step=10.0),
-                Rule(n=20, steps=25, eta=0.5),
+                Recipe(n=20, steps=25, eta=0.5),
             )
         case "sgd":
             attack = PGD(radius=0.1, steps=3, start="uniform", loss="cross_entropy", box=(0.0, 1.0))
@@ -50,14 +50,14 @@ def parts(name: str):
                 Digits(),
                 Module(build=small_cnn, options={"width": 3}),
                 attack,
-                Rule(n=60, steps=12, eta=0.05, optimiser=SGD(batch=20)),
+                Recipe(n=60, steps=12, eta=0.05, optimiser=SGD(batch=20)),
             )
 
 
-def placed(name: str, setting):
-    """A setting in the coordinates of an engine that has some of its own."""
+def placed(name: str, problem):
+    """A problem in the coordinates of an engine that has some of its own."""
     engine = ENGINES[name]
-    return engine.placed(setting) if isinstance(engine, Placing) else setting
+    return engine.placed(problem) if isinstance(engine, Placing) else problem
 
 
 def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
@@ -72,16 +72,16 @@ def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
     )
 
 
-def finals(name, settings):
-    """The last states of settings that run side by side."""
+def finals(name, problems):
+    """The last states of problems that run side by side."""
     engine = ENGINES[name]
-    *_, joined = train(engine, [placed(name, setting) for setting in settings])
+    *_, joined = train(engine, [placed(name, problem) for problem in problems])
     return engine.apart(joined)
 
 
-def final(name, setting):
-    """The last state of one setting."""
-    (state,) = finals(name, (setting,))
+def final(name, problem):
+    """The last state of one problem."""
+    (state,) = finals(name, (problem,))
     return state
 
 
@@ -106,13 +106,13 @@ def gap(state, other):
 
 def largest_difference(given, name: str, device: str, seeds: int = 10) -> tuple[float, float]:
     """Seeds together against single runs on a device, and against the CPU: largest differences."""
-    together = final(name, Setting(*given, tuple(range(seeds)), device))
+    together = final(name, Problem(*given, tuple(range(seeds)), device))
     apart = across = 0.0
     for seed in range(seeds):
         mine = together.full.replica(seed)
-        alone = final(name, Setting(*given, (seed,), device))
+        alone = final(name, Problem(*given, (seed,), device))
         apart = max(apart, gap(mine, alone))
-        on_cpu = alone if device == "cpu" else final(name, Setting(*given, (seed,)))
+        on_cpu = alone if device == "cpu" else final(name, Problem(*given, (seed,)))
         across = max(across, gap(mine, on_cpu))
     return apart, across
 

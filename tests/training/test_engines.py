@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given, problems
 from hypothesis import strategies as st
 
 from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack
@@ -27,9 +27,9 @@ from adversarium.training import (
     SGD,
     Adam,
     GradientDescent,
+    Problem,
+    Recipe,
     Risk,
-    Rule,
-    Setting,
     choose,
     train,
 )
@@ -60,21 +60,21 @@ def test_seeds_together_equal_single_runs(name, device):
     st.integers(4, 30), st.integers(2, 4), st.integers(2, 6), st.integers(1, 4),
     st.floats(0, 1), st.floats(0, 1), st.integers(0, 1000),
 )  # fmt: skip
-@settings(max_examples=15, deadline=None)
+@problems(max_examples=15, deadline=None)
 def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
     given_parts = (
         PatchData(d=d, P=P, alpha=1.5, sigma=0.3),
         CubicCNN(m=m, sigma0=0.3),
         GTA(gamma=gamma),
-        Rule(n=n, steps=40, eta=0.03, risk=Risk(lam=lam)),
+        Recipe(n=n, steps=40, eta=0.03, risk=Risk(lam=lam)),
     )
-    setting = Setting(*given_parts, (seed, seed + 1))
-    cheap, plain = final("signal_noise", setting), final("full", setting)
+    problem = Problem(*given_parts, (seed, seed + 1))
+    cheap, plain = final("signal_noise", problem), final("full", problem)
     assert torch.allclose(cheap.W, plain.W, atol=1e-12)
     assert torch.allclose(cheap.risk(), plain.risk(), atol=1e-12)
     assert torch.allclose(cheap.gradient_norm, plain.gradient_norm, atol=1e-10)
     for attack in (None, given_parts[2]):
-        margins = cheap.margin(setting.train, attack), plain.margin(setting.train, attack)
+        margins = cheap.margin(problem.train, attack), plain.margin(problem.train, attack)
         assert torch.allclose(*margins, atol=1e-12)
 
 
@@ -83,38 +83,38 @@ def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
     "activation", (None, SmoothedLeakyReLU(gamma=0.2, H=3.0), SmoothedReLU(b=2))
 )
 def test_the_gram_coordinates_are_exact(best, activation):
-    data, network, attack, rule = parts("gram")
+    data, network, attack, recipe = parts("gram")
     network = network if activation is None else replace(network, activation=activation)
     attack = replace(attack, best=best)
-    setting = Setting(data, network, attack, replace(rule, steps=40), (0, 1, 2))
-    cheap, plain = final("gram", setting), final("full", setting)
+    problem = Problem(data, network, attack, replace(recipe, steps=40), (0, 1, 2))
+    cheap, plain = final("gram", problem), final("full", problem)
     scale = plain.W.norm()
     assert (cheap.W - plain.W).norm() / scale < 1e-12
     assert torch.allclose(cheap.K, plain.W @ plain.W.mT, atol=1e-12 * float(scale**2))
     for by in (None, attack):
-        margins = cheap.margin(setting.train, by), plain.margin(setting.train, by)
+        margins = cheap.margin(problem.train, by), plain.margin(problem.train, by)
         assert torch.allclose(*margins, atol=1e-10)
-    bounds = cheap.interval(setting.train, 2, 0.6), plain.interval(setting.train, 2, 0.6)
+    bounds = cheap.interval(problem.train, 2, 0.6), plain.interval(problem.train, 2, 0.6)
     assert torch.allclose(torch.stack(bounds[0]), torch.stack(bounds[1]), atol=1e-10)
-    fresh = setting.draw(data, 30, "test")
+    fresh = problem.draw(data, 30, "test")
     strong = APGD(p=2, radius=0.6, steps=10)
     assert torch.allclose(cheap.margin(fresh, strong), plain.margin(fresh, strong), atol=1e-9)
 
 
 @pytest.mark.parametrize("log", (True, False))
 def test_the_linear_closed_form_is_exact(log):
-    data, network, attack, rule = parts("linear")
-    rule = replace(rule, risk=replace(rule.risk, log=log))
+    data, network, attack, recipe = parts("linear")
+    recipe = replace(recipe, risk=replace(recipe.risk, log=log))
     for own in (attack, None):
-        setting = Setting(data, network, own, rule, (0, 1, 2))
-        cheap, plain = final("linear", setting), final("full", setting)
+        problem = Problem(data, network, own, recipe, (0, 1, 2))
+        cheap, plain = final("linear", problem), final("full", problem)
         assert torch.allclose(cheap.W["w_0"], plain.W["w_0"], atol=1e-12)
 
 
 def test_gram_without_an_attack_is_plain_descent():
-    data, network, _, rule = parts("gram")
-    setting = Setting(data, network, None, rule, (0, 1))
-    assert torch.allclose(final("gram", setting).W, final("full", setting).W, atol=1e-12)
+    data, network, _, recipe = parts("gram")
+    problem = Problem(data, network, None, recipe, (0, 1))
+    assert torch.allclose(final("gram", problem).W, final("full", problem).W, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", [ReLU(), LeakyReLU(0.2), SmoothedLeakyReLU(gamma=0.3)])
@@ -123,39 +123,39 @@ def test_gram_without_an_attack_is_plain_descent():
     "parts", [{}, {"biases": False}, {"top": "fixed"}, {"top": "signs", "biases": False}]
 )
 def test_gram_trains_biases_and_the_top_layer_with_dropping_steps(activation, attacked, parts):
-    rule = Rule(n=9, steps=25, eta=0.5, optimiser=GradientDescent(drop=0.5, every=10))
+    recipe = Recipe(n=9, steps=25, eta=0.5, optimiser=GradientDescent(drop=0.5, every=10))
     attack = PGD(p=2, radius=0.6, steps=8, best=False) if attacked else None
     data, network = Clusters(d=40, mu=3.0), Perceptron(m=8, activation=activation, **parts)
-    setting = Setting(data, network, attack, rule, (0, 1))
-    fast, plain = final("gram", setting), final("full", setting)
+    problem = Problem(data, network, attack, recipe, (0, 1))
+    fast, plain = final("gram", problem), final("full", problem)
     for name, w in plain.W.items():
         assert torch.allclose(fast.W[name], w, atol=1e-12), name
-        assert torch.equal(w, setting.W0[name]) == (name in network.still), name
+        assert torch.equal(w, problem.W0[name]) == (name in network.still), name
     assert torch.allclose(fast.risk(), plain.risk(), atol=1e-12)
 
 
 def test_gram_attacks_fresh_points_as_the_plain_engine_does():
-    rule = Rule(n=9, steps=10, eta=0.5)
+    recipe = Recipe(n=9, steps=10, eta=0.5)
     by = PGD(p=2, radius=0.6, steps=8)
     for network in (Perceptron(m=7), TwoLayer(m=8, omega=0.3)):
-        setting = Setting(Clusters(d=40, mu=3.0), network, by, rule, (0, 1))
-        fresh = setting.draw(setting.data, 30, "test")
+        problem = Problem(Clusters(d=40, mu=3.0), network, by, recipe, (0, 1))
+        fresh = problem.draw(problem.data, 30, "test")
         for attack in (by, PGD(p=2, radius=1.1, steps=5, best=False)):
-            margins = (final(e, setting).margin(fresh, attack) for e in ("gram", "full"))
+            margins = (final(e, problem).margin(fresh, attack) for e in ("gram", "full"))
             assert torch.allclose(*margins, atol=1e-12)
 
 
 def beside(name):
     """Settings that differ in everything that an engine's shape permits, seeds among it."""
-    data, network, attack, rule = parts(name)
+    data, network, attack, recipe = parts(name)
     match name:
         case "signal_noise":
             return [
-                Setting(
+                Problem(
                     PatchData(d=d, P=3, alpha=alpha, sigma=sigma),
                     replace(network, sigma0=sigma0),
                     by,
-                    replace(rule, eta=eta, risk=Risk(lam=lam)),
+                    replace(recipe, eta=eta, risk=Risk(lam=lam)),
                     seeds,
                 )
                 for d, alpha, sigma, sigma0, by, eta, lam, seeds in (
@@ -166,11 +166,11 @@ def beside(name):
             ]
         case "gram" | "law":
             return [
-                Setting(
+                Problem(
                     Clusters(d=d, mu=mu, beta=beta),
                     replace(network, omega=omega),
                     replace(attack, radius=radius, step=step, loss=loss),
-                    replace(rule, eta=eta),
+                    replace(recipe, eta=eta),
                     seeds,
                 )
                 for d, mu, beta, omega, radius, step, loss, eta, seeds in (
@@ -181,7 +181,7 @@ def beside(name):
             ]
         case "linear":
             return [
-                Setting(replace(data, alpha=alpha), network, by, replace(rule, eta=eta), seeds)
+                Problem(replace(data, alpha=alpha), network, by, replace(recipe, eta=eta), seeds)
                 for alpha, by, eta, seeds in (
                     (2.0, attack, 0.1, (0, 1)),
                     (3.0, replace(attack, radius=0.05), 0.02, (1,)),
@@ -191,103 +191,107 @@ def beside(name):
         case "full":
             others = (data, replace(data, alpha=3.0), replace(data, sigma_n=0.3))
             return [
-                Setting(own, network, attack, rule, seeds)
+                Problem(own, network, attack, recipe, seeds)
                 for own, seeds in zip(others, ((0, 1), (1,), (2, 0)), strict=True)
             ]
         case "sgd":
-            return [Setting(data, network, attack, rule, seeds) for seeds in ((0, 1), (3,), (1, 2))]
+            return [
+                Problem(data, network, attack, recipe, seeds) for seeds in ((0, 1), (3,), (1, 2))
+            ]
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
     engine = ENGINES[name]
-    settings_, again = ([placed(name, s) for s in beside(name)] for _ in range(2))
-    assert len({engine.shape(setting) for setting in settings_}) == 1
+    problems_, again = ([placed(name, s) for s in beside(name)] for _ in range(2))
+    assert len({engine.shape(problem) for problem in problems_}) == 1
     alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in again]
-    for t, joined in enumerate(train(engine, settings_)):
-        if t in (0, 1, 7, settings_[0].rule.steps):
+    for t, joined in enumerate(train(engine, problems_)):
+        if t in (0, 1, 7, problems_[0].recipe.steps):
             for state, states in zip(engine.apart(joined), alone, strict=True):
-                own, batch = states[t], states[t].setting.train
-                assert state.t == t and state.setting.seeds == own.setting.seeds
+                own, batch = states[t], states[t].problem.train
+                assert state.t == t and state.problem.seeds == own.problem.seeds
                 assert gap(state, own) < 1e-12
                 assert torch.allclose(state.risk(), own.risk(), rtol=0, atol=1e-12)
-                for by in (None, own.setting.attack):
-                    margins = state.margin(state.setting.train, by), own.margin(batch, by)
+                for by in (None, own.problem.attack):
+                    margins = state.margin(state.problem.train, by), own.margin(batch, by)
                     assert torch.allclose(*margins, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_changes_the_course_of_a_run_is_in_its_engines_shape(name):
-    data, network, attack, rule = parts(name)
+    data, network, attack, recipe = parts(name)
     shape = ENGINES[name].shape
-    first = shape(Setting(data, network, attack, rule, (0,)))
-    assert first == shape(Setting(data, network, attack, rule, (5, 6)))
+    first = shape(Problem(data, network, attack, recipe, (0,)))
+    assert first == shape(Problem(data, network, attack, recipe, (5, 6)))
     others = [
-        Setting(data, network, attack, replace(rule, n=rule.n + 1), (0,)),
-        Setting(data, network, attack, replace(rule, steps=rule.steps + 1), (0,)),
-        Setting(data, network, attack, rule, (0,), dtype=torch.float32),
-        Setting(data, network, attack, rule, (0,), device="cuda"),
+        Problem(data, network, attack, replace(recipe, n=recipe.n + 1), (0,)),
+        Problem(data, network, attack, replace(recipe, steps=recipe.steps + 1), (0,)),
+        Problem(data, network, attack, recipe, (0,), dtype=torch.float32),
+        Problem(data, network, attack, recipe, (0,), device="cuda"),
     ]
     if hasattr(network, "m") and name != "linear":
-        others.append(Setting(data, replace(network, m=network.m + 2), attack, rule, (0,)))
+        others.append(Problem(data, replace(network, m=network.m + 2), attack, recipe, (0,)))
     if name in ("gram", "law"):
         others += [
-            Setting(data, network, by, rule, (0,))
+            Problem(data, network, by, recipe, (0,))
             for by in (None, replace(attack, steps=9), replace(attack, best=not attack.best))
         ]
     if name in ("full", "sgd"):
         others += [
-            Setting(data, network, None, rule, (0,)),
-            Setting(data, network, attack, replace(rule, eta=1.0), (0,)),
+            Problem(data, network, None, recipe, (0,)),
+            Problem(data, network, attack, replace(recipe, eta=1.0), (0,)),
         ]
     if name == "linear":
-        others.append(Setting(replace(data, d=16), network, attack, rule, (0,)))
-        plain = replace(rule, risk=replace(rule.risk, log=False))
-        others.append(Setting(data, network, attack, plain, (0,)))
+        others.append(Problem(replace(data, d=16), network, attack, recipe, (0,)))
+        plain = replace(recipe, risk=replace(recipe.risk, log=False))
+        others.append(Problem(data, network, attack, plain, (0,)))
     assert first not in {shape(other) for other in others}
 
 
 def test_the_state_at_the_last_step_is_the_last_one_and_the_first_one_is_the_start():
     for name, engine in ENGINES.items():
         given_parts = parts(name)
-        setting = placed(name, Setting(*given_parts, (0,)))
-        times = [engine.apart(joined)[0].t for joined in train(engine, (setting,))]
+        problem = placed(name, Problem(*given_parts, (0,)))
+        times = [engine.apart(joined)[0].t for joined in train(engine, (problem,))]
         assert times == list(range(given_parts[3].steps + 1))
 
 
 @pytest.mark.parametrize("optimiser", (SGD(batch=20), Adam(batch=20)))
 def test_a_network_with_a_memory_trains_with_replicas_as_single_runs(optimiser):
-    data, _, attack, rule = parts("sgd")
+    data, _, attack, recipe = parts("sgd")
     network = Module(build=normalised)
-    rule = replace(rule, eta=0.01, steps=9, optimiser=optimiser)
-    apart, _ = largest_difference((data, network, attack, rule), "sgd", "cpu", seeds=3)
+    recipe = replace(recipe, eta=0.01, steps=9, optimiser=optimiser)
+    apart, _ = largest_difference((data, network, attack, recipe), "sgd", "cpu", seeds=3)
     assert apart < 1e-11
-    setting = Setting(data, network, attack, rule, (0, 1))
-    state = final("sgd", setting)
+    problem = Problem(data, network, attack, recipe, (0, 1))
+    state = final("sgd", problem)
     mean, count = state.W["1.running_mean"], state.W["1.num_batches_tracked"]
-    assert not torch.equal(mean, setting.W0["1.running_mean"]) and count.tolist() == [9, 9]
+    assert not torch.equal(mean, problem.W0["1.running_mean"]) and count.tolist() == [9, 9]
     assert count.dtype == torch.int64
 
 
 def test_a_network_with_a_memory_trains_on_the_whole_set_too():
-    data, _, _, rule = parts("sgd")
-    rule = Rule(n=30, steps=6, eta=0.1)
+    data, _, _, recipe = parts("sgd")
+    recipe = Recipe(n=30, steps=6, eta=0.1)
     network = Module(build=normalised)
-    apart, _ = largest_difference((data, network, FGSM(radius=0.05), rule), "full", "cpu", seeds=3)
+    apart, _ = largest_difference(
+        (data, network, FGSM(radius=0.05), recipe), "full", "cpu", seeds=3
+    )
     assert apart < 1e-11
-    two = [Setting(data, network, None, rule, seeds) for seeds in ((0, 2), (1,))]
-    for setting, state in zip(two, finals("full", two), strict=True):
-        assert gap(state, final("full", setting)) < 1e-12
+    two = [Problem(data, network, None, recipe, seeds) for seeds in ((0, 2), (1,))]
+    for problem, state in zip(two, finals("full", two), strict=True):
+        assert gap(state, final("full", problem)) < 1e-12
 
 
 def test_measuring_draws_from_streams_of_its_own():
     given_parts = parts("sgd")
     short = (*given_parts[:3], replace(given_parts[3], steps=5))
-    setting, engine = Setting(*short, (0, 1)), ENGINES["sgd"]
-    for joined in train(engine, (setting,)):
+    problem, engine = Problem(*short, (0, 1)), ENGINES["sgd"]
+    for joined in train(engine, (problem,)):
         (watched,) = engine.apart(joined)
-        watched.risk(), watched.margin(setting.train, setting.attack)
-    unseen = final("sgd", Setting(*short, (0, 1)))
+        watched.risk(), watched.margin(problem.train, problem.attack)
+    unseen = final("sgd", Problem(*short, (0, 1)))
     assert gap(watched, unseen) == 0
     assert torch.equal(watched.risk(), unseen.risk())
 
@@ -297,29 +301,29 @@ def test_the_first_engine_that_does_not_refuse_runs_and_the_others_say_why():
         engine, refused = choose(*parts(name))
         assert engine.name == name
         assert all(refused.values())
-    data, network, attack, rule = parts("gram")
+    data, network, attack, recipe = parts("gram")
     for change in (
         replace(attack, p=math.inf),
         replace(attack, start="uniform"),
         replace(attack, normalised=False),
         replace(attack, box=(0.0, 1.0)),
     ):
-        engine, refused = choose(data, network, change, rule)
+        engine, refused = choose(data, network, change, recipe)
         assert engine.name == "full" and "gram" in refused
     with pytest.raises(ValueError, match="no engine runs"):
-        choose(data, network, replace(attack, p=math.inf), rule, "gram")
+        choose(data, network, replace(attack, p=math.inf), recipe, "gram")
     with pytest.raises(ValueError, match="no engine 'fast'"):
-        choose(data, network, attack, rule, "fast")
+        choose(data, network, attack, recipe, "fast")
     with pytest.raises(ValueError, match="batch <= n"):
-        choose(data, network, attack, replace(rule, optimiser=SGD(batch=1000)))
+        choose(data, network, attack, replace(recipe, optimiser=SGD(batch=1000)))
 
 
 def test_finite_sets_train_against_their_exact_maximum():
     data = SpherePoints(d=2, radius=0.2, K=5)
     network = TwoLayer(m=32, activation=SmoothedReLU(b=2))
-    rule = Rule(n=4, steps=30, eta=0.3, risk=Risk(loss="pseudo_huber"))
-    state = final("full", Setting(data, network, FiniteAttack(rule="exact"), rule, (0, 1)))
-    anti = final("full", Setting(data, network, FiniteAttack(rule="anti"), rule, (0, 1)))
+    recipe = Recipe(n=4, steps=30, eta=0.3, risk=Risk(loss="pseudo_huber"))
+    state = final("full", Problem(data, network, FiniteAttack(recipe="exact"), recipe, (0, 1)))
+    anti = final("full", Problem(data, network, FiniteAttack(recipe="anti"), recipe, (0, 1)))
     assert (state.risk() < math.sqrt(2) - 1).all()
     assert (anti.risk() <= state.risk()).all()
 
@@ -329,15 +333,15 @@ def test_an_attack_that_leaves_its_ball_is_caught():
         def __call__(self, loss, batch, t, rng):
             return batch.x + 2 * self.radius
 
-    data, network, _, rule = parts("gram")
-    setting = Setting(data, network, Cheat(p=math.inf, radius=0.5), rule, (0,))
+    data, network, _, recipe = parts("gram")
+    problem = Problem(data, network, Cheat(p=math.inf, radius=0.5), recipe, (0,))
     with pytest.raises(RuntimeError, match="left its ball"):
-        final("full", setting)
+        final("full", problem)
 
 
 def golden_row(name):
     """What a change of an engine would move: its risk, and the length of its weights."""
-    state = final(name, Setting(*parts(name), (0, 1)))
+    state = final(name, Problem(*parts(name), (0, 1)))
     version = ENGINES[name].version
     return {"version": version, "risk": state.risk().tolist(), "weights": length(state).tolist()}
 

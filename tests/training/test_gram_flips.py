@@ -7,7 +7,7 @@ from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import LeakyReLU, Perceptron, TwoLayer
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting
+from adversarium.training import Problem, Recipe
 from adversarium.training.engines import gram_attack, gram_kernels
 from tests.training.cases import final
 
@@ -43,10 +43,10 @@ def test_flips_add_up_to_the_product(share):
 @pytest.mark.parametrize("network", NETWORKS)
 def test_flips_train_as_products_do(network, monkeypatch):
     by = PGD(p=2, radius=0.5, steps=20, step=0.1)
-    setting = Setting(Clusters(d=60, mu=4.0), network, by, Rule(n=20, steps=20, eta=0.1), (0, 1))
-    plain = final("gram", setting)
+    problem = Problem(Clusters(d=60, mu=4.0), network, by, Recipe(n=20, steps=20, eta=0.1), (0, 1))
+    plain = final("gram", problem)
     monkeypatch.setattr(gram_attack, "WIDE", 1)
-    flips = final("gram", setting)
+    flips = final("gram", problem)
     assert torch.allclose(flips.K, plain.K, rtol=1e-9, atol=1e-12)
     assert torch.allclose(flips.x_adv, plain.x_adv, rtol=1e-9, atol=1e-12)
 
@@ -55,13 +55,13 @@ def test_flips_train_as_products_do(network, monkeypatch):
 @pytest.mark.parametrize("network", NETWORKS)
 def test_the_kernels_train_as_double_precision_does(network):
     by = PGD(p=2, radius=0.5, steps=20, step=0.1, best=False, after=1)
-    given = Clusters(d=300, mu=4.0), network, by, Rule(n=20, steps=20, eta=0.1), (0, 1)
-    fast = final("gram", Setting(*given, device="cuda", dtype=torch.float32))
-    exact = final("gram", Setting(*given))
+    given = Clusters(d=300, mu=4.0), network, by, Recipe(n=20, steps=20, eta=0.1), (0, 1)
+    fast = final("gram", Problem(*given, device="cuda", dtype=torch.float32))
+    exact = final("gram", Problem(*given))
     assert gram_kernels.serves(fast.K)
     assert torch.allclose(fast.risk().cpu().double(), exact.risk(), rtol=1e-3)
-    assert off(fast.K, exact.K) < 1e-3 and off(fast.full.f(fast.setting.train.x),
-                                               exact.f(exact.setting.train.x)) < 1e-3  # fmt: skip
+    assert off(fast.K, exact.K) < 1e-3 and off(fast.full.f(fast.problem.train.x),
+                                               exact.f(exact.problem.train.x)) < 1e-3  # fmt: skip
 
 
 def off(made, exact):

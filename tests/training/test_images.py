@@ -16,7 +16,7 @@ from adversarium.plans.run import Run
 from adversarium.rng import streams
 from adversarium.runs import jobs
 from adversarium.runs.jobs import is_large, resolve, units
-from adversarium.training import SGD, Adam, CropFlip, Piecewise, Rule, Setting, Triangular, states
+from adversarium.training import SGD, Adam, CropFlip, Piecewise, Problem, Recipe, Triangular, states
 
 
 def run(**changed) -> Run:
@@ -78,18 +78,18 @@ class Bytes:
 
 
 def test_seeds_share_one_copy_of_the_data_as_it_is_stored():
-    rule = Rule(n=50, steps=2, eta=0.1, optimiser=SGD(batch=10))
+    recipe = Recipe(n=50, steps=2, eta=0.1, optimiser=SGD(batch=10))
     network = Module(build=small_cnn, options={"width": 2})
-    setting = Setting(Bytes(), network, None, rule, seeds=(0, 1, 2), dtype=torch.float32)
-    setting.prepare()
-    assert "train" not in vars(setting) and setting.pool.x.dtype == torch.uint8
-    assert setting.pool.x.shape[0] == 1797  # not once per seed
-    batch = setting.minibatch(torch.tensor([[4, 9]] * 3))
+    problem = Problem(Bytes(), network, None, recipe, seeds=(0, 1, 2), dtype=torch.float32)
+    problem.prepare()
+    assert "train" not in vars(problem) and problem.pool.x.dtype == torch.uint8
+    assert problem.pool.x.shape[0] == 1797  # not once per seed
+    batch = problem.minibatch(torch.tensor([[4, 9]] * 3))
     assert batch.x.dtype == torch.float32 and batch.x.shape == (3, 2, 1, 8, 8)
-    assert torch.equal(batch.x, setting.train.x[:, [4, 9]])
-    assert torch.equal(batch.y, setting.train.y[:, [4, 9]])
-    drawn = setting.draw(Bytes(), 50, "train")
-    assert torch.allclose(drawn.x, setting.train.x) and torch.equal(drawn.y, setting.train.y)
+    assert torch.equal(batch.x, problem.train.x[:, [4, 9]])
+    assert torch.equal(batch.y, problem.train.y[:, [4, 9]])
+    drawn = problem.draw(Bytes(), 50, "train")
+    assert torch.allclose(drawn.x, problem.train.x) and torch.equal(drawn.y, problem.train.y)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "cosine", Triangular(), Piecewise(at=(0.5,))])

@@ -9,7 +9,7 @@ from scipy import stats
 import adversarium as av
 from adversarium.papers.boat.theory.cluster_constants import loss_ratio, margin_share, weight_norm
 from adversarium.training import ENGINES, choose
-from adversarium.training.rules import Rule
+from adversarium.training.recipe import Recipe
 
 SEEDS = 240
 
@@ -42,13 +42,13 @@ def test_any_dimension_has_the_same_few_coordinates():
 
 def test_law_is_never_chosen_unasked_and_says_what_it_cannot_do():
     one = run(40, "law")
-    rule = Rule(n=6, steps=1, eta=0.1)
-    assert choose(one.data, one.network, one.attack, rule)[0].name == "gram"
+    recipe = Recipe(n=6, steps=1, eta=0.1)
+    assert choose(one.data, one.network, one.attack, recipe)[0].name == "gram"
     law = ENGINES["law"]
     skew = av.data.Clusters(d=40, mu=1.0, marginal=av.data.Skew())
-    assert "Gaussian" in law.refuses(skew, one.network, one.attack, rule)
+    assert "Gaussian" in law.refuses(skew, one.network, one.attack, recipe)
     assert "n + m/2 + 1 = 11" in law.refuses(
-        av.data.Clusters(d=8, mu=1.0), one.network, one.attack, rule
+        av.data.Clusters(d=8, mu=1.0), one.network, one.attack, recipe
     )
 
 

@@ -58,8 +58,8 @@ def test_clean_training_reaches_least_squares():
     made = av.run(run(steps=4000), seeds=range(3))
     for seed in range(3):
         state = made.state(seed, 4000)
-        setting = resolve(run()).setting((seed,), "cpu")
-        x, y = setting.train.x[0], setting.train.y[0]
+        problem = resolve(run()).problem((seed,), "cpu")
+        x, y = problem.train.x[0], problem.train.y[0]
         assert torch.allclose(state.W, torch.linalg.lstsq(x, y[:, None]).solution[:, 0], atol=1e-6)
 
 
@@ -74,8 +74,8 @@ def test_the_excess_risk_of_a_linear_predictor_is_its_squared_distance():
 def test_an_attack_finds_the_closed_form_of_the_robust_square_loss(p):
     attack = FGSM(p=p, radius=0.4)
     made = av.run(run(attack=attack, steps=60, final=()), seeds=[0])
-    state, setting = made.state(0, 60), resolve(run()).setting((0,), "cpu")
-    x, y = setting.train.x[0], setting.train.y[0]
+    state, problem = made.state(0, 60), resolve(run()).problem((0,), "cpu")
+    x, y = problem.train.x[0], problem.train.y[0]
     dual = state.W.norm() if p == 2 else state.W.abs().sum()
     exact = ((x @ state.W - y).abs() + 0.4 * dual).square().mean()
     assert made["risk"][0, -1] == pytest.approx(float(exact), rel=1e-9)

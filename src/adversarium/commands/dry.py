@@ -29,7 +29,7 @@ from adversarium.runs.reader import Reader
 from adversarium.runs.scope import assumptions
 from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, grid_jobs
-from adversarium.training.setting import misfit
+from adversarium.training.problem import misfit
 
 _SOON = 2**26  # bytes of data and weights that are quick to create
 
@@ -179,7 +179,7 @@ def data_bytes(job: Job, device: str = "cpu") -> int:
     the attack and the gradient need a few times as much."""
     run, engine = job.task, job.engine
     assert isinstance(run, Run) and engine is not None
-    shape = job.setting((), device).data.shape  # in the engine's coordinates
+    shape = job.problem((), device).data.shape  # in the engine's coordinates
     try:
         with FakeTensorMode():
             one = run.network.init(stream(0, "init"), shape, run.data.k)

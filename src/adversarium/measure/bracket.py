@@ -36,12 +36,12 @@ def bracket(
     that no proof covers.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data, by = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), av.attacks.FGSM(radius=1.0)
-    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, net, None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
-    >>> sides = bracket(state, av.measure.Scene(setting), setting.train, math.inf, 1.0, [by])
+    >>> net, recipe = av.networks.CubicCNN(m=1, sigma0=0.1), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, net, None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> sides = bracket(state, av.measure.Scene(problem), problem.train, math.inf, 1.0, [by])
     >>> [side.item() for side in sides]  # nothing broken, nothing proven
     [0.0, 1.0]
     """

@@ -19,12 +19,12 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
     """Return the smallest margin that any of the attacks finds, never above the clean margin.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.MarginMixture(d=2, alpha=3.0), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.MixedLearner(), None, rule, seeds=(0,))
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.MarginMixture(d=2, alpha=3.0), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.MixedLearner(), None, recipe, seeds=(0,))
     >>> W = {"w_0": torch.tensor([[2.0, 0.0]]).double()}
     >>> attacks = [av.attacks.FGSM(p=2, radius=radius) for radius in (0.5, 1.0)]
-    >>> worst_margin(WeightState(setting, 0, W), setting.train, attacks).tolist()
+    >>> worst_margin(WeightState(problem, 0, W), problem.train, attacks).tolist()
     [[4.0, 4.0]]
     """
     *_, worst = hunt(state, batch, attacks)
@@ -71,12 +71,12 @@ def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> 
     If the bound of a point is positive, its robustness is proven.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0)
-    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, net, None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
-    >>> low = certified_margin(state, setting.train, p=torch.inf, radius=0.5)
+    >>> net, recipe = av.networks.CubicCNN(m=1, sigma0=0.1), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, net, None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> low = certified_margin(state, problem.train, p=torch.inf, radius=0.5)
     >>> bool((low < 3.25).all()), low.round(decimals=6).tolist()  # (2 − ½)³ − ½³, rounded down
     (True, [[3.25, 3.25]])
     """
@@ -110,10 +110,10 @@ class Error:
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
     >>> from adversarium.measure import Scene
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
-    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
-    >>> Error(n=50)(WeightState(setting, 0, 0 * setting.W0), Scene(setting)).tolist()
+    >>> problem = Problem(data, network, None, Recipe(n=3, steps=1, eta=0.1), (0, 1))
+    >>> Error(n=50)(WeightState(problem, 0, 0 * problem.W0), Scene(problem)).tolist()
     [1.0, 1.0]
     """
 
@@ -180,11 +180,11 @@ class ErrorByRadius:
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
     >>> from adversarium.measure import Scene
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
-    >>> setting = Setting(data, network, None, Rule(n=3, steps=1, eta=0.1), (0, 1))
+    >>> problem = Problem(data, network, None, Recipe(n=3, steps=1, eta=0.1), (0, 1))
     >>> probe = ErrorByRadius(attacks=(), radii=(0.1, 0.2, 0.4), n=20, name="unproven")
-    >>> found = probe(WeightState(setting, 0, setting.W0), Scene(setting))["unproven"]
+    >>> found = probe(WeightState(problem, 0, problem.W0), Scene(problem))["unproven"]
     >>> found.values.shape, found.at
     (torch.Size([2, 3]), {'radius': (0.1, 0.2, 0.4)})
     """
@@ -231,11 +231,11 @@ def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """The share of training points that are wrong.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.Clusters(d=3, mu=1.0), Rule(n=5, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.TwoLayer(m=4), None, rule, seeds=(0, 1))
-    >>> state = WeightState(setting, 0, setting.W0)  # TwoLayer starts at f = 0
-    >>> train_error(state, av.measure.Scene(setting)).tolist()
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.Clusters(d=3, mu=1.0), Recipe(n=5, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.TwoLayer(m=4), None, recipe, seeds=(0, 1))
+    >>> state = WeightState(problem, 0, problem.W0)  # TwoLayer starts at f = 0
+    >>> train_error(state, av.measure.Scene(problem)).tolist()
     [1.0, 1.0]
     """
     return error(state.margin(scene.train))
@@ -246,12 +246,12 @@ def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """The share of training points that are wrong under the training attack.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data, attack = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), av.attacks.GTA(gamma=1.0)
-    >>> net, rule = av.networks.CubicCNN(m=1, sigma0=0.1), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, net, attack, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, torch.tensor([[[1.0, 0.0]]]).double())
-    >>> scene = av.measure.Scene(setting)
+    >>> net, recipe = av.networks.CubicCNN(m=1, sigma0=0.1), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, net, attack, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, torch.tensor([[[1.0, 0.0]]]).double())
+    >>> scene = av.measure.Scene(problem)
     >>> train_error(state, scene).item(), robust_train_error(state, scene).item()
     (0.0, 1.0)
     """
@@ -260,8 +260,8 @@ def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
 
 @measures("training loss")
 def risk(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The training objective: the mean loss of the training points, attacked and clean as the rule
-    weighs them.
+    """The training objective: the mean loss of the training points, attacked and clean as the
+    recipe weighs them.
 
     >>> import adversarium as av
     >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)

@@ -87,12 +87,12 @@ class Worst(Generic[Seen_contra, Scene_contra]):
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
     >>> from adversarium.measure import Scene, risk
-    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> from adversarium.training import ENGINES, Recipe, Problem, train
     >>> data, network = PatchData(d=4, P=2, alpha=1.0, sigma=0.1), CubicCNN(m=2, sigma0=0.5)
-    >>> setting = Setting(data, network, None, Rule(n=3, steps=5, eta=0.1), (0, 1))
+    >>> problem = Problem(data, network, None, Recipe(n=3, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = Worst(risk), None, ENGINES["full"]
-    >>> for joined in train(engine, (setting,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], Scene(setting))
+    >>> for joined in train(engine, (problem,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], Scene(problem))
     >>> rows = fold.rows(memory)
     >>> list(rows), rows["step of worst(risk)"].tolist()
     (['worst(risk)', 'step of worst(risk)'], [0.0, 0.0])

@@ -45,7 +45,7 @@ class Loss:
         worst = state.full.losses(batch)
         by: tuple[Attack | None, ...] = ()
         if self.attacks == "training":
-            by = (scene.setting.attack,)
+            by = (scene.problem.attack,)
         elif isinstance(self.attacks, tuple):
             by = self.attacks
         for attack in by:
@@ -74,5 +74,5 @@ class ExcessRisk(Loss):
         data, batch = scene.data, self._batch(scene)
         if not isinstance(data, RealLabelled):
             raise TypeError(f"ExcessRisk needs data with best(x), got {type(data).__name__}")
-        best = scene.setting.rule.risk.function(data.best(batch.x), batch.y)
+        best = scene.problem.recipe.risk.function(data.best(batch.x), batch.y)
         return (self._losses(state, scene, batch) - best).mean(-1)

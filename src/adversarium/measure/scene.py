@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 from adversarium.sockets import DataSet, State
-from adversarium.training.setting import A, B, D, L, Setting
+from adversarium.training.problem import A, B, D, L, Problem
 
 T = TypeVar("T")
 
@@ -19,36 +19,36 @@ class Scene(Generic[D, L, A, B]):
     probe can read.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting
-    >>> data, rule = av.data.Clusters(d=3, mu=1.0), Rule(n=5, steps=1, eta=0.1)
-    >>> scene = Scene(Setting(data, av.networks.TwoLayer(m=4), None, rule, seeds=(0, 1)))
+    >>> from adversarium.training import Recipe, Problem
+    >>> data, recipe = av.data.Clusters(d=3, mu=1.0), Recipe(n=5, steps=1, eta=0.1)
+    >>> scene = Scene(Problem(data, av.networks.TwoLayer(m=4), None, recipe, seeds=(0, 1)))
     >>> tuple(scene.train.x.shape), tuple(scene.test(7).x.shape)
     ((2, 5, 3), (2, 7, 3))
     >>> scene.test(7) is scene.test(7)  # drawn once
     True
     """
 
-    setting: Setting[D, L, A, B]
+    problem: Problem[D, L, A, B]
 
     @property
     def data(self) -> D:
         """The distribution."""
-        return self.setting.data
+        return self.problem.data
 
     @property
     def network(self) -> L:
         """The network."""
-        return self.setting.network
+        return self.problem.network
 
     @property
     def attack(self) -> A:
         """The training attack."""
-        return self.setting.attack
+        return self.problem.attack
 
     @property
     def train(self) -> B:
         """The training set."""
-        return self.setting.train
+        return self.problem.train
 
     @cached_property
     def _made(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Scene(Generic[D, L, A, B]):
     def test(self, n: int) -> B:
         """Return n fresh points per seed, from the distribution or from a separate test set."""
         data = self.data.held_out if isinstance(self.data, DataSet) else self.data
-        return self.once(f"test/{n}", lambda: self.setting.draw(data, n, "test"))
+        return self.once(f"test/{n}", lambda: self.problem.draw(data, n, "test"))
 
 
 AnyState = State[Any]

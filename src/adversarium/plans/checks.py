@@ -12,12 +12,12 @@ from adversarium.plans.rules import (
     Check,
     Existence,
     Frequency,
+    Hypothesis,
     Identity,
     InRegime,
     Level,
     NotTestable,
     Ordering,
-    Setting,
 )
 from adversarium.plans.run import Run
 from adversarium.plans.slopes import Exponent, NoGrowth
@@ -299,7 +299,7 @@ def setting(kind: str, *factors: Quantity) -> Check:
     'setting'
     """
     _named(*factors)
-    return Setting(kind, factors)
+    return Hypothesis(kind, factors)
 
 
 def every(*checks: Check) -> Check:

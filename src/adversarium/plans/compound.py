@@ -12,14 +12,14 @@ from adversarium.plans.rules import (
     AtMost,
     Check,
     Existence,
+    Hypothesis,
     Identity,
     InRegime,
     NotTestable,
-    Setting,
 )
 from adversarium.plans.verdict import NO_RUN, Verdict, Why, Word, speaking, together, undecided
 
-_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Setting)  # need no interval
+_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis)  # need no interval
 
 
 @dataclass(frozen=True)

@@ -305,7 +305,7 @@ class InRegime:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Hypothesis:
     """A hypothesis or a definition: its factors are reported, and nothing is judged."""
 
     kind: str

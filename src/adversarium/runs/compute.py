@@ -22,7 +22,7 @@ from adversarium.runs.jobs import Job, Unit
 from adversarium.runs.machine import machine
 from adversarium.runs.training_stream import TrainingStream
 from adversarium.sockets import Along
-from adversarium.training.engines.sharing import SharingSetting
+from adversarium.training.engines.sharing import SharingProblem
 
 Progress = Callable[[int, int], None]  # (steps done, total steps)
 
@@ -49,13 +49,13 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
 
 
 def draw_ahead(unit: Unit) -> None:
-    """Draw the first data of a unit ahead of time, if its settings share draws. An error here is
+    """Draw the first data of a unit ahead of time, if its problems share draws. An error here is
     ignored, because it occurs again where it is reported."""
     with suppress(*RAISED):
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
-            setting = job.setting(seeds, unit.device) if job.engine is not None else None
-            if isinstance(setting, SharingSetting):
-                setting.ahead()
+            problem = job.problem(seeds, unit.device) if job.engine is not None else None
+            if isinstance(problem, SharingProblem):
+                problem.ahead()
 
 
 @contextmanager

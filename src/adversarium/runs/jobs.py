@@ -12,8 +12,8 @@ from adversarium.digest import digest
 from adversarium.plans.run import Run, Task, Trial, filtered
 from adversarium.runs.blocks import TRIAL
 from adversarium.sockets import Placing, RealLabelled, Sized
-from adversarium.training import AnyEngine, GradientDescent, Risk, Rule, Setting, choose
-from adversarium.training.setting import AnySetting
+from adversarium.training import AnyEngine, GradientDescent, Problem, Recipe, Risk, choose
+from adversarium.training.problem import AnyProblem
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Job:
                 asked[r.id] = tuple(sorted({*(asked.get(r.id) or ()), *r.times}))
         return asked
 
-    def setting(self, seeds: tuple[int, ...], device: str) -> AnySetting:
-        """Return the setting of a run with seeds on a device."""
+    def problem(self, seeds: tuple[int, ...], device: str) -> AnyProblem:
+        """Return the problem of a run with seeds on a device."""
         assert isinstance(self.task, Run)
         run, dtype = self.task, getattr(torch, self.task.dtype)
-        setting: AnySetting = Setting(
-            run.data, run.network, run.attack, rule_of(run), seeds, device, dtype
+        problem: AnyProblem = Problem(
+            run.data, run.network, run.attack, recipe_of(run), seeds, device, dtype
         )
-        return self.engine.placed(setting) if isinstance(self.engine, Placing) else setting
+        return self.engine.placed(problem) if isinstance(self.engine, Placing) else problem
 
     def only(self, ids: frozenset[str]) -> "Job":
         """Return the same job with only some of its recordings."""
@@ -60,11 +60,11 @@ class Job:
         return replace(self, task=filtered(self.task, lambda r: r.id in ids))
 
 
-def rule_of(run: Run) -> Rule:
-    """Return the training rule of a run. If a run names no risk, it is the cross-entropy, or the
+def recipe_of(run: Run) -> Recipe:
+    """Return the training recipe of a run. If a run names no risk, it is the cross-entropy, or the
     square loss for real labels."""
     regression = isinstance(run.data, RealLabelled)
-    return Rule(
+    return Recipe(
         n=run.n,
         steps=run.steps,
         eta=run.eta,
@@ -78,7 +78,7 @@ def resolve(task: Task) -> Job:
     it."""
     if isinstance(task, Trial):
         return Job(task, None, run_key(task.dynamics, "trial", task.version), {})
-    engine, refused = choose(task.data, task.network, task.attack, rule_of(task), task.engine)
+    engine, refused = choose(task.data, task.network, task.attack, recipe_of(task), task.engine)
     key = run_key(task.dynamics, engine.name, engine.version)
     return Job(task, engine, key, refused)
 
@@ -133,7 +133,7 @@ def units(
             made += [Unit((job,), (some,), device) for some in together]
         else:
             assert job.engine is not None
-            shape = job.engine.name, job.engine.shape(job.setting((), device))
+            shape = job.engine.name, job.engine.shape(job.problem((), device))
             alone = job.key if job.task.checkpoint or is_large(job.task) else ""
             groups.setdefault((shape, alone), []).append((job, seeds))
     for group in groups.values():

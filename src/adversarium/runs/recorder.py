@@ -57,7 +57,7 @@ class Recorder:
             for i, asked in enumerate(self.folds):
                 self._memories[i] = asked.see(self._memories[i], state, scene)
             for id, asked in [(id, probe) for id, probe, times in self.probes if t in times]:
-                rows = rows_of(asked, asked(state, scene), len(scene.setting.seeds))
+                rows = rows_of(asked, asked(state, scene), len(scene.problem.seeds))
                 by_name = self._rows.setdefault(id, {})
                 for name in rows.keys() & self._taken(id, asked):
                     raise ValueError(f"another probe records {name} too; give one another name")
@@ -66,7 +66,7 @@ class Recorder:
                         raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
                     by_name.setdefault(name, {})[t] = row
                 seen |= rows
-            if (t in self.times or t == scene.setting.rule.steps) and not _is_finite(state):
+            if (t in self.times or t == scene.problem.recipe.steps) and not _is_finite(state):
                 raise PartFault(f"the run diverged: its weights are not finite at t = {t}")
         except PartFault:
             raise
@@ -89,11 +89,11 @@ class Recorder:
                 for name, by_t in self._rows.get(id, {}).items()
             }
             made[id] = Kept(self.job.asked[id], series)
-        last = self.scene.setting.rule.steps
+        last = self.scene.problem.recipe.steps
         for id, fold, memory in zip(self._fold_ids, self.folds, self._memories, strict=True):
             series = {}
             rows = {} if memory is None else fold.rows(memory)  # None: a run too short
-            for name, row in rows_of(fold, rows, len(self.scene.setting.seeds)).items():
+            for name, row in rows_of(fold, rows, len(self.scene.problem.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
             made[id] = Kept(None, series)

@@ -137,7 +137,7 @@ def strengths(
     job = resolve(run)
     assert job.engine is not None
     state = state_at(job, seed, run.steps, device, checkpoints)
-    scene = Scene(job.setting((seed,), device))
+    scene = Scene(job.problem((seed,), device))
     batch = scene.test(n)
     errors: dict[str, list[float]] = {}
     proven: list[float] = []

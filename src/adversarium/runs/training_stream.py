@@ -14,7 +14,7 @@ from adversarium.runs.jobs import Job, Unit
 from adversarium.runs.recorder import Recorder
 from adversarium.sockets import Recorded, State
 from adversarium.training import checkpoints, train
-from adversarium.training.setting import AnySetting
+from adversarium.training.problem import AnyProblem
 
 Rows = Mapping[str, Mapping[str, Recorded]]  # by the key of a job and the name of a number
 
@@ -32,28 +32,28 @@ class TrainingStream:
         engine = unit.jobs[0].engine
         assert engine is not None
         self.unit, self.engine = unit, engine
-        self.settings: list[AnySetting] = [
-            job.setting(seeds, unit.device)
+        self.problems: list[AnyProblem] = [
+            job.problem(seeds, unit.device)
             for job, seeds in zip(unit.jobs, unit.seeds, strict=True)
         ]
-        self.steps = self.settings[0].rule.steps
+        self.steps = self.problems[0].recipe.steps
         self.failures: dict[str, str] = {}
         self.seconds = 0.0  # per replica
 
     def __iter__(self) -> Iterator[tuple[int, Rows]]:
         began = time.perf_counter()
-        for setting in self.settings:  # drawn first, so that an error belongs to its run
-            setting.prepare()
+        for problem in self.problems:  # drawn first, so that an error belongs to its run
+            problem.prepare()
         self._recorders = [
-            Recorder(job, Scene(setting))
-            for job, setting in zip(self.unit.jobs, self.settings, strict=True)
+            Recorder(job, Scene(problem))
+            for job, problem in zip(self.unit.jobs, self.problems, strict=True)
         ]
         recorders = self._recorders
         all_times = any(recorder.folds for recorder in recorders)
         times = {t for recorder in recorders for t in recorder.times}
         state, first = self._resumed()
         saving = Checkpoints(self.unit)
-        for t, joined in enumerate(train(self.engine, self.settings, state, first), first):
+        for t, joined in enumerate(train(self.engine, self.problems, state, first), first):
             resumed = state is not None and t == first
             rows = self._seen(joined) if (all_times or t in times) and not resumed else {}
             if len(self.failures) == len(recorders):
@@ -89,7 +89,7 @@ class TrainingStream:
         found = Checkpoints(self.unit).latest(self._about())
         if found is None:
             return None, 0
-        start = self.engine.init(self.settings)
+        start = self.engine.init(self.problems)
         state, memory = checkpoints.read(found, start, self.unit.device)
         for recorder, saved in zip(self._recorders, memory["recorders"], strict=True):
             recorder.memory = saved
@@ -161,8 +161,8 @@ def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> Stat
         known = about["jobs"] == [job.key] and seed in about["seeds"][0]
         if known and start < int(candidate.stem) <= t:
             start, path, seeds = int(candidate.stem), candidate, tuple(about["seeds"][0])
-    setting = job.setting(seeds, device)
-    state = engine.init((setting,))
+    problem = job.problem(seeds, device)
+    state = engine.init((problem,))
     if path is not None:
         state, _ = checkpoints.read(path, state, device)
     for _ in range(t - start):

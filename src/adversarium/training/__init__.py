@@ -1,33 +1,33 @@
-"""Training: risks, rules, and engines that run several settings together, step by step."""
+"""Training: risks, recipes, and engines that run several problems together, step by step."""
 
 from adversarium.training.engines import ENGINES, AnyEngine, choose, linear_step
 from adversarium.training.loop import train
 from adversarium.training.objectives import LOSSES, Risk
-from adversarium.training.rules import (
+from adversarium.training.problem import Problem, side_by_side
+from adversarium.training.recipe import (
     SGD,
     Adam,
     CropFlip,
     GradientDescent,
     Piecewise,
-    Rule,
+    Recipe,
     Triangular,
 )
-from adversarium.training.setting import Setting, side_by_side
 from adversarium.training.states import WeightState
 
 __all__ = [
-    "CropFlip",
-    "Piecewise",
-    "Triangular",
     "ENGINES",
     "LOSSES",
     "SGD",
     "Adam",
     "AnyEngine",
+    "CropFlip",
     "GradientDescent",
+    "Piecewise",
+    "Problem",
+    "Recipe",
     "Risk",
-    "Rule",
-    "Setting",
+    "Triangular",
     "WeightState",
     "choose",
     "linear_step",

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from adversarium.training.setting import AnySetting, Setting
+from adversarium.training.problem import AnyProblem, Problem
 
 T = TypeVar("T")
 Number = bool | int | float
@@ -38,7 +38,7 @@ def leaves(value: object) -> Iterator[Tensor | Generator | Number]:
     """
     if isinstance(value, (Tensor, Generator, bool, int, float)):
         yield value
-    elif isinstance(value, Setting):
+    elif isinstance(value, Problem):
         yield from _streams(value)
     elif isinstance(value, Mapping):
         for name in sorted(value, key=str):
@@ -51,11 +51,11 @@ def leaves(value: object) -> Iterator[Tensor | Generator | Number]:
             yield from leaves(getattr(value, field.name))
 
 
-def _streams(setting: AnySetting) -> tuple[Generator, ...]:
+def _streams(problem: AnyProblem) -> tuple[Generator, ...]:
     """Return the random streams of the training attack, if there is one."""
-    if setting.attack is None:
+    if problem.attack is None:
         return ()
-    drawn = setting.attack_streams
+    drawn = problem.attack_streams
     return (drawn,) if isinstance(drawn, Generator) else drawn
 
 
@@ -68,7 +68,7 @@ def filled(value: T, saved: Iterator[Any]) -> T:
         made = _tensor(next(saved), value)
     elif isinstance(value, (bool, int, float)):
         made = type(value)(next(saved))
-    elif isinstance(value, Setting):
+    elif isinstance(value, Problem):
         for generator in _streams(value):
             filled(generator, saved)
     elif isinstance(value, Mapping):

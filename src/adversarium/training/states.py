@@ -35,22 +35,22 @@ from adversarium.training.objectives import (
     loss_map,
     margin,
 )
-from adversarium.training.rules import Tree
-from adversarium.training.setting import AnySetting
+from adversarium.training.problem import AnyProblem
+from adversarium.training.recipe import Tree
 
 W_ = TypeVar("W_")
 Outputs = Callable[[Any, Tensor], Tensor]
 
 
 def perturbed(
-    setting: AnySetting, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
+    problem: AnyProblem, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
 ) -> Tensor:
     """Return x' = attack(loss, batch, t, rng) after checking its budget."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
-    if isinstance(setting.data, RealLabelled) and wanted not in REGRESSION:
+    if isinstance(problem.data, RealLabelled) and wanted not in REGRESSION:
         wanted = "risk"  # margins are undefined for real labels
-    network, y = setting.network, batch.y
-    loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, setting.rule.risk)
+    network, y = problem.network, batch.y
+    loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, problem.recipe.risk)
     version = batch.x._version
     made = attack(guided(loss, network, W, y), batch, t, rng)
     told = getattr(attack, "__name__", type(attack).__name__)
@@ -115,21 +115,21 @@ def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
 class WeightState(Generic[W_]):
     """A state that stores its weights in full space.
 
-    `whole`: the state of several stacked settings of which this one is a slice; results computed
+    `whole`: the state of several stacked problems of which this one is a slice; results computed
     there are reused. `fresh`: training draws its own minibatches, so the attacked training set is
     drawn only for measuring.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
-    >>> from adversarium.training import Rule, Setting
-    >>> rule = Rule(n=5, steps=1, eta=0.1)
-    >>> setting = Setting(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, rule, seeds=(0, 1))
-    >>> state = WeightState(setting, 0, setting.W0)
+    >>> from adversarium.training import Recipe, Problem
+    >>> recipe = Recipe(n=5, steps=1, eta=0.1)
+    >>> problem = Problem(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, recipe, seeds=(0, 1))
+    >>> state = WeightState(problem, 0, problem.W0)
     >>> [round(value, 4) for value in state.risk().tolist()]  # log 2: TwoLayer starts at f = 0
     [0.6931, 0.6931]
     """
 
-    setting: AnySetting
+    problem: AnyProblem
     t: int
     W: W_
     whole: "tuple[WeightState[W_], slice] | None" = None
@@ -138,7 +138,7 @@ class WeightState(Generic[W_]):
     @property
     def train(self) -> Any:
         """The training set."""
-        return self.setting.train
+        return self.problem.train
 
     @property
     def full(self) -> "WeightState[W_]":
@@ -147,35 +147,35 @@ class WeightState(Generic[W_]):
 
     def f(self, x: Tensor) -> Tensor:
         """Return the network's output, evaluated in chunks of points that fit `CHUNK`."""
-        network = self.setting.network
+        network = self.problem.network
         with torch.no_grad():
             chunks = [network.f(self.W, part) for part in torch.split(x, self._chunk(x), 1)]
             return cast(Tensor, chunks[0] if len(chunks) == 1 else torch.cat(chunks, 1))
 
     def _chunk(self, x: Tensor) -> int:
         """Return how many points per replica are evaluated at once."""
-        setting = self.setting
-        return points_at_once(setting.network, tuple(setting.data.shape), setting.data.k, len(x))
+        problem = self.problem
+        return points_at_once(problem.network, tuple(problem.data.shape), problem.data.k, len(x))
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Return the margins at x or under an attack, which uses a separate evaluation stream."""
-        if isinstance(self.setting.data, RealLabelled):
+        if isinstance(self.problem.data, RealLabelled):
             raise TypeError(
-                f"{type(self.setting.data).__name__} has real labels, so there are no margins and "
+                f"{type(self.problem.data).__name__} has real labels, so there are no margins and "
                 "no errors; measure losses instead (av.measure.Loss, av.measure.ExcessRisk)"
             )
         if attack is None:
             return margin(self.f(batch.x), batch.y)
-        if attack is self.setting.attack and batch is self.train:
+        if attack is self.problem.attack and batch is self.train:
             return margin(self.f(self.x_adv), batch.y)
         return margin(self.f(self._measured(batch, attack)), batch.y)
 
     def _measured(self, batch: Batch, attack: Attack) -> Tensor:
         """Return the attacked points of a batch, for measuring, computed in chunks of points."""
-        rng = measuring(self.setting.seeds, self.t, attack)
+        rng = measuring(self.problem.seeds, self.t, attack)
         size = self._chunk(batch.x)
         made = [
-            perturbed(self.setting, self.W, part, attack, self.t, rng)
+            perturbed(self.problem, self.W, part, attack, self.t, rng)
             for part in split_points(batch, size)
         ]
         return made[0] if len(made) == 1 else torch.cat(made, 1)
@@ -183,21 +183,21 @@ class WeightState(Generic[W_]):
     def losses(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Return the loss of every point at x or under an attack (from an evaluation stream)."""
         x = batch.x if attack is None else self._measured(batch, attack)
-        return self.setting.rule.risk.function(self.f(x), batch.y)
+        return self.problem.recipe.risk.function(self.f(x), batch.y)
 
     def replica(self, i: int) -> "WeightState[W_]":
         """Return the state of one seed."""
-        alone = replace(self.setting, seeds=self.setting.seeds[i : i + 1])
+        alone = replace(self.problem, seeds=self.problem.seeds[i : i + 1])
         return WeightState(alone, self.t, tree_map(lambda w: w[i : i + 1], self.W))
 
     def apart(self) -> "list[WeightState[W_]]":
-        """Return one state per setting of the stack."""
-        if not self.setting.beside:
+        """Return one state per problem of the stack."""
+        if not self.problem.beside:
             return [self]
         return [
             WeightState(part, self.t, tree_map(lambda w, at=at: w[at], self.W), (self, at),
                         self.fresh)
-            for part, at in zip(self.setting.beside, self.setting.slices(), strict=True)
+            for part, at in zip(self.problem.beside, self.problem.slices(), strict=True)
         ]  # fmt: skip
 
     def inner(self, v: Tensor) -> Tensor:
@@ -207,7 +207,7 @@ class WeightState(Generic[W_]):
 
     def interval(self, batch: Batch, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Return sound lower and upper bounds on the outputs over B_p(x, radius)."""
-        network = self.setting.network
+        network = self.problem.network
         if not isinstance(network, Certified):
             raise TypeError(
                 f"{type(network).__name__} has no bounds to prove robustness with; give it "
@@ -218,7 +218,7 @@ class WeightState(Generic[W_]):
     @cached_property
     def x_adv(self) -> Tensor:
         """The training points under the training attack (drawn once per step)."""
-        attack, s = self.setting.attack, self.setting
+        attack, s = self.problem.attack, self.problem
         if attack is None:
             return cast(Tensor, self.train.x)
         if self.fresh:
@@ -230,7 +230,7 @@ class WeightState(Generic[W_]):
 
     def risk_at(self, f: Outputs, W: Tree, x: Tensor, x_adv: Tensor, y: Tensor) -> Tensor:
         """Return (1 − λ) mean loss(x) + λ mean loss(x̃), one number per replica."""
-        risk = self.setting.rule.risk
+        risk = self.problem.recipe.risk
         if risk.log:
             return log_mean_exponential(f(W, x_adv), y)
         loss = risk.function
@@ -253,12 +253,12 @@ class WeightState(Generic[W_]):
             state, at = self.whole
             return cast(tuple[Tree, dict[str, Tensor]], tree_map(lambda g: g[at], state.descent))
         x, x_adv, y = self.train.x, self.x_adv, self.train.y
-        moving, memory = trainable(self.setting.network, self.W)
+        moving, memory = trainable(self.problem.network, self.W)
         leaves, shape = tree_flatten(moving)
         heard: dict[str, Tensor] = {}
         with torch.enable_grad():
             free = [w.detach().requires_grad_(True) for w in leaves]
-            f = trained_outputs(self.setting.network, memory, heard)
+            f = trained_outputs(self.problem.network, memory, heard)
             risk = self.risk_at(f, tree_unflatten(free, shape), x, x_adv, y).sum()
         return tree_unflatten(torch.autograd.grad(risk, free), shape), heard
 

@@ -11,16 +11,16 @@ import adversarium as av
 from adversarium.networks.certificates import increment_bounds
 from adversarium.papers.boat.theory.cluster_errors import ClusterErrors, RareError
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 
 def linear_state(s: float, d: int = 5):
     """f(x) = ⟨w, x⟩ by two opposite units: wrong with probability Φ(−s)."""
     data = av.data.Clusters(d=d, mu=s, beta=0.0)
-    setting = Setting(data, av.networks.TwoLayer(m=2), None, Rule(n=2, steps=1, eta=0.1), (0, 1))
+    problem = Problem(data, av.networks.TwoLayer(m=2), None, Recipe(n=2, steps=1, eta=0.1), (0, 1))
     w = torch.zeros(2, 2, d, dtype=torch.float64)
     w[:, 0, 0], w[:, 1, 0] = 1.0, -1.0
-    return WeightState(setting, 0, w), av.measure.Scene(setting)
+    return WeightState(problem, 0, w), av.measure.Scene(problem)
 
 
 @pytest.mark.parametrize("s", [1.0, 4.0, 20.0])
@@ -93,8 +93,8 @@ def test_cluster_errors_leave_the_flips_out_of_the_estimate():
     state, scene = linear_state(20.0)
     with pytest.raises(ValueError, match="counts robust errors by the training attack"):
         ClusterErrors(n=200)(state, scene)  # a clean error is no robust one
-    setting = replace(state.setting, attack=av.attacks.PGD(p=2, radius=0.5, steps=3))
-    state, scene = WeightState(setting, 0, state.W), av.measure.Scene(setting)
+    problem = replace(state.problem, attack=av.attacks.PGD(p=2, radius=0.5, steps=3))
+    state, scene = WeightState(problem, 0, state.W), av.measure.Scene(problem)
     found = ClusterErrors(n=200)(state, scene)
     assert found["clean_error_c"].tolist() == [0.0, 0.0]
     assert found["robust_error"].tolist() == [0.0, 0.0]  # β = 0

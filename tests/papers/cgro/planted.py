@@ -33,14 +33,16 @@ def _one_label(original, self, n, rng):
     return replace(batch, y=torch.ones_like(batch.y))
 
 
-def _half_attack(setting):
-    if setting.attack is None:
-        return setting
-    return replace(setting, attack=replace(setting.attack, gamma=setting.attack.gamma / 2))
+def _half_attack(problem):
+    if problem.attack is None:
+        return problem
+    return replace(problem, attack=replace(problem.attack, gamma=problem.attack.gamma / 2))
 
 
-def _half_attacked(setting):
-    return replace(setting, rule=replace(setting.rule, risk=replace(setting.rule.risk, lam=0.5)))
+def _half_attacked(problem):
+    return replace(
+        problem, recipe=replace(problem.recipe, risk=replace(problem.recipe.risk, lam=0.5))
+    )
 
 
 def _half_gamma(original, x, signal, gamma):
@@ -77,7 +79,7 @@ def _rooted_fall(original, self, memory):
 def _once_more(original, self, memory, state, scene):
     """A mean over points divided by their number once more, in what is kept of L."""
     risk = SignalNoiseState.risk
-    over_n = patch.object(SignalNoiseState, "risk", lambda own: risk(own) / own.setting.rule.n)
+    over_n = patch.object(SignalNoiseState, "risk", lambda own: risk(own) / own.problem.recipe.n)
     with over_n:
         return original(self, memory, state, scene)
 
@@ -101,7 +103,7 @@ BUGS = (
     ),
     Bug("all labels are +1", swapped(PatchData, "sample", _one_label), turns=("cgro.eq.grad",)),
     Bug(
-        "reduced steps twice as long as the rule says",
+        "reduced steps twice as long as the recipe says",
         misstepping("signal_noise", 2.0),
         turns=("cgro.eq.grad.corrected",),
     ),

@@ -15,15 +15,15 @@ from adversarium.papers.rnrf.theory.kept_recursion import KeptRecursion
 from adversarium.papers.rnrf.theory.recursions import FeatureRecursion, growth
 from adversarium.papers.rnrf.theory.stages import ForeignRatio, GrowthRange, NoiseRemainder
 from adversarium.papers.rnrf.theory.two_features import decomposition, every_correlation, plateau
-from adversarium.training import Rule, Setting, choose, train
+from adversarium.training import Problem, Recipe, choose, train
 
 
 def states(data, network, attack=None, n=6, steps=12, seeds=(0, 1), eta=0.1):
-    rule = Rule(n=n, steps=steps, eta=eta)
-    setting = Setting(data, network, attack, rule, seeds)
-    engine, _ = choose(data, network, attack, rule)
-    made = (engine.apart(joined)[0] for joined in train(engine, (setting,)))
-    return Scene(setting), list(made)
+    recipe = Recipe(n=n, steps=steps, eta=eta)
+    problem = Problem(data, network, attack, recipe, seeds)
+    engine, _ = choose(data, network, attack, recipe)
+    made = (engine.apart(joined)[0] for joined in train(engine, (problem,)))
+    return Scene(problem), list(made)
 
 
 def folded(fold, scene, made):

@@ -10,13 +10,15 @@ from adversarium.measure.scene import Scene
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.theory.softmax_tails import softmax_tails
 from adversarium.papers.rnrf.theory.two_features import SwappedError, class_logits, outputs
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 
 def started(d=8, **more):
     data = TwoFeaturePatches(k=3, d=d, P=4, balanced=True, **more)
-    setting = Setting(data, SmoothedCNN(m=3, sigma0=1.0), None, Rule(n=9, steps=1, eta=0.1), (0, 1))
-    return WeightState(setting, 0, setting.W0), Scene(setting)
+    problem = Problem(
+        data, SmoothedCNN(m=3, sigma0=1.0), None, Recipe(n=9, steps=1, eta=0.1), (0, 1)
+    )
+    return WeightState(problem, 0, problem.W0), Scene(problem)
 
 
 def test_tails_are_those_of_the_softmax_at_fitted_points():

@@ -15,14 +15,14 @@ from adversarium.papers.rnrf.theory.two_features import (
     outputs,
 )
 from adversarium.rng import normal, stream
-from adversarium.training import Rule, Setting, WeightState
+from adversarium.training import Problem, Recipe, WeightState
 
 
 def random_state(k=3):
     data = TwoFeaturePatches(k=k, d=12, P=5, n_robust=2)
-    setting = Setting(data, SmoothedCNN(m=4), None, Rule(n=30, steps=1, eta=0.1), (0, 1))
-    state = WeightState(setting, 0, 0.4 * normal((2, k, 4, 12), stream(3, "W")))
-    return state, Scene(setting)
+    problem = Problem(data, SmoothedCNN(m=4), None, Recipe(n=30, steps=1, eta=0.1), (0, 1))
+    state = WeightState(problem, 0, 0.4 * normal((2, k, 4, 12), stream(3, "W")))
+    return state, Scene(problem)
 
 
 def test_foreign_correlations_are_the_largest_off_the_diagonal():
@@ -78,6 +78,6 @@ def test_feature_sets_keep_one_kind_of_signal_and_all_noise():
     # a network that reads the robust features alone is perfect on one set and lost on the other
     W = torch.zeros_like(state.W)
     W[:, torch.arange(3), :, torch.arange(3)] = 5.0
-    reader = WeightState(scene.setting, 0, W)
+    reader = WeightState(scene.problem, 0, W)
     assert (FeatureError("robust", 200)(reader, scene) < 0.02).all()
     assert (FeatureError("nonrobust", 200)(reader, scene) > 0.4).all()

@@ -68,7 +68,7 @@ def test_the_site_has_ledger_claims_figures_data_errata_and_provenance(site):
         assert word in errata
     page = (site / "experiments" / "boat.published.html").read_text()
     assert page.count("<img") == 1 and "training.csv" in page and "TwoLayer(" in page
-    table = (site / "experiments" / "cgro.setting.html").read_text()
+    table = (site / "experiments" / "cgro.problem.html").read_text()
     assert "gradient with" in table and "cgro.eq.grad" in table
     runs = (site / "experiments" / "boat.published.runs.csv").read_text()
     assert "gram" in runs and "torch" in runs

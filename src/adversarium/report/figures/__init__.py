@@ -8,8 +8,8 @@ __all__ = [
     "Drawing",
     "draw",
     "drawing",
-    "mean_and_interval",
     "figure_runs",
+    "mean_and_interval",
     "table_columns",
     "table_value",
 ]

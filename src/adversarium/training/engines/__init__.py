@@ -14,7 +14,7 @@ from adversarium.training.engines.law import Law
 from adversarium.training.engines.linear import Linear, linear_step
 from adversarium.training.engines.sgd import Stochastic
 from adversarium.training.engines.signal_noise import SignalNoise
-from adversarium.training.rules import Rule
+from adversarium.training.recipe import Recipe
 
 AnyEngine = Engine[Any]
 
@@ -29,7 +29,7 @@ def choose(
     data: AnyData,
     network: AnyLearner,
     attack: AnyAttack,
-    rule: Rule,
+    recipe: Recipe,
     name: str | None = None,
 ) -> tuple[AnyEngine, dict[str, str]]:
     """Return the engine for these objects, and the reasons why the engines before it cannot run.
@@ -38,8 +38,8 @@ def choose(
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
-    >>> data, rule = PatchData(d=9, P=2, alpha=1.0, sigma=0.1), Rule(n=3, steps=1, eta=0.1)
-    >>> engine, refused = choose(data, CubicCNN(m=2, sigma0=0.1), None, rule)
+    >>> data, recipe = PatchData(d=9, P=2, alpha=1.0, sigma=0.1), Recipe(n=3, steps=1, eta=0.1)
+    >>> engine, refused = choose(data, CubicCNN(m=2, sigma0=0.1), None, recipe)
     >>> engine.name, list(refused)
     ('signal_noise', ['gram'])
     """
@@ -48,7 +48,7 @@ def choose(
     refused: dict[str, str] = {}
     asked = [ENGINES[name]] if name else [e for e in ENGINES.values() if type(e) is not Law]
     for engine in asked:
-        reason = engine.refuses(data, network, attack, rule)
+        reason = engine.refuses(data, network, attack, recipe)
         if not reason:
             return engine, refused
         refused[engine.name] = reason

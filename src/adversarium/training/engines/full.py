@@ -9,19 +9,19 @@ from torch.utils._pytree import tree_map
 
 from adversarium.digest import configuration, digest
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched
-from adversarium.training.rules import GradientDescent, Rule, Tree
-from adversarium.training.setting import AnySetting, fitting, side_by_side
+from adversarium.training.problem import AnyProblem, fitting, side_by_side
+from adversarium.training.recipe import GradientDescent, Recipe, Tree
 from adversarium.training.states import WeightState, trainable
 
 
-def alike(setting: AnySetting) -> Hashable:
-    """Return the properties that settings must share to run in one stack of weights.
+def alike(problem: AnyProblem) -> Hashable:
+    """Return the properties that problems must share to run in one stack of weights.
 
-    Network, attack, rule, device and precision must agree, but of the distribution only the shapes.
+    Network, attack, recipe, device and precision must agree; of the distribution, only the shapes.
     """
-    data, parts = setting.data, (setting.network, setting.attack, setting.rule)
+    data, parts = problem.data, (problem.network, problem.attack, problem.recipe)
     same = digest(configuration(parts))
-    return same, tuple(data.shape), data.k, setting.device, setting.dtype
+    return same, tuple(data.shape), data.k, problem.device, problem.dtype
 
 
 def remembered(network: object, W: Tree, memory: dict[str, Tensor], heard: Tree) -> Tree:
@@ -38,31 +38,31 @@ class Full:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 20, "cuda": 160})
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
-        if not isinstance(rule.optimiser, GradientDescent):
+        if not isinstance(recipe.optimiser, GradientDescent):
             return "full runs full-batch gradient descent; minibatches are sgd's"
         return ""
 
-    def shape(self, setting: AnySetting) -> Hashable:
-        """Return the properties that settings must share to run together."""
-        return alike(setting)
+    def shape(self, problem: AnyProblem) -> Hashable:
+        """Return the properties that problems must share to run together."""
+        return alike(problem)
 
-    def init(self, settings: Sequence[AnySetting]) -> WeightState[Any]:
+    def init(self, problems: Sequence[AnyProblem]) -> WeightState[Any]:
         """Return the state at t = 0."""
-        whole = fitting(side_by_side(settings))
+        whole = fitting(side_by_side(problems))
         return WeightState(whole, 0, whole.W0)
 
     def step(self, state: WeightState[Any]) -> WeightState[Any]:
         """Return the next state."""
-        setting = state.setting
-        eta = setting.rule.eta * setting.rule.decayed(state.t)
+        problem = state.problem
+        eta = problem.recipe.eta * problem.recipe.decayed(state.t)
         gradient, heard = state.descent
-        moving, memory = trainable(setting.network, state.W)
+        moving, memory = trainable(problem.network, state.W)
         moved = tree_map(lambda w, g: w - eta * g, moving, gradient)
-        W = remembered(setting.network, moved, memory, heard)
-        return WeightState(setting, state.t + 1, W)
+        W = remembered(problem.network, moved, memory, heard)
+        return WeightState(problem, state.t + 1, W)
 
     def apart(self, state: WeightState[Any]) -> list[WeightState[Any]]:
-        """Return one state per setting of the stack."""
+        """Return one state per problem of the stack."""
         return state.apart()

@@ -32,9 +32,9 @@ from adversarium.training.engines.gram_attack import (
     outputs_of,
 )
 from adversarium.training.engines.gram_kernels import look, plus_outer, rough_product, serves
-from adversarium.training.engines.sharing import SharingSetting
-from adversarium.training.rules import GradientDescent, Rule
-from adversarium.training.setting import AnySetting
+from adversarium.training.engines.sharing import SharingProblem
+from adversarium.training.problem import AnyProblem
+from adversarium.training.recipe import GradientDescent, Recipe
 from adversarium.training.states import WeightState
 
 
@@ -44,7 +44,7 @@ class Fixed:
 
     network: Network
     attack: PGD | None  # of the first run: all agree in its steps, `best` and `after`
-    rule: Rule
+    recipe: Recipe
     y: Float[Tensor, "S n"]
     G: Float[Tensor, "S n n"]
     eta: Float[Tensor, "S 1 1"]
@@ -90,18 +90,18 @@ class Coordinates:
 
     def step(self) -> "Coordinates":
         """Take one step of gradient descent on x̃ = X + E W, Algorithm 1 of BOAT."""
-        fixed, network, rule, top = self.fixed, self.fixed.network, self.fixed.rule, self.top
+        fixed, network, recipe, top = self.fixed, self.fixed.network, self.fixed.recipe, self.top
         E, KE = self.attacked
         lifted, active, sloped, on, f = self._looked(KE)
         f.requires_grad_(True)
         with torch.enable_grad():
-            (slope,) = torch.autograd.grad(rule.risk.function(f, fixed.y).sum(), f)
-        pull = -fixed.eta * rule.decayed(self.t) / rule.n * slope[..., None]
+            (slope,) = torch.autograd.grad(recipe.risk.function(f, fixed.y).sum(), f)
+        pull = -fixed.eta * recipe.decayed(self.t) / recipe.n * slope[..., None]
         C = pull * sloped
         XX = lifted @ E.mT  # (H + KE − b) Eᵀ
         XW = XX - KE @ E.mT  # X Wᵀ Eᵀ
         half = torch.baddbmm(lifted, fixed.G + XX + XW.mT, C, alpha=0.5)
-        eye = torch.eye(rule.n, dtype=C.dtype, device=C.device)
+        eye = torch.eye(recipe.n, dtype=C.dtype, device=C.device)
         H = torch.baddbmm(self.H, fixed.G + XW, C)
         K = self._plus(self.K, on, pull, half, mirrored=True)
         # only rebuilt weights use A and E B, and ‖E W‖ ≤ α is small next to x: 10 bits suffice
@@ -148,9 +148,9 @@ class Coordinates:
 
 @dataclass
 class GramState:
-    """The state of one setting in Gram coordinates."""
+    """The state of one problem in Gram coordinates."""
 
-    setting: AnySetting
+    problem: AnyProblem
     at: Coordinates
 
     @property
@@ -166,19 +166,19 @@ class GramState:
     @cached_property
     def _first_layer(self) -> Float[Tensor, "S m d"]:
         """W, rebuilt."""
-        W0 = self.setting.W0
+        W0 = self.problem.W0
         first: Tensor = W0 if isinstance(W0, Tensor) else W0["w"]
-        x: Tensor = self.setting.train.x
+        x: Tensor = self.problem.train.x
         return self.at.A @ first + self.at.B @ x
 
     @cached_property
     def full(self) -> WeightState[Any]:
         """The same state with its weights rebuilt."""
         W, top = self._first_layer, self.at.top
-        if isinstance(self.setting.network, TwoLayer):
-            return WeightState(self.setting, self.t, W)
+        if isinstance(self.problem.network, TwoLayer):
+            return WeightState(self.problem, self.t, W)
         above = {"b": top.b[:, 0], "a": top.a[:, 0], "c": top.c[:, 0]}
-        return WeightState(self.setting, self.t, {"w": W, **above})
+        return WeightState(self.problem, self.t, {"w": W, **above})
 
     @property
     def W(self) -> Any:
@@ -188,7 +188,7 @@ class GramState:
     @cached_property
     def x_adv(self) -> Tensor:
         """The training points under the training attack, X + E W."""
-        x: Tensor = self.setting.train.x
+        x: Tensor = self.problem.train.x
         return x + self.at.attacked[0] @ self._first_layer
 
     def f(self, x: Tensor) -> Tensor:
@@ -203,15 +203,15 @@ class GramState:
         from K and the H of these points.
         """
         at, y = self.at, self.at.fixed.y
-        if batch is self.setting.train and attack is None:
+        if batch is self.problem.train and attack is None:
             return y * at.outputs(at.H)
-        if batch is self.setting.train and attack is self.setting.attack:
+        if batch is self.problem.train and attack is self.problem.attack:
             return y * at.outputs(at.H + at.attacked[1])
         if not isinstance(attack, PGD) or leaves_span(attack) or self.t < attack.after:
             return self.full.margin(batch, attack)
         H = batch.x @ self._first_layer.mT + at.top.b
         radius, stride = (H.new_full((1, 1, 1), v) for v in (attack.radius, attack.step_size))
-        E, KE = climbed(self.setting.network, at.K, H, at.top, batch.y, attack, radius, stride)
+        E, KE = climbed(self.problem.network, at.K, H, at.top, batch.y, attack, radius, stride)
         check_budget(E, KE, attack)
         return batch.y * at.outputs(H + KE)
 
@@ -224,11 +224,11 @@ class GramState:
 
         The l2 bounds on the training set are computed from K and H.
         """
-        if batch is self.setting.train and p == 2:
+        if batch is self.problem.train and p == 2:
             K, H = self.at.K.double(), self.at.H.double()
             lengths = K.diagonal(dim1=-2, dim2=-1).clamp_min(0).sqrt()
             reach = radius * lengths[..., None, :].expand_as(H)
-            network: Network = self.setting.network
+            network: Network = self.problem.network
 
             def spread(e: Tensor) -> Tensor:
                 square = torch.linalg.vecdot(e, e @ K)
@@ -243,14 +243,14 @@ class GramState:
     def risk(self) -> Tensor:
         """Return the training objective."""
         f = self.at.outputs(self.at.H + self.at.attacked[1])
-        return self.setting.rule.risk.function(f, self.setting.train.y).mean(-1)
+        return self.problem.recipe.risk.function(f, self.problem.train.y).mean(-1)
 
 
 @dataclass(frozen=True)
 class Together:
-    """The coordinates of all replicas, and the settings to which they belong."""
+    """The coordinates of all replicas, and the problems to which they belong."""
 
-    settings: tuple[AnySetting, ...]
+    problems: tuple[AnyProblem, ...]
     at: Coordinates
 
 
@@ -263,89 +263,89 @@ class Gram:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 100})
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(network) not in (TwoLayer, Perceptron) or len(data.shape) != 1:
             return "gram needs a TwoLayer network or a Perceptron on vectors"
-        if type(rule.optimiser) is not GradientDescent:
+        if type(recipe.optimiser) is not GradientDescent:
             return "gram runs full-batch gradient descent"
-        if rule.risk.log:
+        if recipe.risk.log:
             return "gram runs the risk itself, not its logarithm (risk.log = False)"
         if isinstance(data, RealLabelled):
             return "gram runs classifiers; real labels are full's and sgd's"
-        if attack is not None and (rule.risk.lam != 1 or rule.risk.log):
+        if attack is not None and (recipe.risk.lam != 1 or recipe.risk.log):
             return "gram needs risk.lam = 1"
         return "" if attack is None else leaves_span(attack)
 
-    def placed(self, setting: AnySetting) -> AnySetting:
-        """Return the setting as a `SharingSetting`, so that runs share their draws."""
-        return SharingSetting(
-            setting.data, setting.network, setting.attack, setting.rule, setting.seeds,
-            setting.device, setting.dtype,
+    def placed(self, problem: AnyProblem) -> AnyProblem:
+        """Return the problem as a `SharingProblem`, so that runs share their draws."""
+        return SharingProblem(
+            problem.data, problem.network, problem.attack, problem.recipe, problem.seeds,
+            problem.device, problem.dtype,
         )  # fmt: skip
 
-    def shape(self, setting: AnySetting) -> Hashable:
-        """Return the properties that settings must share to run together.
+    def shape(self, problem: AnyProblem) -> Hashable:
+        """Return the properties that problems must share to run together.
 
-        The settings may differ in d, the radius and η.
+        The problems may differ in d, the radius and η.
         """
-        rule, network, by = setting.rule, setting.network, setting.attack
+        recipe, network, by = problem.recipe, problem.network, problem.attack
         climb = None if by is None else (by.steps, by.best, by.after)
-        place = setting.device, setting.dtype
+        place = problem.device, problem.dtype
         kind = replace(network, omega=1.0) if isinstance(network, TwoLayer) else network
-        return rule.n, rule.steps, rule.risk, kind, rule.optimiser, climb, place
+        return recipe.n, recipe.steps, recipe.risk, kind, recipe.optimiser, climb, place
 
-    def init(self, settings: Sequence[AnySetting]) -> Together:
+    def init(self, problems: Sequence[AnyProblem]) -> Together:
         """Return the state at t = 0."""
-        first = settings[0]
-        parts = [(s.W0 if isinstance(s.W0, Tensor) else s.W0["w"], s.train.x) for s in settings]
+        first = problems[0]
+        parts = [(s.W0 if isinstance(s.W0, Tensor) else s.W0["w"], s.train.x) for s in problems]
         K = torch.cat([W @ W.mT for W, _ in parts])
         H = torch.cat([x @ W.mT for W, x in parts])
         G = torch.cat([x @ x.mT for _, x in parts])
-        top = _tops(settings, H)
+        top = _tops(problems, H)
         S, n, m = H.shape
         A = torch.eye(m, dtype=K.dtype, device=K.device).expand(S, m, m)
         B = torch.zeros(S, m, n, dtype=K.dtype, device=K.device)
-        by = [s.attack for s in settings]
+        by = [s.attack for s in problems]
         fixed = Fixed(
             first.network,
             first.attack,
-            first.rule,
-            torch.cat([s.train.y for s in settings]),
+            first.recipe,
+            torch.cat([s.train.y for s in problems]),
             G,
-            _each(settings, [s.rule.eta for s in settings], K),
-            _each(settings, [0.0 if a is None else a.radius for a in by], K),
-            _each(settings, [0.0 if a is None else a.step_size for a in by], K),
+            _each(problems, [s.recipe.eta for s in problems], K),
+            _each(problems, [0.0 if a is None else a.radius for a in by], K),
+            _each(problems, [0.0 if a is None else a.step_size for a in by], K),
         )
-        return Together(tuple(settings), Coordinates(fixed, 0, K, H + top.b, A, B, top))
+        return Together(tuple(problems), Coordinates(fixed, 0, K, H + top.b, A, B, top))
 
     def step(self, state: Together) -> Together:
         """Return the next state."""
         return replace(state, at=state.at.step())
 
     def apart(self, state: Together) -> list[GramState]:
-        """Return one state per setting of the stack."""
-        if len(state.settings) == 1:
-            return [GramState(state.settings[0], state.at)]
+        """Return one state per problem of the stack."""
+        if len(state.problems) == 1:
+            return [GramState(state.problems[0], state.at)]
         made, start = [], 0
-        for setting in state.settings:
-            part = slice(start, start + len(setting.seeds))
-            made.append(GramState(setting, state.at.at(part)))
+        for problem in state.problems:
+            part = slice(start, start + len(problem.seeds))
+            made.append(GramState(problem, state.at.at(part)))
             start = part.stop
         return made
 
 
-def _tops(settings: Sequence[AnySetting], H: Tensor) -> Top:
+def _tops(problems: Sequence[AnyProblem], H: Tensor) -> Top:
     """Return the top layer of every replica at t = 0."""
     S, _, m = H.shape
-    if isinstance(settings[0].network, TwoLayer):
+    if isinstance(problems[0].network, TwoLayer):
         a = (signs(m, H) / math.sqrt(m)).expand(S, 1, m)
         return Top(a, torch.zeros(S, 1, m).to(H), torch.zeros(S, 1).to(H))
-    a, b, c = (torch.cat([s.W0[name] for s in settings]) for name in ("a", "b", "c"))
+    a, b, c = (torch.cat([s.W0[name] for s in problems]) for name in ("a", "b", "c"))
     return Top(a[:, None], b[:, None], c[:, None])
 
 
-def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:
-    """Expand one number per setting to one per replica, (S, 1, 1)."""
-    column = [n for s, n in zip(settings, numbers, strict=True) for _ in s.seeds]
+def _each(problems: Sequence[AnyProblem], numbers: Sequence[float], like: Tensor) -> Tensor:
+    """Expand one number per problem to one per replica, (S, 1, 1)."""
+    column = [n for s, n in zip(problems, numbers, strict=True) for _ in s.seeds]
     return torch.tensor(column, dtype=like.dtype, device=like.device)[:, None, None]

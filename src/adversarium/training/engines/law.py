@@ -23,8 +23,8 @@ from adversarium.rng import normal, stream
 from adversarium.shapes import Float
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner
 from adversarium.training.engines.gram import Gram
-from adversarium.training.rules import Rule
-from adversarium.training.setting import AnySetting, Setting
+from adversarium.training.problem import AnyProblem, Problem
+from adversarium.training.recipe import Recipe
 
 
 def triangular(
@@ -48,8 +48,8 @@ def triangular(
 
 
 @dataclass(frozen=True)
-class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
-    """A setting whose training points and initial weights form a triangular matrix.
+class SettingInLaw(Problem[Clusters, TwoLayer, Any, ClusterBatch]):
+    """A problem whose training points and initial weights form a triangular matrix.
 
     Fresh points are drawn as the projection of x onto these coordinates.
     """
@@ -66,7 +66,7 @@ class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
         return made
 
     def _points(self, rng: Generator) -> ClusterBatch:
-        data, n = self.data, self.rule.n
+        data, n = self.data, self.recipe.n
         clean_y = data.labels(n, rng)
         x = math.sqrt(data.marginal.var) * triangular(n, 0, self._width, data.d - 1, rng)
         y = data.flipped(clean_y, clean_y * x[:, 0], rng)
@@ -81,7 +81,7 @@ class SettingInLaw(Setting[Clusters, TwoLayer, Any, ClusterBatch]):
         )
 
     def _weights(self, rng: Generator) -> Tensor:
-        network, n = self.network, self.rule.n
+        network, n = self.network, self.recipe.n
         half = triangular(network.m // 2, n, self._width, self.data.d - 1, rng)
         return network.omega * torch.cat([half, half])
 
@@ -92,7 +92,7 @@ class Law(Gram):
 
     name: str = "law"
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not Clusters or type(data.marginal) is not Gauss or data.spread != 1:
             return "law needs Clusters with Gaussian noise, μ on an axis"
@@ -100,23 +100,23 @@ class Law(Gram):
             return "law chooses the coordinates itself (seen=None)"
         if type(network) is not TwoLayer:
             return "law needs a TwoLayer network: others' first weights are not Gaussian"
-        reason = super().refuses(data, network, attack, rule)
+        reason = super().refuses(data, network, attack, recipe)
         if reason:
             return reason.replace("gram", "law")
-        need = _coordinates(rule, network)
+        need = _coordinates(recipe, network)
         if data.d < need:
             return f"law needs d of at least n + m/2 + 1 = {need}"
         return ""
 
-    def placed(self, setting: AnySetting) -> SettingInLaw:
-        """Return the setting in these coordinates."""
-        data = replace(setting.data, seen=_coordinates(setting.rule, setting.network))
+    def placed(self, problem: AnyProblem) -> SettingInLaw:
+        """Return the problem in these coordinates."""
+        data = replace(problem.data, seen=_coordinates(problem.recipe, problem.network))
         return SettingInLaw(
-            data, setting.network, setting.attack, setting.rule, setting.seeds, setting.device,
-            setting.dtype,
+            data, problem.network, problem.attack, problem.recipe, problem.seeds, problem.device,
+            problem.dtype,
         )  # fmt: skip
 
 
-def _coordinates(rule: Rule, network: TwoLayer) -> int:
+def _coordinates(recipe: Recipe, network: TwoLayer) -> int:
     """Return n + m/2 + 1."""
-    return rule.n + network.m // 2 + 1
+    return recipe.n + network.m // 2 + 1

@@ -9,8 +9,8 @@ from torch import Tensor
 from adversarium.attacks.gradient import FGSM
 from adversarium.networks.mixed import MixedLearner
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner
-from adversarium.training.rules import GradientDescent, Rule
-from adversarium.training.setting import AnySetting, side_by_side
+from adversarium.training.problem import AnyProblem, side_by_side
+from adversarium.training.recipe import GradientDescent, Recipe
 from adversarium.training.states import WeightState
 
 
@@ -44,13 +44,13 @@ class Linear:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(network) is not MixedLearner or network.m:
             return "linear needs a MixedLearner without threshold units (m = 0)"
-        if rule.optimiser != GradientDescent() or rule.risk.loss != "exponential":
+        if recipe.optimiser != GradientDescent() or recipe.risk.loss != "exponential":
             return "linear needs full-batch descent on the exponential loss"
-        if rule.risk.lam != 1:
+        if recipe.risk.lam != 1:
             return "linear needs risk.lam = 1"
         if attack is None or (
             type(attack) is FGSM
@@ -64,41 +64,41 @@ class Linear:
             f"or none, got {attack}"
         )
 
-    def shape(self, setting: AnySetting) -> Hashable:
-        """Return the properties that settings must share to run together."""
-        rule, place = setting.rule, (setting.device, setting.dtype)
-        return rule.n, rule.steps, rule.risk, tuple(setting.data.shape), place
+    def shape(self, problem: AnyProblem) -> Hashable:
+        """Return the properties that problems must share to run together."""
+        recipe, place = problem.recipe, (problem.device, problem.dtype)
+        return recipe.n, recipe.steps, recipe.risk, tuple(problem.data.shape), place
 
-    def init(self, settings: Sequence[AnySetting]) -> "Descent":
+    def init(self, problems: Sequence[AnyProblem]) -> "Descent":
         """Return the state at t = 0."""
-        whole = side_by_side(settings)
+        whole = side_by_side(problems)
         state = WeightState(whole, 0, whole.W0)
         Z = whole.train.y[..., None] * whole.train.x
-        radii = [0.0 if s.attack is None else s.attack.radius for s in settings]
+        radii = [0.0 if s.attack is None else s.attack.radius for s in problems]
         return Descent(
             state,
             Z,
-            _each(settings, radii, Z),
-            _each(settings, [s.rule.eta for s in settings], Z),
+            _each(problems, radii, Z),
+            _each(problems, [s.recipe.eta for s in problems], Z),
         )
 
     def step(self, at: "Descent") -> "Descent":
         """Return the next state."""
-        setting, w = at.state.setting, at.state.W["w_0"]
-        w = linear_step(w, at.Z, at.delta, at.eta, setting.rule.risk.log)
-        return replace(at, state=WeightState(setting, at.state.t + 1, {"w_0": w}))
+        problem, w = at.state.problem, at.state.W["w_0"]
+        w = linear_step(w, at.Z, at.delta, at.eta, problem.recipe.risk.log)
+        return replace(at, state=WeightState(problem, at.state.t + 1, {"w_0": w}))
 
     def apart(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
-        """Return one state per setting, each with its own attack.
+        """Return one state per problem, each with its own attack.
 
-        The states do not refer to the joint state, which has only the attack of the first setting.
+        The states do not refer to the joint state, which has only the attack of the first problem.
         """
         return [replace(state, whole=None) for state in at.state.apart()]
 
 
 @dataclass(frozen=True)
 class Descent:
-    """The state of all settings, and the constants Z_i = y_i x_i, δ and η (S, 1)."""
+    """The state of all problems, and the constants Z_i = y_i x_i, δ and η (S, 1)."""
 
     state: WeightState[dict[str, Tensor]]
     Z: Tensor
@@ -106,7 +106,7 @@ class Descent:
     eta: Tensor
 
 
-def _each(settings: Sequence[AnySetting], numbers: Sequence[float], like: Tensor) -> Tensor:
-    """Expand one number per setting to one per replica, (S, 1)."""
-    column = [n for s, n in zip(settings, numbers, strict=True) for _ in s.seeds]
+def _each(problems: Sequence[AnyProblem], numbers: Sequence[float], like: Tensor) -> Tensor:
+    """Expand one number per problem to one per replica, (S, 1)."""
+    column = [n for s, n in zip(problems, numbers, strict=True) for _ in s.seeds]
     return torch.tensor(column, dtype=like.dtype, device=like.device)[:, None]

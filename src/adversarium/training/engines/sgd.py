@@ -11,16 +11,16 @@ from torch import Generator, Tensor
 from adversarium.rng import stream, streams
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner
 from adversarium.training.engines.full import alike, remembered
-from adversarium.training.rules import (
+from adversarium.training.problem import AnyProblem, side_by_side
+from adversarium.training.recipe import (
     SGD,
     Adam,
     GradientDescent,
-    Rule,
+    Recipe,
     Tree,
     clipped,
     step_factor,
 )
-from adversarium.training.setting import AnySetting, side_by_side
 from adversarium.training.states import WeightState, perturbed, trainable, trained_outputs
 
 
@@ -46,27 +46,27 @@ def shuffled(streams: Sequence[Generator], n: int) -> Tensor:
     return torch.stack([torch.randperm(n, generator=g) for g in streams])
 
 
-def step_size(rule: Rule, t: int) -> float:
+def step_size(recipe: Recipe, t: int) -> float:
     """Return η at step t of the schedule."""
-    return rule.eta * step_factor(_stochastic(rule).schedule, t, rule.steps)
+    return recipe.eta * step_factor(_stochastic(recipe).schedule, t, recipe.steps)
 
 
-def mixed_precision(rule: Rule, device: str) -> AbstractContextManager[object]:
+def mixed_precision(recipe: Recipe, device: str) -> AbstractContextManager[object]:
     """Return the context for networks and attacks: mixed precision if the optimiser uses it."""
-    name = _stochastic(rule).autocast
+    name = _stochastic(recipe).autocast
     if name is None:
         return nullcontext()
     return torch.autocast(device.split(":")[0], dtype=getattr(torch, name))
 
 
-def _stochastic(rule: Rule) -> SGD | Adam:
-    assert not isinstance(rule.optimiser, GradientDescent)
-    return rule.optimiser
+def _stochastic(recipe: Recipe) -> SGD | Adam:
+    assert not isinstance(recipe.optimiser, GradientDescent)
+    return recipe.optimiser
 
 
 @dataclass
 class Walk:
-    """The state of all settings, the optimiser's memory, and the order of the minibatches."""
+    """The state of all problems, the optimiser's memory, and the order of the minibatches."""
 
     state: WeightState[Any]
     memory: Tree
@@ -87,56 +87,56 @@ class Stochastic:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
-        if not isinstance(rule.optimiser, (SGD, Adam)):
+        if not isinstance(recipe.optimiser, (SGD, Adam)):
             return "sgd runs minibatches; full-batch descent is full's"
-        if rule.optimiser.batch > rule.n:
-            return f"sgd needs batch <= n, got batch={rule.optimiser.batch} with n={rule.n}"
+        if recipe.optimiser.batch > recipe.n:
+            return f"sgd needs batch <= n, got batch={recipe.optimiser.batch} with n={recipe.n}"
         return ""
 
-    def shape(self, setting: AnySetting) -> Hashable:
-        """Return the properties that settings must share to run together."""
-        return alike(setting)
+    def shape(self, problem: AnyProblem) -> Hashable:
+        """Return the properties that problems must share to run together."""
+        return alike(problem)
 
-    def init(self, settings: Sequence[AnySetting]) -> Walk:
+    def init(self, problems: Sequence[AnyProblem]) -> Walk:
         """Return the state at t = 0."""
-        whole = side_by_side(settings)
+        whole = side_by_side(problems)
         state = WeightState(whole, 0, whole.W0, fresh=True)
         moving, _ = trainable(whole.network, state.W)
         generators = tuple(stream(seed, "order") for seed in whole.seeds)
-        order = Order(generators, shuffled(generators, whole.rule.n), 0)
-        optimiser = _stochastic(whole.rule)
+        order = Order(generators, shuffled(generators, whole.recipe.n), 0)
+        optimiser = _stochastic(whole.recipe)
         augmenting = streams(whole.seeds, "augment") if optimiser.augment is not None else ()
         return Walk(state, optimiser.start(moving), order, augmenting)
 
     def step(self, walk: Walk) -> Walk:
         """Return the next state."""
-        state, setting, t = walk.state, walk.state.setting, walk.state.t
-        optimiser = _stochastic(setting.rule)
+        state, problem, t = walk.state, walk.state.problem, walk.state.t
+        optimiser = _stochastic(problem.recipe)
         indices, order = walk.order.minibatch(optimiser.batch)
-        batch = setting.minibatch(indices)
+        batch = problem.minibatch(indices)
         if optimiser.augment is not None:
             batch = replace(cast(Any, batch), x=optimiser.augment(batch.x, walk.augmenting))
-        x_adv, precision = batch.x, mixed_precision(setting.rule, setting.device)
-        if setting.attack is not None:
-            streams_ = setting.attack_streams
+        x_adv, precision = batch.x, mixed_precision(problem.recipe, problem.device)
+        if problem.attack is not None:
+            streams_ = problem.attack_streams
             with precision:
-                x_adv = perturbed(setting, state.W, batch, setting.attack, t, streams_)
-        moving, still = trainable(setting.network, state.W)
+                x_adv = perturbed(problem, state.W, batch, problem.attack, t, streams_)
+        moving, still = trainable(problem.network, state.W)
 
         def objective(W: Tree) -> tuple[Tensor, dict[str, Tensor]]:
             heard: dict[str, Tensor] = {}
-            f = trained_outputs(setting.network, still, heard)
-            with mixed_precision(setting.rule, setting.device):
+            f = trained_outputs(problem.network, still, heard)
+            with mixed_precision(problem.recipe, problem.device):
                 return state.risk_at(f, W, batch.x, x_adv, batch.y).sum(), heard
 
         gradient, heard = torch.func.grad(objective, has_aux=True)(moving)
-        gradient, eta = clipped(gradient, optimiser.clip), step_size(setting.rule, t)
+        gradient, eta = clipped(gradient, optimiser.clip), step_size(problem.recipe, t)
         moved, memory = optimiser.step(moving, gradient, walk.memory, eta, t)
-        W = remembered(setting.network, moved, still, heard)
-        return Walk(WeightState(setting, t + 1, W, fresh=True), memory, order, walk.augmenting)
+        W = remembered(problem.network, moved, still, heard)
+        return Walk(WeightState(problem, t + 1, W, fresh=True), memory, order, walk.augmenting)
 
     def apart(self, walk: Walk) -> list[WeightState[Any]]:
-        """Return one state per setting of the stack."""
+        """Return one state per problem of the stack."""
         return walk.state.apart()

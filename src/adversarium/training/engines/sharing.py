@@ -1,7 +1,7 @@
-"""Settings that share their draws.
+"""Problems that share their draws.
 
-Runs that differ in ‖μ‖, the attack or the rule need the same initial weights and the same noise for
-each seed.
+Runs that differ in ‖μ‖, the attack or the recipe need the same initial weights and the same noise
+for each seed.
 """
 
 from collections import OrderedDict
@@ -16,8 +16,8 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from adversarium.sockets import Centred, Distribution
-from adversarium.training.rules import Tree
-from adversarium.training.setting import A, B, D, L, Setting
+from adversarium.training.problem import A, B, D, L, Problem
+from adversarium.training.recipe import Tree
 
 T = TypeVar("T")
 MOST = {"cpu": 2**28, "cuda": 2**33}  # bytes of draws to keep for the next run
@@ -74,14 +74,14 @@ def _forget(most: int) -> None:
 
 
 @dataclass(frozen=True)
-class SharingSetting(Setting[D, L, A, B]):
-    """A setting whose points and initial weights are drawn once for all runs that need them.
+class SharingProblem(Problem[D, L, A, B]):
+    """A problem whose points and initial weights are drawn once for all runs that need them.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
-    >>> from adversarium.training import Rule
-    >>> given = TwoLayer(m=4), None, Rule(n=5, steps=1, eta=0.1), (0, 1)
-    >>> near, far = (SharingSetting(Clusters(d=3, mu=mu), *given) for mu in (1.0, 9.0))
+    >>> from adversarium.training import Recipe
+    >>> given = TwoLayer(m=4), None, Recipe(n=5, steps=1, eta=0.1), (0, 1)
+    >>> near, far = (SharingProblem(Clusters(d=3, mu=mu), *given) for mu in (1.0, 9.0))
     >>> near.W0 is far.W0, near.train.x.equal(far.train.x)
     (True, False)
     """
@@ -93,7 +93,7 @@ class SharingSetting(Setting[D, L, A, B]):
         _asked.add((n, use))
         noise = shared(
             (data.centred, n, use, self.seeds, self.dtype), self.device,
-            lambda: super(SharingSetting, self).draw(data.centred, n, use),
+            lambda: super(SharingProblem, self).draw(data.centred, n, use),
         )  # fmt: skip
         return cast(B, data.about(noise))
 
@@ -106,7 +106,7 @@ class SharingSetting(Setting[D, L, A, B]):
         )  # fmt: skip
 
     def ahead(self) -> None:
-        """Draw in advance the points that earlier settings needed."""
+        """Draw in advance the points that earlier problems needed."""
         _ = self.W0, self.train
         for n, use in [asked for asked in _asked if asked[1] != "train"]:
             self.draw(self.data, n, use)

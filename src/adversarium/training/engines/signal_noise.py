@@ -17,11 +17,11 @@ from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.networks.cubic_cnn import CubicCNN
 from adversarium.shapes import Float
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
-from adversarium.training.rules import GradientDescent, Rule
-from adversarium.training.setting import AnySetting, Setting
+from adversarium.training.problem import AnyProblem, Problem
+from adversarium.training.recipe import GradientDescent, Recipe
 from adversarium.training.states import WeightState
 
-PatchSetting = Setting[PatchData, CubicCNN, GTA | None, PatchBatch]
+PatchSetting = Problem[PatchData, CubicCNN, GTA | None, PatchBatch]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Coordinates:
 class SignalNoiseState:
     """u (S, m), v (S, a, m) and the expansion coefficients C (S, a, m) of the weights."""
 
-    setting: PatchSetting
+    problem: PatchSetting
     at: Coordinates
     t: int
     u: Float[Tensor, "S m"]
@@ -66,7 +66,7 @@ class SignalNoiseState:
     @cached_property
     def V(self) -> Float[Tensor, "S n"]:
         """V_i = Σ_r Σ_j v_{i,j,r}³, §4.1 of CGRO."""
-        return self.v.pow(3).view(len(self.v), self.setting.rule.n, -1).sum(-1)
+        return self.v.pow(3).view(len(self.v), self.problem.recipe.n, -1).sum(-1)
 
     @cached_property
     def clean_margin(self) -> Float[Tensor, "S n"]:
@@ -81,11 +81,11 @@ class SignalNoiseState:
     @cached_property
     def full(self) -> WeightState[Tensor]:
         """The same state with its weights rebuilt."""
-        setting = self.setting
+        problem = self.problem
         assert self.at.G is not None
-        W = setting.W0 + torch.einsum("sam,sad->smd", self.C, self.at.G)
-        W[..., 0] += self.u - setting.W0[..., 0]
-        return WeightState(setting, self.t, W)
+        W = problem.W0 + torch.einsum("sam,sad->smd", self.C, self.at.G)
+        W[..., 0] += self.u - problem.W0[..., 0]
+        return WeightState(problem, self.t, W)
 
     @property
     def W(self) -> Tensor:
@@ -106,7 +106,7 @@ class SignalNoiseState:
             return self.margin(batch) - self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U[:, None]
         if attack is not None:
             return self.full.margin(batch, attack)
-        if batch is self.setting.train:
+        if batch is self.problem.train:
             return self.clean_margin
         if self._fresh is None or self._fresh[0] is not batch:
             self._fresh = batch, self.full.margin(batch)
@@ -138,7 +138,7 @@ class SignalNoiseState:
 
         Theorem C.2's proof (first line of the display) of CGRO.
         """
-        at, n = self.at, self.setting.rule.n
+        at, n = self.at, self.problem.recipe.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
         robust = at.lam * torch.sigmoid(-self.robust_margin)
         pull = (clean + at.g3 * robust).mean(-1, keepdim=True)
@@ -146,27 +146,27 @@ class SignalNoiseState:
         psi = at.noise_rate / n * (clean + robust)[..., None]
         S, a, m = self.v.shape
         D = (psi[..., None] * self.v.square().view(S, n, -1, m)).view(S, a, m)
-        return SignalNoiseState(self.setting, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
+        return SignalNoiseState(self.problem, at, self.t + 1, u, self.v + at.K @ D, self.C + D)
 
 
-def start(setting: PatchSetting) -> SignalNoiseState:
+def start(problem: PatchSetting) -> SignalNoiseState:
     """Return the state at t = 0."""
-    data, batch = setting.data, setting.train
+    data, batch = problem.data, problem.train
     S, n, P, d = batch.x.shape
     patch = torch.arange(P, device=batch.x.device).expand(S, n, P)
     noise = patch != batch.signal[..., None]
     G = (batch.y[..., None, None] * batch.x)[noise].view(S, n * (P - 1), d)
-    gamma = setting.attack.gamma if setting.attack is not None else 0.0
-    lam = setting.rule.risk.lam if setting.attack is not None else 0.0
-    numbers = (data.alpha**3, (1 - gamma) ** 3, lam, setting.rule.eta)
+    gamma = problem.attack.gamma if problem.attack is not None else 0.0
+    lam = problem.recipe.risk.lam if problem.attack is not None else 0.0
+    numbers = (data.alpha**3, (1 - gamma) ** 3, lam, problem.recipe.eta)
     at = Coordinates(G, G @ G.mT, *(G.new_full((S, 1), number) for number in numbers))
-    v = G @ setting.W0.mT
-    return SignalNoiseState(setting, at, 0, setting.W0[..., 0], v, torch.zeros_like(v))
+    v = G @ problem.W0.mT
+    return SignalNoiseState(problem, at, 0, problem.W0[..., 0], v, torch.zeros_like(v))
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Several settings stacked on the replica axis.
+    """Several problems stacked on the replica axis.
 
     `state` has the coordinates of all; `starts` are the states at t = 0, which store the constants.
     """
@@ -184,7 +184,7 @@ class SignalNoise:
     width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
     wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 256, "cuda": 4096})
 
-    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, rule: Rule) -> str:
+    def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not PatchData or type(network) is not CubicCNN:
             return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
@@ -192,21 +192,21 @@ class SignalNoise:
             return (
                 f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
             )
-        if rule.optimiser != GradientDescent() or rule.risk.loss != "cross_entropy":
+        if recipe.optimiser != GradientDescent() or recipe.risk.loss != "cross_entropy":
             return "signal_noise needs full-batch descent on the logistic loss"
         return ""
 
-    def shape(self, setting: AnySetting) -> Hashable:
-        """Return the properties that settings must share to run together.
+    def shape(self, problem: AnyProblem) -> Hashable:
+        """Return the properties that problems must share to run together.
 
-        The settings may differ in d, α, σ, γ, λ and η.
+        The problems may differ in d, α, σ, γ, λ and η.
         """
-        rule, place = setting.rule, (setting.device, setting.dtype)
-        return rule.n, setting.data.P, setting.network.m, rule.steps, place
+        recipe, place = problem.recipe, (problem.device, problem.dtype)
+        return recipe.n, problem.data.P, problem.network.m, recipe.steps, place
 
-    def init(self, settings: Sequence[AnySetting]) -> Cells:
+    def init(self, problems: Sequence[AnyProblem]) -> Cells:
         """Return the state at t = 0."""
-        starts = tuple(start(setting) for setting in settings)
+        starts = tuple(start(problem) for problem in problems)
         if len(starts) == 1:
             return Cells(starts[0], starts)
         names = ("K", "a3", "g3", "lam", "eta")
@@ -214,20 +214,20 @@ class SignalNoise:
             None, *(torch.cat([getattr(part.at, name) for part in starts]) for name in names)
         )
         u, v, C = (torch.cat([getattr(part, name) for part in starts]) for name in ("u", "v", "C"))
-        return Cells(SignalNoiseState(starts[0].setting, whole, 0, u, v, C), starts)
+        return Cells(SignalNoiseState(starts[0].problem, whole, 0, u, v, C), starts)
 
     def step(self, cells: Cells) -> Cells:
         """Return the next state."""
         return replace(cells, state=cells.state.step())
 
     def apart(self, cells: Cells) -> list[SignalNoiseState]:
-        """Return one state per setting of the stack."""
+        """Return one state per problem of the stack."""
         if len(cells.starts) == 1:
             return [cells.state]
         made, begin, state = [], 0, cells.state
         for part in cells.starts:
             at = slice(begin, begin + len(part.u))
             uvC = (state.u[at], state.v[at], state.C[at])
-            made.append(SignalNoiseState(part.setting, part.at, state.t, *uvC))
+            made.append(SignalNoiseState(part.problem, part.at, state.t, *uvC))
             begin = at.stop
         return made

@@ -92,7 +92,7 @@ def margin_share(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
 
 
 def _margin_share(view: ProofView) -> Tensor:
-    data, n = view.scene.data, view.scene.setting.rule.n
+    data, n = view.scene.data, view.scene.problem.recipe.n
     unit = math.sqrt(n / data.d) * data.mu**2
     return view.expected_margin().amin(0) / (view.spectral * unit)
 
@@ -259,7 +259,7 @@ def _lost_pairs(before: ProofView, view: ProofView) -> Tensor:
 
 def _points(view: ProofView) -> dict[str, Tensor]:
     """Return the numbers about the attacked training points."""
-    data, n = view.scene.data, view.scene.setting.rule.n
+    data, n = view.scene.data, view.scene.problem.recipe.n
     scene, d, mu = view.scene, data.d, data.mu
     basis = scene.once("span of X", lambda: torch.linalg.qr(scene.train.x.mT).Q)
     moved = view.x - scene.train.x
@@ -279,9 +279,9 @@ def _points(view: ProofView) -> dict[str, Tensor]:
 
 def _weights(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
     """Return the numbers about the weights and the gradient."""
-    data, rule = view.scene.data, view.scene.setting.rule
-    n, d, m, mu = rule.n, data.d, len(view.a), data.mu
-    eta_G = rule.eta * memory.G  # η ΣĜ over the earlier steps
+    data, recipe = view.scene.data, view.scene.problem.recipe
+    n, d, m, mu = recipe.n, data.d, len(view.a), data.mu
+    eta_G = recipe.eta * memory.G  # η ΣĜ over the earlier steps
     weight = view.log_g.exp() * view.y
     growth = view.W.flatten(1).norm(dim=-1) - memory.first.W.flatten(1).norm(dim=-1)
     reach = mu + math.sqrt(d / n) + view.alpha
@@ -301,9 +301,9 @@ def _weights(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
 def _signs(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
     """Return the numbers of Corollary B.31 and Lemma B.30 of BOAT: given W, a_s y⟨w_s, x⟩ is
     Gaussian."""
-    data, rule = view.scene.data, view.scene.setting.rule
-    ratio = math.log(data.d / rule.n)
-    scale = rule.eta * data.mu**2 * memory.G / math.sqrt(len(view.a))
+    data, recipe = view.scene.data, view.scene.problem.recipe
+    ratio = math.log(data.d / recipe.n)
+    scale = recipe.eta * data.mu**2 * memory.G / math.sqrt(len(view.a))
     moved = view.W - memory.first.W
 
     def failing(W: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
@@ -321,11 +321,11 @@ def _signs(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
 
 def _increments(before: ProofView, view: ProofView) -> dict[str, Tensor]:
     """Bound and attack y[f(x̃; W^{t+1}) − f(x̃; W^t)] over the training balls."""
-    scene, rule = view.scene, view.scene.setting.rule
+    scene, recipe = view.scene, view.scene.problem.recipe
     m, x, y = len(view.a), scene.train.x, view.y
     c = view.a / math.sqrt(m)
     low, high = increment_bounds(c, scene.network.activation, before.W, view.W, x, view.alpha)
-    unit = rule.eta * scene.data.d * before.log_g.exp() / rule.n
+    unit = recipe.eta * scene.data.d * before.log_g.exp() / recipe.n
     proven = torch.where(y > 0, low, -high) / unit
     most = torch.where(y > 0, high, -low) / unit
 

@@ -105,7 +105,7 @@ class RareError:
         if self.radius:
             kinds |= {"log_robust_error": self.radius, "log_unproven": self.radius}
         found: dict[str, Tensor] = {}
-        noise = normal((len(W), self.draws, W.shape[-1]), streams(scene.setting.seeds, "rare"))
+        noise = normal((len(W), self.draws, W.shape[-1]), streams(scene.problem.seeds, "rare"))
         for name, radius in kinds.items():
             sides = [self._side(name, W, y, radius, noise.to(W), scene) for y in (1.0, -1.0)]
             found[name] = torch.stack(sides).logsumexp(0) - math.log(2 * self.draws)

@@ -48,12 +48,12 @@ class NeededConstant:
         view = ProofView(state, scene)
         if memory is None:
             return Grown(view.W, view.G)
-        data, rule = scene.data, scene.setting.rule
-        n, d, m, mu = rule.n, float(data.d), len(view.a), data.mu
+        data, recipe = scene.data, scene.problem.recipe
+        n, d, m, mu = recipe.n, float(data.d), len(view.a), data.mu
         moved = view.W - memory.first
         log_p = min(math.log(3 / m) - 11 * math.log(d / n), math.log(0.5))
         lowest = view.a * (moved @ view.mean) - _quantile(log_p) * moved.norm(dim=-1)
-        scale = self.c7 * rule.eta / math.sqrt(m) * memory.G[:, None]
+        scale = self.c7 * recipe.eta / math.sqrt(m) * memory.G[:, None]
         noise = math.sqrt(d * math.log(d * m / n) / n)
         needed = ((mu**2 - lowest / scale) / noise).amax(-1)
         if memory.needed is not None:

@@ -33,11 +33,11 @@ def direction_error(state: MixedState, scene: MixedScene) -> Float[Tensor, " S"]
     """‖w_0/‖w_0‖ − w*‖₂, Theorem 4.1 of CGRM.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.MarginMixture(d=2, alpha=2.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.MixedLearner(), None, rule, seeds=(0, 1))
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.MarginMixture(d=2, alpha=2.0), Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.MixedLearner(), None, recipe, seeds=(0, 1))
     >>> W = {"w_0": torch.tensor([[5.0, 0.0], [0.0, 3.0]]).double()}  # along w*, orthogonal to w*
-    >>> off = direction_error(WeightState(setting, 0, W), av.measure.Scene(setting))
+    >>> off = direction_error(WeightState(problem, 0, W), av.measure.Scene(problem))
     >>> [round(length, 4) for length in off.tolist()]
     [0.0, 1.4142]
     """
@@ -52,12 +52,12 @@ def max_margin_gap(state: MixedState, scene: MixedScene) -> Float[Tensor, " S"]:
     CGRM.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.MarginMixture(d=4, alpha=2.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.MixedLearner(), None, rule, seeds=(0,))
-    >>> u, _ = max_margin(setting.train.y[0, :, None] * setting.train.x[0])
-    >>> state = WeightState(setting, 0, {"w_0": 5 * u[None]})
-    >>> max_margin_gap(state, av.measure.Scene(setting)).item() < 1e-9
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.MarginMixture(d=4, alpha=2.0), Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.MixedLearner(), None, recipe, seeds=(0,))
+    >>> u, _ = max_margin(problem.train.y[0, :, None] * problem.train.x[0])
+    >>> state = WeightState(problem, 0, {"w_0": 5 * u[None]})
+    >>> max_margin_gap(state, av.measure.Scene(problem)).item() < 1e-9
     True
     """
     Z = scene.train.y[..., None] * scene.train.x
@@ -70,11 +70,11 @@ def active_units(state: MixedState, scene: MixedScene) -> Float[Tensor, " S"]:
     """The share of pairs (training point, threshold unit) with ⟨w_i, x⟩ > b, §4 of CGRM.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.MarginMixture(d=2, alpha=2.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.MixedLearner(m=2, b=1.0), None, rule, seeds=(0,))
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.MarginMixture(d=2, alpha=2.0), Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.MixedLearner(m=2, b=1.0), None, recipe, seeds=(0,))
     >>> W = {"w": torch.tensor([[[1.0, 0.0], [-1.0, 0.0]]]).double()}  # ⟨w_i, x⟩ = ±2
-    >>> active_units(WeightState(setting, 0, W), av.measure.Scene(setting)).item()
+    >>> active_units(WeightState(problem, 0, W), av.measure.Scene(problem)).item()
     0.5
     """
     z = scene.train.x @ state.W["w"].mT
@@ -86,12 +86,12 @@ def unit_drift(state: MixedState, scene: MixedScene) -> Float[Tensor, " S"]:
     """max_i ‖w_i − w_i⁽⁰⁾‖₂, the largest distance that a threshold unit has moved, §4 of CGRM.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.MarginMixture(d=2, alpha=2.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.MixedLearner(m=2), None, rule, seeds=(0,))
-    >>> W = {"w": setting.W0["w"] + torch.tensor([[3.0, 4.0], [0.0, 0.0]])}
-    >>> round(unit_drift(WeightState(setting, 1, W), av.measure.Scene(setting)).item(), 9)
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.MarginMixture(d=2, alpha=2.0), Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.MixedLearner(m=2), None, recipe, seeds=(0,))
+    >>> W = {"w": problem.W0["w"] + torch.tensor([[3.0, 4.0], [0.0, 0.0]])}
+    >>> round(unit_drift(WeightState(problem, 1, W), av.measure.Scene(problem)).item(), 9)
     5.0
     """
-    start: Tensor = scene.setting.W0["w"]
+    start: Tensor = scene.problem.W0["w"]
     return _length(state.W["w"] - start).amax(-1)

@@ -13,9 +13,9 @@ from adversarium.networks import CubicCNN
 from adversarium.rng import integers, normal
 from adversarium.shapes import Bool, Float
 from adversarium.sockets import Engine, Numbers
-from adversarium.training import ENGINES, Risk, Rule, Setting, train
+from adversarium.training import ENGINES, Problem, Recipe, Risk, train
 
-_Setting = Setting[PatchData, CubicCNN, GTA, PatchBatch]
+_Problem = Problem[PatchData, CubicCNN, GTA, PatchBatch]
 
 
 def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: float) -> Numbers:
@@ -139,16 +139,16 @@ def _reduced_error(rng: Generator, data: PatchData, n: int, m: int, gamma: float
     after 60 steps."""
     seed = int(integers(2**31, (), rng))
     network, attack = CubicCNN(m=m, sigma0=0.3), GTA(gamma=gamma)
-    rule = Rule(n=n, steps=60, eta=0.02, risk=Risk(lam=0.37))
-    setting: _Setting = Setting(data, network, attack, rule, (seed,))
-    reduced, full = (_last_weights(name, setting) for name in ("signal_noise", "full"))
+    recipe = Recipe(n=n, steps=60, eta=0.02, risk=Risk(lam=0.37))
+    problem: _Problem = Problem(data, network, attack, recipe, (seed,))
+    reduced, full = (_last_weights(name, problem) for name in ("signal_noise", "full"))
     return float((reduced - full).abs().max())
 
 
-def _last_weights(name: str, setting: _Setting) -> Float[Tensor, "S m d"]:
+def _last_weights(name: str, problem: _Problem) -> Float[Tensor, "S m d"]:
     """Return W⁽ˢᵗᵉᵖˢ⁾ computed by an engine."""
     engine: Engine[Any] = ENGINES[name]
-    *_, state = train(engine, (setting,))
+    *_, state = train(engine, (problem,))
     W: Tensor = engine.apart(state)[0].W
     return W
 

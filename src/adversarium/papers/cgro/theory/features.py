@@ -20,11 +20,12 @@ def true_feature(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]
 
     >>> import torch
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, torch.tensor([[[0.5, 7.0]]]).double())
-    >>> true_feature(state, av.measure.Scene(setting)).item()  # 2³·½³
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.1)
+    >>> recipe = Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, torch.tensor([[[0.5, 7.0]]]).double())
+    >>> true_feature(state, av.measure.Scene(problem)).item()  # 2³·½³
     1.0
     """
     if isinstance(state, SignalNoiseState):
@@ -50,11 +51,12 @@ def memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S n"]:
 
     >>> import torch
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, torch.tensor([[[0.5, 7.0]]]).double())
-    >>> memorised(state, av.measure.Scene(setting)).tolist()  # no noise, nothing to memorise
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data = av.data.PatchData(d=2, P=2, alpha=2.0, sigma=0.0)
+    >>> recipe = Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.CubicCNN(m=1, sigma0=0.1), None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, torch.tensor([[[0.5, 7.0]]]).double())
+    >>> memorised(state, av.measure.Scene(problem)).tolist()  # no noise, nothing to memorise
     [[0.0, 0.0, 0.0]]
     """
     if isinstance(state, SignalNoiseState):

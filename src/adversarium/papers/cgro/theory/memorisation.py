@@ -76,7 +76,7 @@ class NoiseResidual:
     def see(self, memory: Residues | None, state: State[Tensor], scene: PatchScene) -> Residues:
         """Return the memory after one more state."""
         state = reduced(state)
-        rule, at, data = scene.setting.rule, state.at, scene.data
+        recipe, at, data = scene.problem.recipe, state.at, scene.data
         patches = state.v.shape[1]
         clean, robust = torch.sigmoid(-state.clean_margin), torch.sigmoid(-state.robust_margin)
         before = self._empty(state) if memory is None else memory
@@ -85,9 +85,9 @@ class NoiseResidual:
         scale = (patches / data.d) ** 0.5 * state.v.abs().flatten(1).amax(-1)
 
         def wide(psi: Tensor) -> Tensor:
-            return psi.repeat_interleave(patches // rule.n, dim=-1)[..., None]
+            return psi.repeat_interleave(patches // recipe.n, dim=-1)[..., None]
 
-        step = 3 * rule.eta / rule.n * state.v.square()
+        step = 3 * recipe.eta / recipe.n * state.v.square()
         psi = (1 - at.lam) * clean + at.lam * robust
         square = at.K.diagonal(dim1=1, dim2=2)[..., None]
         typical = data.sigma**2 * data.d
@@ -97,7 +97,7 @@ class NoiseResidual:
             own=before.own + wide(psi) * square * step,
             floor=before.floor + rise,
             first_term=before.first_term
-            + (at.lam * rule.eta * at.a3 * at.g3)[:, 0] * robust.mean(-1),
+            + (at.lam * recipe.eta * at.a3 * at.g3)[:, 0] * robust.mean(-1),
             second_term=torch.full_like(gap, data.P * data.sigma**2 * data.d**0.5 / data.alpha),
             residual=gap,
             lower_residual=shortfall,
@@ -175,7 +175,7 @@ class Decay:
         not_reached, zero = torch.full_like(state.U, math.nan), torch.zeros_like(state.U)
         T1, worst = (not_reached, zero) if memory is None else memory
         T1 = torch.where(T1.isnan() & (state.V.amin(-1) >= 1), float(state.t), T1)
-        product = state.risk() * scene.setting.rule.eta * (state.t - T1 + 1)
+        product = state.risk() * scene.problem.recipe.eta * (state.t - T1 + 1)
         return T1, torch.where(T1.isnan(), worst, torch.maximum(worst, product))
 
     def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
@@ -189,19 +189,20 @@ def attacked_doubt(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S
     """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds.
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting
-    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> from adversarium.training import ENGINES, Recipe, Problem
+    >>> data = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1)
+    >>> recipe = Recipe(n=2, steps=1, eta=0.1)
     >>> network = av.networks.CubicCNN(m=2, sigma0=1e-9)
-    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((setting,)))[0]
-    >>> round(attacked_doubt(state, av.measure.Scene(setting)).item() / (0.1 * 1e-9), 6)  # ψ(0) = ½
+    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> round(attacked_doubt(state, av.measure.Scene(problem)).item() / (0.1 * 1e-9), 6)  # ψ(0) = ½
     0.5
     """
     state = reduced(state)
-    rule = scene.setting.rule
+    recipe = scene.problem.recipe
     psi = torch.sigmoid(-state.robust_margin).mean(-1)
-    return rule.eta * scene.network.sigma0 * state.at.lam[:, 0] * psi
+    return recipe.eta * scene.network.sigma0 * state.at.lam[:, 0] * psi
 
 
 @measures(r"$V/(V + \alpha^3(1-\gamma)^3 U)$")
@@ -230,13 +231,14 @@ def conclusion(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
     Before anything is learnt, it does not hold:
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting
-    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> from adversarium.training import ENGINES, Recipe, Problem
+    >>> data = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1)
+    >>> recipe = Recipe(n=2, steps=1, eta=0.1)
     >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
-    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((setting,)))[0]
-    >>> conclusion(state, av.measure.Scene(setting)).item()
+    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> conclusion(state, av.measure.Scene(problem)).item()
     0.0
     """
     clean = error(state.margin(scene.test(500)))
@@ -250,13 +252,14 @@ def signals(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S m"]:
     """α u_r = α⟨w_r, w*⟩ for every filter r, §4.1 of CGRO.
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting
-    >>> data, rule = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1), Rule(n=2, steps=1, eta=0.1)
+    >>> from adversarium.training import ENGINES, Recipe, Problem
+    >>> data = av.data.PatchData(d=9, P=2, alpha=2.0, sigma=0.1)
+    >>> recipe = Recipe(n=2, steps=1, eta=0.1)
     >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
-    >>> setting = Setting(data, network, av.attacks.GTA(gamma=0.5), rule, (0,))
+    >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((setting,)))[0]
-    >>> torch.allclose(signals(state, av.measure.Scene(setting)), 2.0 * setting.W0[..., 0])
+    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> torch.allclose(signals(state, av.measure.Scene(problem)), 2.0 * problem.W0[..., 0])
     True
     """
     return scene.data.alpha * reduced(state).u
@@ -279,18 +282,18 @@ def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[
     >>> [measure.name for measure in predicted_times.measures]
     ['predicted_T0', 'predicted_T1_first', 'predicted_T1_median']
     """
-    uv, rule, data = reduced(state), scene.setting.rule, scene.data
+    uv, recipe, data = reduced(state), scene.problem.recipe, scene.data
     assert uv.at.G is not None
-    start = uv.at.G @ scene.setting.W0.mT
-    largest_v = start.view(len(start), rule.n, -1).amax(-1).sort(-1, descending=True).values
+    start = uv.at.G @ scene.problem.W0.mT
+    largest_v = start.view(len(start), recipe.n, -1).amax(-1).sort(-1, descending=True).values
 
     def time_of(v: float) -> float:
-        return memory_time(v, rule.n, data.d, data.sigma, rule.eta, rule.risk.lam)
+        return memory_time(v, recipe.n, data.d, data.sigma, recipe.eta, recipe.risk.lam)
 
     times = []
-    for u0, v0 in zip(scene.setting.W0[..., 0].amax(-1).tolist(), largest_v.tolist(), strict=True):
-        T0 = signal_time(u0, data.alpha, rule.eta, rule.risk.lam)
-        times.append([T0, time_of(v0[0]), time_of(v0[rule.n // 2])])
+    for u0, v0 in zip(scene.problem.W0[..., 0].amax(-1).tolist(), largest_v.tolist(), strict=True):
+        T0 = signal_time(u0, data.alpha, recipe.eta, recipe.risk.lam)
+        times.append([T0, time_of(v0[0]), time_of(v0[recipe.n // 2])])
     # replace inf by a large number
     first, *T1 = torch.tensor(times, dtype=torch.float64).clamp_max(1e300).mT
     return {"predicted_T0": first, "predicted_T1_first": T1[0], "predicted_T1_median": T1[1]}
@@ -303,7 +306,7 @@ def predicted_level(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " 
     >>> predicted_level.measures[0].symbol.endswith("closed form")
     True
     """
-    rule, alpha = scene.setting.rule, scene.data.alpha
+    recipe, alpha = scene.problem.recipe, scene.data.alpha
 
     def freeze() -> list[float]:
         return predicted_times(state, scene)["predicted_T1_median"].tolist()
@@ -311,6 +314,6 @@ def predicted_level(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " 
     def level(T: float) -> float:
         if not state.t:
             return 0.0
-        return phase_two_level(min(state.t, int(min(T, 1e12))), rule.eta, alpha, rule.risk.lam)
+        return phase_two_level(min(state.t, int(min(T, 1e12))), recipe.eta, alpha, recipe.risk.lam)
 
     return torch.tensor([level(T) for T in scene.once("freeze", freeze)], dtype=torch.float64)

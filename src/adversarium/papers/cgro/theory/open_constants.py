@@ -159,7 +159,7 @@ def scaled_tail(state: State[Tensor], scene: PatchScene) -> dict[str, Recorded]:
     # root rootᵀ is the Gram matrix of the filters orthogonal to w*
     root = vectors * values.clamp_min(0).sqrt()[:, None, :]
     draws = normal((len(beta), 100_000, data.P - 1, beta.shape[1]),
-                   streams(scene.setting.seeds, "tail")).to(beta)  # fmt: skip
+                   streams(scene.problem.seeds, "tail")).to(beta)  # fmt: skip
     Z = torch.einsum("snjk,srk->snjr", draws, root).pow(3).sum((2, 3))
     sizes = Z.abs() / Z.std(-1, keepdim=True)
     shares = [(sizes >= x).double().mean(-1) for x in TAILS]

@@ -1,4 +1,4 @@
-"""Evaluate CGRO's hypotheses for a run from its data, network, attack and rule."""
+"""Evaluate CGRO's hypotheses for a run from its data, network, attack and recipe."""
 
 import math
 from collections.abc import Sequence

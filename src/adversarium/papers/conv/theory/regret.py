@@ -15,10 +15,10 @@ from adversarium.rng import normal, streams
 from adversarium.shapes import Float
 from adversarium.sockets import Learner, Measure, Rows, State
 from adversarium.training.objectives import LossFunction, Risk
-from adversarium.training.setting import Setting
+from adversarium.training.problem import Problem
 from adversarium.training.states import distance
 
-SphereSetting = Setting[SpherePoints, TwoLayer, FiniteAttack | None, SphereBatch]
+SphereProblem = Problem[SpherePoints, TwoLayer, FiniteAttack | None, SphereBatch]
 SphereScene = Scene[SpherePoints, TwoLayer, FiniteAttack | None, SphereBatch]
 
 
@@ -37,21 +37,21 @@ def worst_loss(state: State[Tensor], scene: SphereScene) -> Float[Tensor, " S"]:
     """L_*(W_t), the exact robust training loss, Def. 3.4 of CONV.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Risk, Rule, Setting, WeightState
-    >>> rule = Rule(n=2, steps=1, eta=0.1, risk=Risk(loss="pseudo_huber"))
+    >>> from adversarium.training import Risk, Recipe, Problem, WeightState
+    >>> recipe = Recipe(n=2, steps=1, eta=0.1, risk=Risk(loss="pseudo_huber"))
     >>> data, network = av.data.SpherePoints(K=3), av.networks.TwoLayer(m=4)
-    >>> setting = Setting(data, network, None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, setting.W0)
-    >>> round(worst_loss(state, av.measure.Scene(setting)).item(), 4)  # √2 − 1 at f = 0
+    >>> problem = Problem(data, network, None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, problem.W0)
+    >>> round(worst_loss(state, av.measure.Scene(problem)).item(), 4)  # √2 − 1 at f = 0
     0.4142
     """
-    return robust_loss(scene.network, state.W, scene.train, scene.setting.rule.risk.loss)
+    return robust_loss(scene.network, state.W, scene.train, scene.problem.recipe.risk.loss)
 
 
-def reference(setting: SphereSetting, radius: float) -> Float[Tensor, "S m d"]:
+def reference(problem: SphereProblem, radius: float) -> Float[Tensor, "S m d"]:
     """Return W_ref at distance `radius` from W⁽⁰⁾ in a random direction, one per seed."""
-    W0: Tensor = setting.W0
-    direction = normal(W0.shape, streams(setting.seeds, "reference")).to(W0)
+    W0: Tensor = problem.W0
+    direction = normal(W0.shape, streams(problem.seeds, "reference")).to(W0)
     length: Tensor = direction.flatten(1).norm(dim=-1)[:, None, None]
     return W0 + radius * direction / length
 
@@ -67,14 +67,14 @@ class WorstRegret:
     with c = Lip·C2 and Lip = 1 for the pseudo-Huber loss. W_t and W_{t+1} are states of the run.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Risk, Rule, Setting
-    >>> rule = Rule(n=2, steps=3, eta=0.1, risk=Risk(loss="pseudo_huber"))
+    >>> from adversarium.training import Risk, Recipe, Problem
+    >>> recipe = Recipe(n=2, steps=3, eta=0.1, risk=Risk(loss="pseudo_huber"))
     >>> network = av.networks.TwoLayer(m=4, activation=av.networks.SmoothedReLU())
     >>> data, attack = av.data.SpherePoints(K=3), av.attacks.FiniteAttack()
-    >>> setting = Setting(data, network, attack, rule, seeds=(0,))
+    >>> problem = Problem(data, network, attack, recipe, seeds=(0,))
     >>> fold, memory = WorstRegret(radius=2.0), None
-    >>> for state in av.training.train(av.training.ENGINES["full"], [setting]):
-    ...     memory = fold.see(memory, state, av.measure.Scene(setting))
+    >>> for state in av.training.train(av.training.ENGINES["full"], [problem]):
+    ...     memory = fold.see(memory, state, av.measure.Scene(problem))
     >>> bool(fold.rows(memory)["worst(eq16_excess(R=2))"] <= 0)
     True
     """
@@ -112,7 +112,7 @@ class WorstRegret:
             larger = ~(excess <= largest) & ~largest.isnan()
             largest = torch.where(larger, excess, largest)
             step = torch.where(larger, float(state.t), step)
-        eta, network = scene.setting.rule.eta, scene.network
+        eta, network = scene.problem.recipe.eta, scene.network
         growth = 1 + network.activation.C2 * eta / math.sqrt(network.m)
         squared_step = (eta * state.full.gradient_norm).square()
         return growth * square + 2 * eta * (L_ref - state.risk()) + squared_step, largest, step
@@ -123,8 +123,8 @@ class WorstRegret:
 
     def _reference(self, scene: SphereScene) -> tuple[Tensor, Tensor]:
         """Return W_ref and L_*(W_ref)."""
-        W_ref = reference(scene.setting, self.radius)
-        loss = scene.setting.rule.risk.loss
+        W_ref = reference(scene.problem, self.radius)
+        loss = scene.problem.recipe.risk.loss
         return W_ref, robust_loss(scene.network, W_ref, scene.train, loss)
 
 
@@ -133,11 +133,11 @@ def path_length(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
     """‖W_t − W⁽⁰⁾‖_F, the distance of the weights from their start.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.Clusters(d=2, mu=1.0), Rule(n=3, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.TwoLayer(m=2), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 1, setting.W0 + 1)  # each of four weights by 1
-    >>> round(path_length(state, av.measure.Scene(setting)).item(), 9)
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.Clusters(d=2, mu=1.0), Recipe(n=3, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.TwoLayer(m=2), None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 1, problem.W0 + 1)  # each of four weights by 1
+    >>> round(path_length(state, av.measure.Scene(problem)).item(), 9)
     2.0
     """
-    return distance(state.W, scene.setting.W0)
+    return distance(state.W, scene.problem.W0)

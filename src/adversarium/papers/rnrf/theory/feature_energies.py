@@ -27,12 +27,12 @@ def feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     the smallest over classes, §5 of RNRF.
 
     >>> import torch, adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.TwoFeaturePatches(k=2, d=5, P=2), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
     >>> W = 3 * data.V + 4 * torch.eye(5).double()[4]  # 3 on a feature, 4 off
-    >>> state = WeightState(setting, 0, W[None, :, None])
-    >>> round(feature_energy(state, av.measure.Scene(setting)).item(), 9)
+    >>> state = WeightState(problem, 0, W[None, :, None])
+    >>> round(feature_energy(state, av.measure.Scene(problem)).item(), 9)
     0.36
     """
     return _least_share(state, scene, diagonal(correlations(state, scene)[1]))
@@ -44,10 +44,11 @@ def robust_feature_energy(state: State[Tensor], scene: TwoFeatureScene) -> Float
     the smallest over classes, §5 of RNRF.
 
     >>> import torch, adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> data = av.data.TwoFeaturePatches(k=2, d=5, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
     >>> W = (3 * data.U + 4 * torch.eye(5).double()[4])[None, :, None]  # 3 on a feature, 4 off
-    >>> state, scene = av.training.WeightState(setting, 0, W), av.measure.Scene(setting)
+    >>> state, scene = av.training.WeightState(problem, 0, W), av.measure.Scene(problem)
     >>> round(robust_feature_energy(state, scene).item(), 9)
     0.36
     """

@@ -14,11 +14,11 @@ def robust_features(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tenso
     """max_r ⟨w_{i,r}, u_i⟩ of every class i, Figure 3 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, 3 * data.U[None, :, None])  # w_i = 3u_i
-    >>> robust_features(state, av.measure.Scene(setting)).tolist()
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.TwoFeaturePatches(k=2, d=4, P=2), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, 3 * data.U[None, :, None])  # w_i = 3u_i
+    >>> robust_features(state, av.measure.Scene(problem)).tolist()
     [[3.0, 3.0]]
     """
     return _own_class(state.inner(scene.data.U.mT))
@@ -29,11 +29,11 @@ def nonrobust_features(state: State[Tensor], scene: TwoFeatureScene) -> Float[Te
     """max_r ⟨w_{i,r}, v_i⟩ of every class i, Figure 3 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> swapped = WeightState(setting, 0, data.V.flip(0)[None, :, None])  # of the other class
-    >>> nonrobust_features(swapped, av.measure.Scene(setting)).tolist()
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.TwoFeaturePatches(k=2, d=4, P=2), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> swapped = WeightState(problem, 0, data.V.flip(0)[None, :, None])  # of the other class
+    >>> nonrobust_features(swapped, av.measure.Scene(problem)).tolist()
     [[0.0, 0.0]]
     """
     return _own_class(state.inner(scene.data.V.mT))

@@ -1,4 +1,4 @@
-"""RNRF's setting: its features, assumptions and activation, and limits on every classifier."""
+"""RNRF's problem: its features, assumptions and activation, and limits on every classifier."""
 
 import math
 from dataclasses import replace

@@ -44,14 +44,14 @@ class KeptRecursion:
     If nothing is clipped and there is no noise, the recursion is exact:
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> from adversarium.training import ENGINES, Recipe, Problem, train
     >>> data = av.data.TwoFeaturePatches(k=2, d=8, P=4, sigma_n=0.0)
     >>> network = av.networks.SmoothedCNN(m=3, sigma0=0.1)
     >>> attack = av.attacks.MarginStep(radius=1.2, step=0.1)
-    >>> setting = Setting(data, network, attack, Rule(n=6, steps=5, eta=0.1), (0, 1))
+    >>> problem = Problem(data, network, attack, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = KeptRecursion(), None, ENGINES["full"]
-    >>> for joined in train(engine, (setting,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(setting))
+    >>> for joined in train(engine, (problem,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
     >>> bool((fold.rows(memory)["printed_recursion_error"] < 1e-12).all())
     True
     """
@@ -81,7 +81,7 @@ class KeptRecursion:
     def _start(self, actual: Tensor, scene: TwoFeatureScene) -> RecursionMemory:
         """Return the first memory; E⁽⁰⁾ is the identity, one coefficient per filter."""
         S, k, m, f = actual.shape
-        W = off_features(scene.setting.W0, k).flatten(1, 2)
+        W = off_features(scene.problem.W0, k).flatten(1, 2)
         identity = torch.eye(k * m, dtype=W.dtype, device=W.device).view(1, k, m, k * m)
         gram = torch.eye(f + k * m, dtype=W.dtype, device=W.device).repeat(S, 1, 1)
         gram[:, f:, f:] = W @ W.mT
@@ -110,7 +110,7 @@ class KeptRecursion:
         pull = points.weight[..., None] * (one_hot(points.y, k) - F.softmax(-1))
         slopes = smoothed_slope(z, q, rho) * points.count[..., None, None]
         slopes = slopes * pull[:, :, None, :, None]
-        return M + scene.setting.rule.eta * torch.einsum("snpir,snpc->sirc", slopes, c)
+        return M + scene.problem.recipe.eta * torch.einsum("snpir,snpc->sirc", slopes, c)
 
     def rows(self, memory: RecursionMemory) -> Rows:
         """Return the largest error of any step."""

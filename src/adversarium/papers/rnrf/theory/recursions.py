@@ -76,7 +76,7 @@ def feature_step(
     M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack these are Lemmas D.17
     and D.18 of RNRF with a two-sided clip, exact if the weights have no component off the features.
     """
-    network, eta = scene.network, scene.setting.rule.eta
+    network, eta = scene.network, scene.problem.recipe.eta
     q, rho, k = network.q, network.rho, M.shape[1]
     c = points.strength[..., None] * one_hot(points.feature, 2 * k)  # ⟨x_p, f⟩, (S, n, p, 2k)
     if scene.attack is not None and attack_step(scene):
@@ -182,7 +182,7 @@ def growth(M: Float[Tensor, "S k m f"], scene: TwoFeatureScene) -> tuple[Tensor,
     each (S, k, m).
     """
     network, data, k = scene.network, scene.data, M.shape[1]
-    q, rho, eta = network.q, network.rho, scene.setting.rule.eta
+    q, rho, eta = network.q, network.rho, scene.problem.recipe.eta
     parts = (
         (diagonal(M[..., :k]), data.alpha, data.n_robust),
         (diagonal(M[..., k:]), data.beta, data.P - data.n_robust),
@@ -334,7 +334,7 @@ def off_feature_drift(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     >>> off_feature_drift.measures[0].sentence
     'max |P_⊥(w⁽ᵗ⁾ − w⁽⁰⁾)|, Lemma D.2 of RNRF.'
     """
-    moved = off_features(state.W - scene.setting.W0, scene.data.k)
+    moved = off_features(state.W - scene.problem.W0, scene.data.k)
     return moved.abs().flatten(1).amax(-1)
 
 
@@ -343,7 +343,7 @@ def _initial_span(scene: TwoFeatureScene) -> Float[Tensor, "S km d"]:
 
     Raise if they span all dimensions off the features.
     """
-    W0: Tensor = scene.setting.W0
+    W0: Tensor = scene.problem.W0
     rows = off_features(W0, scene.data.k).flatten(1, 2)
     if rows.shape[1] >= W0.shape[-1] - 2 * scene.data.k:
         raise ValueError(

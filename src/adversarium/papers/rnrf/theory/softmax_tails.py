@@ -34,11 +34,11 @@ def softmax_tails(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     With zero weights, every class has probability 1/k:
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
-    >>> tails = softmax_tails(nothing, av.measure.Scene(setting))
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.TwoFeaturePatches(k=2, d=4, P=2), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> nothing = WeightState(problem, 0, 0 * problem.W0)
+    >>> tails = softmax_tails(nothing, av.measure.Scene(problem))
     >>> round(tails["least_doubt"].item(), 9), round(tails["largest_wrong"].item(), 9)
     (0.5, 1.0)
     """
@@ -71,12 +71,12 @@ def attacked_softmax_tails(
     With zero weights, every class has probability 1/k:
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), Rule(n=2, steps=1, eta=0.1)
+    >>> from adversarium.training import Recipe, Problem, WeightState
+    >>> data, recipe = av.data.TwoFeaturePatches(k=2, d=4, P=2), Recipe(n=2, steps=1, eta=0.1)
     >>> attack = av.attacks.MarginStep(radius=0.5, step=10.0)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
-    >>> nothing = WeightState(setting, 0, 0 * setting.W0)
-    >>> tails = attacked_softmax_tails(nothing, av.measure.Scene(setting))
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), attack, recipe, seeds=(0,))
+    >>> nothing = WeightState(problem, 0, 0 * problem.W0)
+    >>> tails = attacked_softmax_tails(nothing, av.measure.Scene(problem))
     >>> [round(tails[f"attacked_{name}"].item(), 9) for name in ("least_doubt", "largest_wrong")]
     [0.5, 1.0]
     """

@@ -82,13 +82,13 @@ class ForeignRatio:
     In this example, foreign correlations decrease from the first step on:
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> from adversarium.training import ENGINES, Recipe, Problem, train
     >>> data = av.data.TwoFeaturePatches(k=2, d=8, P=4, sigma_n=0.0)
     >>> network = av.networks.SmoothedCNN(m=3, sigma0=0.1)
-    >>> setting = Setting(data, network, None, Rule(n=6, steps=5, eta=0.1), (0, 1))
+    >>> problem = Problem(data, network, None, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = ForeignRatio(), None, ENGINES["full"]
-    >>> for joined in train(engine, (setting,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(setting))
+    >>> for joined in train(engine, (problem,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
     >>> [bool((ratio < 1).all()) for ratio in fold.rows(memory).values()]
     [True, True]
     """
@@ -137,13 +137,13 @@ class NoiseRemainder:
     Without noise there is no remainder:
 
     >>> import adversarium as av
-    >>> from adversarium.training import ENGINES, Rule, Setting, train
+    >>> from adversarium.training import ENGINES, Recipe, Problem, train
     >>> data = av.data.TwoFeaturePatches(k=2, d=8, P=4, sigma_n=0.0)
     >>> network = av.networks.SmoothedCNN(m=3, sigma0=0.1)
-    >>> setting = Setting(data, network, None, Rule(n=6, steps=5, eta=0.1), (0, 1))
+    >>> problem = Problem(data, network, None, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = NoiseRemainder(), None, ENGINES["full"]
-    >>> for joined in train(engine, (setting,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(setting))
+    >>> for joined in train(engine, (problem,)):
+    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
     >>> fold.rows(memory)["noise_remainder"].tolist()
     [0.0, 0.0]
     """
@@ -160,18 +160,18 @@ class NoiseRemainder:
         self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
     ) -> tuple[Tensor, Tensor]:
         """Return ⟨w, ξ⟩ after the term of its own patch only, and the largest remainder so far."""
-        train, network, rule = scene.train, scene.network, scene.setting.rule
+        train, network, recipe = scene.train, scene.network, scene.problem.recipe
         noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
         actual = state.W @ noise.mT[:, None]  # (S, k, m, nP)
         largest = torch.zeros(len(x)).to(x)
         if memory is not None:
             remainder = (actual - memory[0]).abs().amax((1, 2, 3))
-            largest = torch.maximum(memory[1], remainder * scene.data.d**0.5 / rule.eta)
+            largest = torch.maximum(memory[1], remainder * scene.data.d**0.5 / recipe.eta)
         pull = one_hot(train.y, scene.data.k) - state.f(train.x).softmax(-1)
         pull = pull.repeat_interleave(scene.data.P, dim=1).mT[:, :, None]  # (S, k, 1, nP)
         slopes = smoothed_slope(state.W @ x.mT[:, None], network.q, network.rho)
         squared_norm = noise.square().sum(-1)[:, None, None]
-        return actual + rule.eta / rule.n * pull * slopes * squared_norm, largest
+        return actual + recipe.eta / recipe.n * pull * slopes * squared_norm, largest
 
     def rows(self, memory: tuple[Tensor, Tensor]) -> Rows:
         """Return the largest remainder of any step."""

@@ -50,10 +50,11 @@ def nonrobust_total(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tenso
     """Σ_s max(B_{i,s}, 0)^q of every class i, Lemma 5.2 of RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1, q=3), None, rule, (0,))
-    >>> state = av.training.WeightState(setting, 0, 2 * data.V[None, :, None])  # B = 2
-    >>> nonrobust_total(state, av.measure.Scene(setting)).tolist()
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1, q=3), None, recipe, (0,))
+    >>> state = av.training.WeightState(problem, 0, 2 * data.V[None, :, None])  # B = 2
+    >>> nonrobust_total(state, av.measure.Scene(problem)).tolist()
     [[8.0, 8.0]]
     """
     return diagonal(correlations(state, scene)[1]).clamp_min(0).pow(scene.network.q).sum(-1)
@@ -64,10 +65,11 @@ def foreign_robust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor
     """max C = max_{i,r,j≠i} ⟨w_{i,r}, u_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> swapped = av.training.WeightState(setting, 0, 3 * data.U.flip(0)[None, :, None])
-    >>> foreign_robust(swapped, av.measure.Scene(setting)).item()
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> swapped = av.training.WeightState(problem, 0, 3 * data.U.flip(0)[None, :, None])
+    >>> foreign_robust(swapped, av.measure.Scene(problem)).item()
     3.0
     """
     return off_diagonal(correlations(state, scene)[0]).amax(-1)
@@ -78,10 +80,11 @@ def foreign_nonrobust(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
     """max D = max_{i,r,j≠i} ⟨w_{i,r}, v_j⟩, Lemmas D.7 and D.21 of RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> own = av.training.WeightState(setting, 0, 3 * data.V[None, :, None])  # own class only
-    >>> foreign_nonrobust(own, av.measure.Scene(setting)).item()
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> own = av.training.WeightState(problem, 0, 3 * data.V[None, :, None])  # own class only
+    >>> foreign_nonrobust(own, av.measure.Scene(problem)).item()
     0.0
     """
     return off_diagonal(correlations(state, scene)[1]).amax(-1)
@@ -126,11 +129,12 @@ def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
     off_l1: The largest ‖P_⊥w‖₁ of a filter, Lemmas D.2 and D.16 of RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=5, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
+    >>> data = av.data.TwoFeaturePatches(k=2, d=5, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
     >>> W = (data.U * torch.tensor([[3.0], [4.0]]))[None, :, None]  # w_0 = 3u_0, w_1 = 4u_1
-    >>> state = av.training.WeightState(setting, 0, W)
-    >>> {name: x.item() for name, x in decomposition(state, av.measure.Scene(setting)).items() if x}
+    >>> state = av.training.WeightState(problem, 0, W)
+    >>> {name: x.item() for name, x in decomposition(state, av.measure.Scene(problem)).items() if x}
     {'length_A': 5.0}
     """
     robust, other = correlations(state, scene)
@@ -162,10 +166,11 @@ def outputs(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Ten
         RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=4, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> nothing = av.training.WeightState(setting, 0, 0 * setting.W0)
-    >>> round(outputs(nothing, av.measure.Scene(setting))["doubt"].item(), 9)  # 1 − 1/k
+    >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> nothing = av.training.WeightState(problem, 0, 0 * problem.W0)
+    >>> round(outputs(nothing, av.measure.Scene(problem))["doubt"].item(), 9)  # 1 − 1/k
     0.5
     """
     return _outputs(state.f(scene.train.x), scene)
@@ -204,12 +209,12 @@ def attacked_outputs(
         class.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, alpha=2.0, sigma_n=0.0)
-    >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])  # F_y = s(2 − ½)
-    >>> round(attacked_outputs(state, av.measure.Scene(setting))["attacked_true_logit"].item(), 4)
+    >>> attack, recipe = av.attacks.MarginStep(radius=0.5, step=10.0), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), attack, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, data.U[None, :, None])  # F_y = s(2 − ½)
+    >>> round(attacked_outputs(state, av.measure.Scene(problem))["attacked_true_logit"].item(), 4)
     0.8333
     """
     values = _outputs(state.f(state.full.x_adv), scene)
@@ -250,10 +255,11 @@ def noise_correlations(
         without its component on the features, Lemmas E.3 and E.10 of RNRF.
 
     >>> import adversarium as av
-    >>> data, rule = av.data.TwoFeaturePatches(k=2, d=6, P=2), av.training.Rule(n=2, steps=1, eta=1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # none off the features
-    >>> {n: bool(x) for n, x in noise_correlations(state, av.measure.Scene(setting)).items()}
+    >>> data = av.data.TwoFeaturePatches(k=2, d=6, P=2)
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> state = av.training.WeightState(problem, 0, data.U[None, :, None])  # none off the features
+    >>> {n: bool(x) for n, x in noise_correlations(state, av.measure.Scene(problem)).items()}
     {'noise_correlation': True, 'noise_correlation_off': False}
     """
     k, noise = scene.data.k, scene.train.noise.flatten(1, 2)
@@ -272,12 +278,12 @@ class InnerGap:
     relative to the clean value, means over the training points, Remark 2.5 of RNRF.
 
     >>> import adversarium as av
-    >>> from adversarium.training import Rule, Setting, WeightState
+    >>> from adversarium.training import Recipe, Problem, WeightState
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
-    >>> attack, rule = av.attacks.MarginStep(radius=0.5, step=10.0), Rule(n=2, steps=1, eta=0.1)
-    >>> setting = Setting(data, av.networks.SmoothedCNN(m=1), attack, rule, seeds=(0,))
-    >>> state = WeightState(setting, 0, data.U[None, :, None])
-    >>> abs(InnerGap(steps=5)(state, av.measure.Scene(setting)).item()) < 1e-9  # one step suffices
+    >>> attack, recipe = av.attacks.MarginStep(radius=0.5, step=10.0), Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = Problem(data, av.networks.SmoothedCNN(m=1), attack, recipe, seeds=(0,))
+    >>> state = WeightState(problem, 0, data.U[None, :, None])
+    >>> abs(InnerGap(steps=5)(state, av.measure.Scene(problem)).item()) < 1e-9  # one step suffices
     True
     """
 
@@ -291,10 +297,10 @@ class InnerGap:
         return described({self.name: symbol}, type(self).__doc__)
 
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-        train, setting, attack = scene.train, scene.setting, attacked_by(scene)
+        train, problem, attack = scene.train, scene.problem, attacked_by(scene)
         longer = PGD(radius=attack.radius, steps=self.steps, loss=attack.loss)
-        rng = measuring(setting.seeds, state.t, longer)
-        further = perturbed(setting, state.W, train, longer, state.t, rng)
+        rng = measuring(problem.seeds, state.t, longer)
+        further = perturbed(problem, state.W, train, longer, state.t, rng)
         points = (further, state.full.x_adv, train.x)
         lowest, lower, clean = (true_logit(state.f(x), train.y).double().mean(-1) for x in points)
         return (lower - lowest) / clean.abs()
@@ -320,10 +326,10 @@ class SwappedError:
         return described(symbols, type(self).__doc__, points=self.n)
 
     def __call__(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, " S"]:
-        k, batch, setting = scene.data.k, scene.test(self.n), scene.setting
+        k, batch, problem = scene.data.k, scene.test(self.n), scene.problem
         attack = FeatureReplacement(radius=self.radius, k=k)
-        rng = measuring(setting.seeds, state.t, attack)
-        x = perturbed(setting, state.W, batch, attack, state.t, rng)
+        rng = measuring(problem.seeds, state.t, attack)
+        x = perturbed(problem, state.W, batch, attack, state.t, rng)
         towards = (x - batch.x)[..., k : 2 * k].sum(-2).argmax(-1)  # y', the feature that was added
         return (state.f(x).argmax(-1) != towards).double().mean(-1)
 
@@ -335,10 +341,10 @@ class FeatureError:
 
     >>> import adversarium as av
     >>> data = av.data.TwoFeaturePatches(k=2, d=4, P=2, sigma_n=0.0)
-    >>> rule = av.training.Rule(n=2, steps=1, eta=0.1)
-    >>> setting = av.training.Setting(data, av.networks.SmoothedCNN(m=1), None, rule, seeds=(0,))
-    >>> state = av.training.WeightState(setting, 0, data.U[None, :, None])  # it has learnt only u
-    >>> scene, kinds = av.measure.Scene(setting), ("robust", "nonrobust")
+    >>> recipe = av.training.Recipe(n=2, steps=1, eta=0.1)
+    >>> problem = av.training.Problem(data, av.networks.SmoothedCNN(m=1), None, recipe, seeds=(0,))
+    >>> state = av.training.WeightState(problem, 0, data.U[None, :, None])  # it has learnt only u
+    >>> scene, kinds = av.measure.Scene(problem), ("robust", "nonrobust")
     >>> [FeatureError(keep, n=9)(state, scene).item() for keep in kinds]
     [0.0, 1.0]
     """

@@ -1,4 +1,4 @@
-"""A training setting: data, network, attack and rule with seeds, initial weights and device."""
+"""A training problem: data, network, attack and recipe with seeds, initial weights and device."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ from adversarium.sockets import (
     Waiting,
 )
 from adversarium.training.objectives import REGRESSION
-from adversarium.training.rules import Rule, Tree
+from adversarium.training.recipe import Recipe, Tree
 
 D = TypeVar("D", bound=Distribution[Any])
 L = TypeVar("L")
@@ -35,34 +35,34 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Setting(Generic[D, L, A, B]):
-    """Data, network, attack and rule with the seeds, the device and the precision.
+class Problem(Generic[D, L, A, B]):
+    """Data, network, attack and recipe with the seeds, the device and the precision.
 
-    All states of one training share its setting. The four type parameters are the types of the
+    All states of one training share its problem. The four type parameters are the types of the
     data, the network, the attack and the batch.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
-    >>> rule = Rule(n=5, steps=1, eta=0.1)
-    >>> setting = Setting(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, rule, seeds=(0, 1))
-    >>> tuple(setting.train.x.shape), tuple(setting.W0.shape)
+    >>> recipe = Recipe(n=5, steps=1, eta=0.1)
+    >>> problem = Problem(Clusters(d=3, mu=1.0), TwoLayer(m=4), None, recipe, seeds=(0, 1))
+    >>> tuple(problem.train.x.shape), tuple(problem.W0.shape)
     ((2, 5, 3), (2, 4, 3))
     """
 
     data: D
     network: L
     attack: A
-    rule: Rule
+    recipe: Recipe
     seeds: tuple[int, ...]
     device: str = "cpu"
     dtype: torch.dtype = torch.float64
-    beside: tuple["Setting[D, L, A, B]", ...] = ()  # the settings that this one combines
+    beside: tuple["Problem[D, L, A, B]", ...] = ()  # the problems that this one combines
 
     def __post_init__(self) -> None:
-        if isinstance(self.data, RealLabelled) and not self.rule.risk.takes_real_labels:
+        if isinstance(self.data, RealLabelled) and not self.recipe.risk.takes_real_labels:
             raise ValueError(
                 f"{type(self.data).__name__} has real labels, which need a regression loss "
-                f"({', '.join(REGRESSION)}, or a function), got {self.rule.risk.loss}."
+                f"({', '.join(REGRESSION)}, or a function), got {self.recipe.risk.loss}."
             )
         silent = isinstance(self.network, Silent) and self.network.silent
         attack: Any = self.attack
@@ -76,7 +76,7 @@ class Setting(Generic[D, L, A, B]):
             return _side_by_side([part.train for part in self.beside])
         if isinstance(self.data, Pooled):
             return self.converted(self.train_indices)
-        return self.draw(self.data, self.rule.n, "train")
+        return self.draw(self.data, self.recipe.n, "train")
 
     def prepare(self) -> None:
         """Draw the training set; for pooled data, draw the indices of its points."""
@@ -87,7 +87,7 @@ class Setting(Generic[D, L, A, B]):
     def train_indices(self) -> Tensor:
         """For pooled data, the indices of the pool points that every seed trains on, (seed, n)."""
         pooled = cast(Pooled[Any], self.data)
-        drawn = [pooled.indices(self.rule.n, stream(seed, "train")) for seed in self.seeds]
+        drawn = [pooled.indices(self.recipe.n, stream(seed, "train")) for seed in self.seeds]
         return torch.stack(drawn).to(self.device)
 
     @cached_property
@@ -104,7 +104,7 @@ class Setting(Generic[D, L, A, B]):
         return self.converted(self.train_indices.gather(1, place))
 
     def converted(self, places: Tensor) -> B:
-        """Return points of the pool in the setting's precision; bytes become numbers in [0, 1]."""
+        """Return points of the pool in the problem's precision; bytes become numbers in [0, 1]."""
         return cast(B, taken(cast(Any, self.pool), places, self.dtype))
 
     def draw(self, data: Distribution[Any], n: int, use: str) -> B:
@@ -138,7 +138,7 @@ class Setting(Generic[D, L, A, B]):
         return tree_map(lambda *w: torch.stack(w), *init)
 
     def _placed(self, w: Tensor) -> Tensor:
-        """Move to the device; only floating-point weights change to the setting's precision."""
+        """Move to the device; only floating-point weights change to the problem's precision."""
         return w.to(self.device, self.dtype if w.is_floating_point() else None)
 
     @cached_property
@@ -149,7 +149,7 @@ class Setting(Generic[D, L, A, B]):
         return streams(self.seeds, "attack")
 
     def slices(self) -> list[slice]:
-        """Return the slice of the replica axis that each combined setting occupies."""
+        """Return the slice of the replica axis that each combined problem occupies."""
         ends = [0]
         for part in self.beside:
             ends.append(ends[-1] + len(part.seeds))
@@ -207,14 +207,14 @@ def require_labels(y: Tensor, data: Distribution[Any]) -> None:
         )
 
 
-AnySetting = Setting[Any, Any, Any, Any]
+AnyProblem = Problem[Any, Any, Any, Any]
 
 
-def fitting(setting: AnySetting) -> AnySetting:
-    """Return the setting; raise if the network does not have k outputs on a point of the data."""
-    if told := misfit(setting.network, setting.data, setting.W0, setting.train.x[:, :1]):
+def fitting(problem: AnyProblem) -> AnyProblem:
+    """Return the problem; raise if the network does not have k outputs on a point of the data."""
+    if told := misfit(problem.network, problem.data, problem.W0, problem.train.x[:, :1]):
         raise ValueError(told)
-    return setting
+    return problem
 
 
 def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -> str:
@@ -233,20 +233,20 @@ def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -
     return ""
 
 
-def side_by_side(settings: Sequence[AnySetting]) -> AnySetting:
-    """Combine several settings with the same network, attack, rule and shape of data.
+def side_by_side(problems: Sequence[AnyProblem]) -> AnyProblem:
+    """Combine several problems with the same network, attack, recipe and shape of data.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
-    >>> net, rule = TwoLayer(m=4), Rule(n=5, steps=1, eta=0.1)
-    >>> pair = [Setting(Clusters(d=3, mu=mu), net, None, rule, seeds=(0, 1)) for mu in (1.0, 9.0)]
+    >>> net, recipe = TwoLayer(m=4), Recipe(n=5, steps=1, eta=0.1)
+    >>> pair = [Problem(Clusters(d=3, mu=mu), net, None, recipe, seeds=(0, 1)) for mu in (1.0, 9.0)]
     >>> side_by_side(pair).slices()
     [slice(0, 2, None), slice(2, 4, None)]
     """
-    if len(settings) == 1:
-        return settings[0]
-    seeds = tuple(seed for setting in settings for seed in setting.seeds)
-    return replace(settings[0], seeds=seeds, beside=tuple(settings))
+    if len(problems) == 1:
+        return problems[0]
+    seeds = tuple(seed for problem in problems for seed in problem.seeds)
+    return replace(problems[0], seeds=seeds, beside=tuple(problems))
 
 
 def _side_by_side(batches: Sequence[B]) -> B:

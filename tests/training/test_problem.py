@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import adversarium as av
-from adversarium.training import Rule, Setting
+from adversarium.training import Problem, Recipe
 
 CLUSTERS = av.data.Clusters(d=6, mu=2.0)
 
@@ -98,9 +98,9 @@ def test_an_attack_returns_new_points_of_the_same_shape_and_precision(attack, sa
 
 
 def test_an_attack_on_a_network_that_is_zero_at_its_start_waits_for_the_first_step():
-    attack, rule = av.attacks.PGD(p=2, radius=0.5, steps=3), Rule(n=6, steps=12, eta=0.1)
+    attack, recipe = av.attacks.PGD(p=2, radius=0.5, steps=3), Recipe(n=6, steps=12, eta=0.1)
     for network, first in ((av.networks.TwoLayer(m=4), 1), (av.networks.Perceptron(m=4), 0)):
-        assert Setting(CLUSTERS, network, attack, rule, seeds=(0, 1)).attack.after == first
+        assert Problem(CLUSTERS, network, attack, recipe, seeds=(0, 1)).attack.after == first
     gram, full = (
         trained(attack=attack, engine=engine, steps=12)["risk"] for engine in ("gram", "full")
     )

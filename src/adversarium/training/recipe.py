@@ -238,11 +238,12 @@ Optimiser = GradientDescent | SGD | Adam
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class Recipe:
     """n training points, `steps` updates of size eta on a risk, by an optimiser.
 
-    >>> rule = Rule(n=100, steps=50, eta=0.1, risk=Risk(loss="exponential"), optimiser=SGD(batch=9))
-    >>> rule.risk.loss, rule.optimiser.schedule
+    >>> risk, optimiser = Risk(loss="exponential"), SGD(batch=9)
+    >>> recipe = Recipe(n=100, steps=50, eta=0.1, risk=risk, optimiser=optimiser)
+    >>> recipe.risk.loss, recipe.optimiser.schedule
     ('exponential', 'cosine')
     """
 
