@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from adversarium.plans.loading import load
-from adversarium.runs.audit import Ask, run_missing
+from adversarium.runs.audit import AuditOptions, run_missing
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, Recipe, resolve
 from adversarium.runs.reader import Reader
@@ -15,7 +15,7 @@ from adversarium.runs.sweep import Axis, Grid, sweep
 
 CLAIM, RADII = "rnrf.fig3.transition", (0.6, 1.2, 1.8)
 SMALL = dict(steps=100, d=40, n=30, m=20, points=50)
-ASK = Ask(seeds=(0, 1))
+ASK = AuditOptions(seeds=(0, 1))
 
 
 def counted(store: Store, jobs: list[Job]) -> tuple[int, int]:

@@ -21,11 +21,11 @@ from adversarium.plans.loading import load
 from adversarium.plans.places import places
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
-from adversarium.runs.audit import Ask, judged, run_missing
+from adversarium.runs.audit import AuditOptions, judged, run_missing
 from adversarium.runs.changes import LARGEST, planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import resolve, units
-from adversarium.runs.machine import at_hand
+from adversarium.runs.machine import require_device
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.runs.training_stream import state_at
@@ -220,14 +220,14 @@ def experiment(
     if len(ids) > 1:
         raise ValueError(f"{id} names several experiments: {', '.join(ids)}; take one.")
     home = load(ids[0])
-    at_hand(device)
+    require_device(device)
     if preset not in home.presets:
         raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
     jobs = [resolve(task) for task in planned(home, preset, changes)]
     with _place(store) as place:
         reader = Reader(place, home.id)
-        failures = run_missing(home, jobs, chosen, reader, Ask(preset, chosen, device))
+        failures = run_missing(home, jobs, chosen, reader, AuditOptions(preset, chosen, device))
         rows = evidence(reader, jobs, chosen)
     if rows is None:
         raise RuntimeError(f"a run failed: {'; '.join(failures)}")
@@ -360,7 +360,7 @@ def run(
             f"av.run takes an av.Run or av.Trial, got {type(task).__name__}; an id goes to "
             "av.experiment."
         )
-    at_hand(device)
+    require_device(device)
     chosen, job = _distinct(seeds), resolve(task)
     name = task.label or "run"
     with _place(store) as place:

@@ -39,7 +39,7 @@ def place(rows):
 
 def test_a_changed_sigma_moves_the_critical_count_that_is_judged():
     before, after = place(raced()), place(raced("data.sigma=0.2"))
-    assert before.word == "holds" and after.word == "fails"
+    assert before.outcome == "holds" and after.outcome == "fails"
     for a, b in zip(before.measured, after.measured, strict=True):
         assert b.mean / a.mean == pytest.approx((200**-0.509 / 0.2) ** 3)
 
@@ -49,7 +49,7 @@ def test_a_changed_count_is_the_one_that_is_judged():
     assert {run.task.coordinates["N"] for run in rows} == {50}
     assert len(ladders(rows)) == 3
     # one N is no ladder: nothing switches along it
-    assert place(rows).word == "undecided" and "no value" in place(rows).reason
+    assert place(rows).outcome == "undecided" and "no value" in place(rows).reason
 
 
 def test_the_ladders_critical_count_is_that_of_the_changed_run():

@@ -249,7 +249,7 @@ def test_an_experiment_runs_judges_and_draws_at_toy_size(id, tmp_path):
     for claim, check in experiment.checks.items():
         verdict, whole = judged(check, rows), check.judge(rows)
         there = all(len(rows.where(need.where)) for need in check.needs)
-        same = verdict == whole if there else verdict.word == whole.word
+        same = verdict == whole if there else verdict.outcome == whole.outcome
         assert same, f"{claim} reads more than it says it needs"
         if claims()[claim].kind in VARIES:
             assert verdict.verdict != "holds", "two seeds decide nothing that varies"

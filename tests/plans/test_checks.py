@@ -32,7 +32,7 @@ from adversarium.plans.checks import (
     unless_refuted,
 )
 from adversarium.plans.evidence import Quantity, Rows
-from adversarium.plans.verdict import Verdict, Why, Word, together, undecided
+from adversarium.plans.verdict import Outcome, Verdict, Why, combine, undecided
 from adversarium.runs.audit import judged
 from tests.plans.tables import patches, rows, run
 
@@ -43,8 +43,10 @@ BOTH = where(("a", "b"))
 def test_a_verdict_does_not_depend_on_what_a_number_is_called(name):
     few = Quantity(name, lambda rows: np.array([0.0, 0.0, 0.01, 0.0, 0.2]))
     verdict = level(few, 0.0, 1.0).judge(Evidence())
-    assert verdict.word == Word.UNDECIDED and verdict.measured[0].low < 0  # kept as it is judged
-    assert level(few, high=1.0).judge(Evidence()).word == Word.HOLDS
+    assert (
+        verdict.outcome == Outcome.UNDECIDED and verdict.measured[0].low < 0
+    )  # kept as it is judged
+    assert level(few, high=1.0).judge(Evidence()).outcome == Outcome.HOLDS
 
 
 NEAR_HALF = [0.5, 0.51, 0.49, 0.5, 0.52]
@@ -187,7 +189,7 @@ def test_why_decides_and_not_the_words_of_a_reason():
     assert both.verdict == "fails" and both.why is None
     named = every(failing, at_most(last("out of regime"), 2.0))
     assert word(named, rows(**{"w": [1.0] * 5, "out of regime": [1.0] * 5})) == "fails"
-    hidden = Verdict(Word.UNDECIDED, detail="nobody says so", why=Why.REGIME)
+    hidden = Verdict(Outcome.UNDECIDED, detail="nobody says so", why=Why.REGIME)
 
     class Outside:
         kind, needs = "level", ()
@@ -216,7 +218,7 @@ def test_an_undecided_part_leaves_a_failure_standing_whatever_the_reason():
 
 def test_what_no_experiment_decides_is_not_testable_and_says_why():
     verdict = cited("level", "Theorem 2 of another paper").judge(Evidence())
-    assert verdict.word == Word.NOT_TESTABLE and verdict.why is Why.CITED
+    assert verdict.outcome == Outcome.NOT_TESTABLE and verdict.why is Why.CITED
     assert verdict.reason.startswith("cited result: Theorem 2")
     vacuous = not_testable("frequency", Why.VACUOUS, "the bound is negative").judge(Evidence())
     assert vacuous.verdict == "not testable" and "vacuous: the bound" in vacuous.reason
@@ -224,9 +226,9 @@ def test_what_no_experiment_decides_is_not_testable_and_says_why():
 
 def test_a_hypothesis_is_told_with_its_factors_and_judged_by_nobody():
     told = setting("level", last("x"), last("w")).judge(rows(x=NEAR_HALF, w=[1.0] * 5))
-    assert told.word == Word.SETTING and [m.name for m in told.measured] == ["x", "w"]
+    assert told.outcome == Outcome.SETTING and [m.name for m in told.measured] == ["x", "w"]
     both = every(in_regime(last("w"), 0.5), level(last("x"), 0, 1))
-    assert both.judge(rows(x=NEAR_HALF, w=[1.0] * 5)).word == Word.HOLDS
+    assert both.judge(rows(x=NEAR_HALF, w=[1.0] * 5)).outcome == Outcome.HOLDS
     assert both.judge(rows(x=NEAR_HALF, w=[0.1] * 5)).why is Why.REGIME
 
 
@@ -247,7 +249,7 @@ def test_every_part_keeps_its_name_word_numbers_and_reason():
     )
     verdict = check.judge(rows(x=NEAR_HALF, w=[1.0] * 5, e=[0.0] * 5))
     assert [p.name for p in verdict.parts] == ["signal", "noise", "e"]
-    assert [p.word for p in verdict.parts] == [Word.HOLDS, Word.FAILS, Word.HOLDS]
+    assert [p.outcome for p in verdict.parts] == [Outcome.HOLDS, Outcome.FAILS, Outcome.HOLDS]
     assert verdict.verdict == "mixed" and len(verdict.measured) == 4
     assert [len(p.measured) for p in verdict.parts] == [1, 2, 1]
     assert "violated in 5 of 5" in verdict.parts[1].reason
@@ -255,7 +257,10 @@ def test_every_part_keeps_its_name_word_numbers_and_reason():
     runs = Evidence((run("a", x=NEAR_HALF), run("b", x=[3.0] * 5)))
     told = each(where(), lambda place: level(last("x", place), 0, 1)).judge(runs)
     assert told.verdict == "fails"  # one statement at two places: no part of it
-    assert [(p.name, str(p.word)) for p in told.parts] == [("x (a)", "holds"), ("x (b)", "fails")]
+    assert [(p.name, str(p.outcome)) for p in told.parts] == [
+        ("x (a)", "holds"),
+        ("x (b)", "fails"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +278,7 @@ def test_every_part_keeps_its_name_word_numbers_and_reason():
     ],
 )
 def test_the_word_of_several_parts(words, whole):
-    assert together([Word(word) for word in words]) == whole
+    assert combine([Outcome(word) for word in words]) == whole
 
 
 def test_chance_is_shared_among_the_parts_of_a_claim():
@@ -305,7 +310,7 @@ def test_always_asks_every_seed():
 
 def test_a_verdict_of_one_rule_is_its_own_part():
     (only,) = level(last("x"), 0, 1).judge(rows(x=NEAR_HALF)).parts
-    assert only.name == "x" and only.word == Word.HOLDS and only.sharpness
+    assert only.name == "x" and only.outcome == Outcome.HOLDS and only.sharpness
 
 
 @pytest.mark.parametrize(

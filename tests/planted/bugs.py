@@ -17,7 +17,7 @@ from unittest.mock import patch
 from adversarium.plans.loading import load
 from adversarium.plans.papers import claims
 from adversarium.plans.run import Run, Task
-from adversarium.runs.audit import Ask, judged, needed, run_missing
+from adversarium.runs.audit import AuditOptions, judged, needed, run_missing
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
@@ -137,7 +137,9 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
     seeds = range(bug.seeds or experiment.seeds(preset))
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(Store(Path(folder) / "s.sqlite"), experiment.id)
-        failures = run_missing(experiment, jobs, seeds, reader, Ask(preset=preset, fresh=fresh))
+        failures = run_missing(
+            experiment, jobs, seeds, reader, AuditOptions(preset=preset, fresh=fresh)
+        )
         rows = evidence(reader, jobs, seeds)
     if failures or rows is None:
         return dict.fromkeys(checks, f"failed: {failures}")

@@ -13,12 +13,12 @@ from adversarium.plans.loading import load
 from adversarium.plans.papers import claims
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Task
-from adversarium.plans.verdict import Word
+from adversarium.plans.verdict import Outcome
 from adversarium.runs.audit import judged, needed, planned_jobs
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 
-JUDGED = (Word.HOLDS, Word.FAILS, Word.MIXED)
+JUDGED = (Outcome.HOLDS, Outcome.FAILS, Outcome.MIXED)
 
 
 def _size(*paths: str) -> Callable[[Task], float]:
@@ -89,10 +89,10 @@ def stored(id: str) -> tuple[Check, Evidence] | None:
     return None if rows is None else (check, rows)
 
 
-def word(check: Check, rows: Evidence) -> Word | None:
+def word(check: Check, rows: Evidence) -> Outcome | None:
     """The verdict's word; None where a distorted number cannot be judged at all."""
     try:
-        return judged(check, rows).word
+        return judged(check, rows).outcome
     except (ValueError, ZeroDivisionError, FloatingPointError, ArithmeticError):
         return None
 

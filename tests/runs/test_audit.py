@@ -28,10 +28,10 @@ from adversarium.plans.gates import Gate
 from adversarium.plans.loading import load
 from adversarium.plans.papers import claims
 from adversarium.plans.run import narrowed
-from adversarium.plans.verdict import Part, Verdict, Why, Word, together
+from adversarium.plans.verdict import Outcome, Part, Verdict, Why, combine
 from adversarium.runs.audit import (
     FRESH,
-    Ask,
+    AuditOptions,
     _partly_seen,
     audit,
     failing_parts,
@@ -177,11 +177,11 @@ def test_a_run_that_fails_leaves_its_claims_undecided_and_is_reported(store, mon
 def test_stronger_evidence_is_taken_and_named(store, toy):
     chosen = [claim("toy.control"), claim("toy.cited")]
     assert audit(chosen, store)[0].claims[0].preset == "quick"
-    assert audit(chosen, store, Ask("paper"))[0].claims[0].seeds == 6
+    assert audit(chosen, store, AuditOptions("paper"))[0].claims[0].seeds == 6
     strongest, citation = audit(chosen, store)[0].claims
     assert (strongest.preset, strongest.seeds) == ("paper", 6)
     assert citation.preset == "quick"
-    asked = audit(chosen, store, Ask(seeds=(0, 1, 2, 3, 4)))[0].claims[0]
+    asked = audit(chosen, store, AuditOptions(seeds=(0, 1, 2, 3, 4)))[0].claims[0]
     assert (asked.preset, asked.seeds) == ("quick", 5)
     assert asked.command.endswith("--preset quick --seeds 0,1,2,3,4")
 
@@ -192,7 +192,7 @@ def test_what_is_asked_afresh_is_computed_again(store, toy):
     stamp = store.provenance(key, range(5))["time"]
     audit([claim("toy.control")], store)
     assert store.provenance(key, range(5))["time"] == stamp
-    audit([claim("toy.control")], store, Ask(fresh=True))
+    audit([claim("toy.control")], store, AuditOptions(fresh=True))
     assert store.provenance(key, range(5))["time"] > stamp
 
 
@@ -262,7 +262,7 @@ def test_a_committed_entry_is_recomputed_from_an_empty_store(id, store):
     (old,) = [e for e in committed() if e.id == id]
     (chosen,) = [c for c in selected_claims((id,)) if c.id == id]
     by_rows = old.preset == "paper"  # its rows come with the code
-    ledger, failures = audit([chosen], store, Ask(old.preset, fresh=not by_rows))
+    ledger, failures = audit([chosen], store, AuditOptions(old.preset, fresh=not by_rows))
     (new,) = ledger.claims
     assert failures == [] and new.verdict == old.verdict
     fresh = [{m.name: m for m in part.measured} for part in new.parts]
@@ -316,7 +316,7 @@ def reaching(spans):
 
 
 def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_four():
-    check, said = level(last("risk")), Verdict(Word.HOLDS)
+    check, said = level(last("risk")), Verdict(Outcome.HOLDS)
     for_all = replace(claim("toy.control"), for_all=("d", "n"))
     enough = {"d": (10.0, 20.0, 40.0), "n": (1.0, 2.0, 4.0, 8.0)}
     assert spanning(for_all, check, said, reaching(enough)) is said
@@ -325,7 +325,7 @@ def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_fou
     assert narrow.why is Why.SPANS and "d: 20, 30, 40" in narrow.reason
     assert spanning(for_all, check, said, reaching({"d": (10.0, 40.0)})).why is Why.SPANS
     assert spanning(replace(for_all, proved=True), check, said, reaching({})) is said
-    failed = Verdict(Word.FAILS)  # one counterexample is enough
+    failed = Verdict(Outcome.FAILS)  # one counterexample is enough
     assert spanning(for_all, check, failed, reaching({})) is failed
 
 
@@ -333,15 +333,15 @@ def test_every_named_part_is_held_against_its_own_evidence():
     wide, thin = level(last("wide")), level(last("thin"))
     check = parts({"wide": wide, "thin": thin})
     spans = {"wide": {"d": (1.0, 2.0, 4.0)}, "thin": {"d": (1.0,), "n": (1.0, 2.0, 4.0)}}
-    said = Verdict(Word.HOLDS, within=(Part("wide", Word.HOLDS), Part("thin", Word.HOLDS)))
+    said = Verdict(Outcome.HOLDS, within=(Part("wide", Outcome.HOLDS), Part("thin", Outcome.HOLDS)))
     for_all = replace(claim("toy.control"), for_all=("d",))
 
     def reach(part):
         return spans["wide" if part is wide else "thin"]
 
     seen = spanning(for_all, check, said, reach)
-    assert [part.word for part in seen.parts] == [Word.HOLDS, Word.UNDECIDED]
-    assert seen.word == Word.UNDECIDED and "thin" in seen.reason and "d: 1 " in seen.reason
+    assert [part.outcome for part in seen.parts] == [Outcome.HOLDS, Outcome.UNDECIDED]
+    assert seen.outcome == Outcome.UNDECIDED and "thin" in seen.reason and "d: 1 " in seen.reason
     apart = replace(for_all, for_part={"thin": ("n",)})  # what a part has fewer letters of
     assert spanning(apart, check, said, reach) is said
 
@@ -349,9 +349,11 @@ def test_every_named_part_is_held_against_its_own_evidence():
 def test_only_the_parts_that_fail_are_seen_again():
     good, bad = level(last("risk"), 0), level(last("train_error"), 5)
     check = every(parts({"good": good, "bad": bad}), level(last("risk"), -1))
-    verdict = Verdict(Word.MIXED, within=(Part("good", Word.HOLDS), Part("bad", Word.FAILS)))
+    verdict = Verdict(
+        Outcome.MIXED, within=(Part("good", Outcome.HOLDS), Part("bad", Outcome.FAILS))
+    )
     assert failing_parts(check, verdict).needs == bad.needs
-    assert failing_parts(good, Verdict(Word.FAILS)) is good
+    assert failing_parts(good, Verdict(Outcome.FAILS)) is good
 
 
 def drawn(rng, shift):
@@ -380,7 +382,9 @@ def test_a_failure_by_chance_is_seen_again_on_fresh_seeds(store, monkeypatch):
     assert entry.verdict == "fails" and entry.chance and "seen again on 6 fresh" in entry.reason
     (key,) = (key for (key,) in store._db.execute("SELECT key FROM runs"))
     assert store.seeds(key) == {*range(6), *range(FRESH, FRESH + 6)}
-    asked = audit([claim("toy.chance")], store, Ask(seeds=(0, 1, 2, 3, 4, 5, 6)))[0].claims[0]
+    asked = audit([claim("toy.chance")], store, AuditOptions(seeds=(0, 1, 2, 3, 4, 5, 6)))[
+        0
+    ].claims[0]
     assert asked.verdict == "fails" and store.seeds(key) == {*range(7), *range(FRESH, FRESH + 6)}
 
 
@@ -397,11 +401,11 @@ def test_a_failure_that_fresh_seeds_do_not_show_is_undecided(store, monkeypatch)
 def test_failing_parts_that_are_not_seen_again_are_open_and_the_others_stay():
     def verdict(*words):
         parts = tuple(Part(f"({i})", word, reason="why") for i, word in enumerate(words))
-        return Verdict(together([p.word for p in parts]), within=parts, chance=True)
+        return Verdict(combine([p.outcome for p in parts]), within=parts, chance=True)
 
-    first = verdict(Word.HOLDS, Word.FAILS, Word.FAILS)
-    made = _partly_seen(first, verdict(Word.HOLDS, Word.FAILS, Word.UNDECIDED), 10)
-    assert [p.word for p in made.parts] == [Word.HOLDS, Word.FAILS, Word.UNDECIDED]
-    assert made.word == Word.MIXED
+    first = verdict(Outcome.HOLDS, Outcome.FAILS, Outcome.FAILS)
+    made = _partly_seen(first, verdict(Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED), 10)
+    assert [p.outcome for p in made.parts] == [Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED]
+    assert made.outcome == Outcome.MIXED
     assert "seen again on 10 fresh seeds" in made.parts[1].reason
     assert "not seen again on 10 fresh seeds (why)" in made.parts[2].reason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adversarium.runs.audit import Ask
+from adversarium.runs.audit import AuditOptions
 from adversarium.runs.planning import plan
 
 PHASES = {"sizes": (), "classes": ()}  # without the families whose steps are fixed
@@ -10,7 +10,7 @@ PHASES = {"sizes": (), "classes": ()}  # without the families whose steps are fi
 
 def notes(id: str, **changes) -> tuple[str, ...]:
     """The notes of an experiment with changes."""
-    return plan(id, "", Ask("quick"), changes).notes
+    return plan(id, "", AuditOptions("quick"), changes).notes
 
 
 PARTLY = {

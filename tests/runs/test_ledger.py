@@ -10,7 +10,7 @@ import pytest
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims
-from adversarium.plans.verdict import Part, Sharp, Verdict, Word
+from adversarium.plans.verdict import Outcome, Part, Sensitivity, Verdict
 from adversarium.report.tables import summary
 from adversarium.runs.audit import audit
 from adversarium.runs.ledger import NOT_YET, Facts, Ledger, entry, read
@@ -29,10 +29,10 @@ def made():
     """An entry with something of everything."""
     numbers = (Summary("x", 1.0, 0.5, 1.5, (1.0, None)),)
     parts = (
-        Part("signal", Word.HOLDS, numbers, "", (Sharp("half width", 0.5),)),
-        Part("noise", Word.FAILS, (), "why"),
+        Part("signal", Outcome.HOLDS, numbers, "", (Sensitivity("half width", 0.5),)),
+        Part("noise", Outcome.FAILS, (), "why"),
     )
-    verdict = Verdict(Word.FAILS, numbers, None, 2.0, "why", within=parts)
+    verdict = Verdict(Outcome.FAILS, numbers, None, 2.0, "why", within=parts)
     facts = Facts(
         "quick", 5, "full", 1.25, "0,1", (Gate("α/β", 2.0, low=1.0), Gate("P", math.inf)),
         {"d": (10, 40)},
@@ -130,8 +130,8 @@ def test_a_line_of_the_ledger_has_what_an_entry_decides():
     one = made()
     again = read_line(json.loads(json.dumps(line_of(one), allow_nan=False)))
     assert (again.verdict, again.seeds, again.preset) == (one.verdict, one.seeds, one.preset)
-    assert [(p.name, p.word, p.reason) for p in again.parts] == [
-        (p.name, p.word, p.reason) for p in one.parts
+    assert [(p.name, p.outcome, p.reason) for p in again.parts] == [
+        (p.name, p.outcome, p.reason) for p in one.parts
     ]
     assert [(g.text, g.holds) for g in again.regime] == [(g.text, g.holds) for g in one.regime]
     assert again.statement == one.statement and again.spans == one.spans
@@ -139,6 +139,6 @@ def test_a_line_of_the_ledger_has_what_an_entry_decides():
 
 def test_the_numbers_nearest_to_the_edge_are_written_down():
     numbers = tuple(Summary(f"n{i}", i, i, i, (float(i),), (None, 9)) for i in range(10))
-    part = Part("p", Word.HOLDS, numbers, low=None, high=9)
+    part = Part("p", Outcome.HOLDS, numbers, low=None, high=9)
     line = line_of(replace(made(), parts=(part,)))["parts"][0]
     assert set(line["numbers"]) == {"n8", "n9"} and line["of"] == 10

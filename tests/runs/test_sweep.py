@@ -6,7 +6,7 @@ import pytest
 from adversarium.plans import Switch, at_most, last, where
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Trial
-from adversarium.runs.audit import Ask
+from adversarium.runs.audit import AuditOptions
 from adversarium.runs.axes import Axis, cells, parse_axis, refined, whole_axis
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
@@ -104,65 +104,69 @@ def test_a_cell_is_not_judged_by_a_claim_whose_runs_the_preset_has_not(reader):
     one = Experiment("a.w", "", plan, HILL.presets, lacking)
     assert watched_by(one, "a.w", "") == "a.low"
     with pytest.raises(ValueError, match=r"a\.wide needs runs that the preset quick has not"):
-        sweep(one, Grid((parse_axis("y=1,2"),), "a.wide"), reader, Ask())
+        sweep(one, Grid((parse_axis("y=1,2"),), "a.wide"), reader, AuditOptions())
 
 
 def test_an_axis_of_a_real_knob_is_refined_also_where_whole_numbers_are_given():
     axis = whole_axis(HILL, "quick", parse_axis("x=2,3"))
-    assert axis.between(2.0, 3.0) == 2.5 and axis.word(2.0) == "2"
+    assert axis.between(2.0, 3.0) == 2.5 and axis.outcome(2.0) == "2"
     parts = parse_axis("attack=none,pgd(p=2, radius=0.5)")
     assert whole_axis(HILL, "quick", parts) == parts
-    assert parts.word(parts.values[1]) == "PGD(p=2, radius=0.5)"
+    assert parts.outcome(parts.values[1]) == "PGD(p=2, radius=0.5)"
     with pytest.raises(ValueError, match=r"[^.]\.$"):
         parse_axis("attack=none,pgd(p=2, radius=-1)")
 
 
 def test_a_sweep_of_a_claim_has_a_word_a_reason_and_a_number_in_every_cell(reader):
     axes = [parse_axis("y=1,2,8"), parse_axis("x=1.0")]
-    done = sweep(HILL, Grid(tuple(axes), "a.low"), reader, Ask())
+    done = sweep(HILL, Grid(tuple(axes), "a.low"), reader, AuditOptions())
     assert [cell.verdict for cell in done.cells] == ["holds", "holds", "fails"]
     assert done.cells[2].reason.startswith("violated in 5 of 5 seeds")
     assert done.cells[0].measured.mean == pytest.approx(0.25, abs=0.01)
     assert done.boundary is None and done.failures == () and done.positive
     assert len(CALLS) == 15  # three cells of five seeds
-    again = sweep(HILL, Grid(tuple(axes), "a.low"), reader, Ask())
+    again = sweep(HILL, Grid(tuple(axes), "a.low"), reader, AuditOptions())
     assert len(CALLS) == 15 and again.cells == done.cells  # nothing is run again
 
 
 def test_a_sweep_refines_where_the_outcome_changes(reader):
     axes = [parse_axis("y=1:9:8"), parse_axis("x=1.0")]
-    done = sweep(HILL, Grid(tuple(axes), "height", rounds=2), reader, Ask())
+    done = sweep(HILL, Grid(tuple(axes), "height", rounds=2), reader, AuditOptions())
     sides = {cell.set["y"]: cell.verdict for cell in done.cells}
     assert sides == {1: "below", 9: "above", 5: "above", 3: "below"}
 
 
 def test_the_boundary_of_a_plane_is_fitted_beside_the_theorems(reader):
     axes = [parse_axis("x=log:0.5:4:4"), parse_axis("y=log:1:32:6")]
-    done = sweep(HILL, Grid(tuple(axes), "height"), reader, Ask())
+    done = sweep(HILL, Grid(tuple(axes), "height"), reader, AuditOptions())
     assert len(done.cells) == 24
     slope, low, high = done.boundary.slope()
     assert low <= 1 <= high and slope == pytest.approx(1, abs=0.3)
     assert done.theorem[:, 0] == pytest.approx([0.5, 1, 2, 4])
     assert np.all(np.abs(np.log(done.theorem[:, 1] / (4 * done.theorem[:, 0]))) < 0.5)
     walked = Grid((axes[0], Axis("y", (1, 2, 4, 8))), "height", zipped=True)
-    zipped = sweep(HILL, walked, reader, Ask())
+    zipped = sweep(HILL, walked, reader, AuditOptions())
     assert len(zipped.cells) == 4 and zipped.boundary is None
 
 
 def test_a_cell_that_fails_leaves_the_others_alone(reader):
-    done = sweep(HILL, Grid((parse_axis("y=1,99"), parse_axis("x=-1,1")), "height"), reader, Ask())
+    done = sweep(
+        HILL, Grid((parse_axis("y=1,99"), parse_axis("x=-1,1")), "height"), reader, AuditOptions()
+    )
     words = {tuple(cell.set.values()): cell.verdict for cell in done.cells}
     assert words == {(1, -1): "failed", (99, -1): "failed", (1, 1): "below", (99, 1): "failed"}
     reasons = {tuple(cell.set.values()): cell.reason for cell in done.cells}
     assert "x >= 0" in reasons[1, -1] and "too high" in reasons[99, 1]
     assert len(done.failures) == 3
     with pytest.raises(ValueError, match="x >= 0"):
-        sweep(HILL, Grid((parse_axis("x=-1,-2"),), "height"), reader, Ask())
+        sweep(HILL, Grid((parse_axis("x=-1,-2"),), "height"), reader, AuditOptions())
 
 
 def test_a_sweep_of_a_switch_needs_one_run_a_cell(reader):
     with pytest.raises(ValueError, match="a cell of this sweep holds 2 runs"):
-        sweep(HILL, Grid((parse_axis("y=1,2"),), "height", {"family": "two"}), reader, Ask())
+        sweep(
+            HILL, Grid((parse_axis("y=1,2"),), "height", {"family": "two"}), reader, AuditOptions()
+        )
 
 
 def test_an_axis_of_whole_numbers_is_rounded():

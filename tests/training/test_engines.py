@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, problems
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adversarium.attacks import APGD, FGSM, GTA, PGD, FiniteAttack
@@ -60,7 +60,7 @@ def test_seeds_together_equal_single_runs(name, device):
     st.integers(4, 30), st.integers(2, 4), st.integers(2, 6), st.integers(1, 4),
     st.floats(0, 1), st.floats(0, 1), st.integers(0, 1000),
 )  # fmt: skip
-@problems(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_signal_noise_coordinates_are_exact(d, P, n, m, lam, gamma, seed):
     given_parts = (
         PatchData(d=d, P=P, alpha=1.5, sigma=0.3),

@@ -21,7 +21,7 @@ from adversarium.plans.wording import counted
 from adversarium.report.tables import json_text
 from adversarium.report.terminal import configuration_lines
 from adversarium.rng import stream
-from adversarium.runs.audit import Ask
+from adversarium.runs.audit import AuditOptions
 from adversarium.runs.axes import cells
 from adversarium.runs.jobs import Job, lacks, resolve
 from adversarium.runs.planning import Plan
@@ -34,9 +34,9 @@ from adversarium.training.problem import misfit
 _SOON = 2**26  # bytes of data and weights that are quick to create
 
 
-def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answer:
+def dry(plans: Sequence[Plan], options: AuditOptions, store: Store, json: bool) -> int | Answer:
     """Show what would run; do not run it."""
-    lines = [(asked, i, _line(asked, i, ask, store)) for asked in plans
+    lines = [(asked, i, _line(asked, i, options, store)) for asked in plans
              for i in range(len(asked.jobs))]  # fmt: skip
     if json:
         return Answer(json_text({"runs": [line for _, _, line in lines]}))
@@ -49,7 +49,7 @@ def dry(plans: Sequence[Plan], ask: Ask, store: Store, json: bool) -> int | Answ
             f"{run['id']} {run['label']}: {lacking}, "
             f"{run['steps']} steps, engine {run['engine']}, {known}, "
             f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
-            f"{_too_large(run['bytes'], ask.device)}"
+            f"{_too_large(run['bytes'], options.device)}"
         )
         for text in configuration_lines(asked.jobs[i].task, run["changed"]):
             print(f"  {text}")
@@ -76,11 +76,11 @@ def _too_large(size: int, device: str) -> str:
     return f": too much for this machine's {has / 2**20:.0f} MiB" if size > has else ""
 
 
-def _line(asked: Plan, i: int, ask: Ask, store: Store) -> dict[str, Any]:
+def _line(asked: Plan, i: int, options: AuditOptions, store: Store) -> dict[str, Any]:
     experiment, job = asked.experiment, asked.jobs[i]
-    seeds, task, changed = ask.chosen(experiment), job.task, asked.changed(i)
-    size = data_bytes(job, ask.device) if isinstance(task, Run) else 0
-    lacking, seconds = estimate(experiment, job, seeds, store, ask.fresh)
+    seeds, task, changed = options.chosen(experiment), job.task, asked.changed(i)
+    size = data_bytes(job, options.device) if isinstance(task, Run) else 0
+    lacking, seconds = estimate(experiment, job, seeds, store, options.fresh)
     if seconds is None and (like := asked.published[i]) is not None:
         pace = _pace([resolve(like)], store)
         seconds = None if pace is None else pace * _work(job) * lacking
@@ -116,15 +116,15 @@ def estimate(
 
 
 def dry_sweep(
-    experiment: Experiment, grid: Grid, ask: Ask, store: Store, json: bool
+    experiment: Experiment, grid: Grid, options: AuditOptions, store: Store, json: bool
 ) -> int | Answer:
     """Show how many cells and runs a sweep has, how many seeds are missing, and how long these
     would take; do not run them. The estimate is based on the stored runs of the sweep."""
-    seeds = ask.chosen(experiment)
+    seeds = options.chosen(experiment)
     points = cells(grid.axes, grid.zipped)
-    jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, ask.preset, points)
+    jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, options.preset, points)
             for job in made}  # fmt: skip
-    told = [estimate(experiment, job, seeds, store, ask.fresh) for job in jobs.values()]
+    told = [estimate(experiment, job, seeds, store, options.fresh) for job in jobs.values()]
     lacking = sum(count for count, _ in told)
     pace = _pace(list(jobs.values()), store)
     work = sum(_work(job) * count for job, (count, _) in zip(jobs.values(), told, strict=True))

@@ -47,7 +47,7 @@ def export(
     """
     from adversarium.report import frames, tables
     from adversarium.report.terminal import drawn
-    from adversarium.runs.audit import Ask, stored_evidence
+    from adversarium.runs.audit import AuditOptions, stored_evidence
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import plan
     from adversarium.runs.reader import Reader, evidence
@@ -64,11 +64,11 @@ def export(
         if changes:
             raise ValueError("a table of claims has no changed runs; export --set to csv or svg.")
         return _tex(named([id])[0], store, out)
-    ask = Ask(preset, parse_seeds(seeds))
+    options = AuditOptions(preset, parse_seeds(seeds))
     homes = experiments_named([id])
     for home in homes:
-        asked = plan(home, "", ask, changes)
-        experiment, chosen = asked.experiment, ask.chosen(asked.experiment)
+        asked = plan(home, "", options, changes)
+        experiment, chosen = asked.experiment, options.chosen(asked.experiment)
         rows = evidence(Reader(opened, home), asked.jobs, chosen)
         if rows is None:
             there = stored_evidence(experiment, opened) if not changes else None

@@ -10,7 +10,7 @@ from adversarium.commands.options import DEFAULT, Answer, File, Json
 from adversarium.plans.catalogue import nearest
 from adversarium.plans.names import PublicName, paper_probes, public_names
 from adversarium.plans.papers import claims, experiments, papers
-from adversarium.plans.verdict import Word
+from adversarium.plans.verdict import Outcome
 from adversarium.plans.wording import counted
 from adversarium.report.mathematics import plain
 from adversarium.report.shown import last_verdicts
@@ -71,7 +71,7 @@ def list_(
 
 def _claims(verdict: str | None, store: Path) -> dict[str, str]:
     """Return the claims; if a verdict is given, only those with this last verdict."""
-    words = (*map(str, Word), NOT_YET)
+    words = (*map(str, Outcome), NOT_YET)
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""

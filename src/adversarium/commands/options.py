@@ -46,9 +46,9 @@ def ready(device: str, data: Path | None = None) -> None:
             raise ValueError(f"--data needs a directory, got {data}.")
         os.environ["ADVERSARIUM_DATA"] = str(data.resolve())
     if device != "cpu":
-        from adversarium.runs.machine import at_hand
+        from adversarium.runs.machine import require_device
 
-        at_hand(device)
+        require_device(device)
 
 
 def writable(folder: Path) -> None:

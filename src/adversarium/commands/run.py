@@ -28,7 +28,7 @@ from adversarium.commands.options import (
 
 if TYPE_CHECKING:
     from adversarium.plans.evidence import Evidence
-    from adversarium.runs.audit import Ask
+    from adversarium.runs.audit import AuditOptions
     from adversarium.runs.planning import Plan
     from adversarium.runs.reader import Reader
 
@@ -65,19 +65,19 @@ def run(
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import drawn, figure_files, judgements, print_run
     from adversarium.report.written import refuse_others
-    from adversarium.runs.asking import returned, shown
-    from adversarium.runs.audit import Ask
+    from adversarium.runs.audit import AuditOptions
     from adversarium.runs.changes import parse_changes, parse_seeds
     from adversarium.runs.planning import homes, plan
     from adversarium.runs.reader import Reader
     from adversarium.runs.store import Store
+    from adversarium.runs.validation import require_returned, require_shown
     from adversarium.runs.where import place
 
     changes = parse_changes(set_)
-    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
-    plans = [plan(home, claim, ask, changes) for home, claim in homes(some(ids))]
+    options = AuditOptions(preset, parse_seeds(seeds), device, place(on), fresh)
+    plans = [plan(home, claim, options, changes) for home, claim in homes(some(ids))]
     if dry_run:
-        return dry(plans, ask, Store(store, readonly=True), json)
+        return dry(plans, options, Store(store, readonly=True), json)
     writable(out)
     for asked in plans:
         folder = out / asked.experiment.name / asked.folder
@@ -87,17 +87,17 @@ def run(
     figures: list[str] = []
     for asked in plans:
         reader = Reader(opened, asked.experiment.id)
-        rows, failed = _ran(asked, reader, ask, json)
+        rows, failed = _ran(asked, reader, options, json)
         failures += failed
         if not failed:
-            returned(asked.experiment, asked.claims, rows)
-            shown(asked.experiment, rows)
-        told += [_told(asked, i, reader, ask) for i in range(len(asked.jobs))]
+            require_returned(asked.experiment, asked.claims, rows)
+            require_shown(asked.experiment, rows)
+        told += [_told(asked, i, reader, options) for i in range(len(asked.jobs))]
         under = None
         if against:
             claim = asked.claims[0] if len(asked.claims) < len(asked.experiment.checks) else ""
-            beside = plan(asked.experiment.id, claim, ask, {})
-            published, failed = _ran(beside, reader, ask, json)
+            beside = plan(asked.experiment.id, claim, options, {})
+            published, failed = _ran(beside, reader, options, json)
             failures += failed
             under = published if len(published) == len(beside.jobs) else None
         folder = out / asked.experiment.name / asked.folder
@@ -113,24 +113,28 @@ def run(
     return status(failures)
 
 
-def _ran(asked: "Plan", reader: "Reader", ask: "Ask", quiet: bool) -> "tuple[Evidence, list[str]]":
+def _ran(
+    asked: "Plan", reader: "Reader", options: "AuditOptions", quiet: bool
+) -> "tuple[Evidence, list[str]]":
     """Run what is missing; return all available rows, and the failures."""
     from adversarium.commands.progress import Progress
     from adversarium.plans.evidence import Evidence
     from adversarium.runs.audit import run_missing
 
-    seeds = ask.chosen(asked.experiment)
+    seeds = options.chosen(asked.experiment)
     with Progress(quiet=quiet) as progress:
-        failures = run_missing(asked.experiment, asked.jobs, seeds, reader, ask, progress)
+        failures = run_missing(asked.experiment, asked.jobs, seeds, reader, options, progress)
     made = (reader.rows(job, seeds) for job in asked.jobs)
     return Evidence(tuple(rows for rows in made if rows is not None)), failures
 
 
-def _told(asked: "Plan", i: int, reader: "Reader", ask: "Ask") -> dict[str, Any] | None:
+def _told(
+    asked: "Plan", i: int, reader: "Reader", options: "AuditOptions"
+) -> dict[str, Any] | None:
     """Return a run as a JSON-serialisable value; None if it failed."""
     from adversarium.runs.scope import assumptions
 
-    job, seeds = asked.jobs[i], ask.chosen(asked.experiment)
+    job, seeds = asked.jobs[i], options.chosen(asked.experiment)
     rows = reader.rows(job, seeds)
     if rows is None:
         return None

@@ -66,7 +66,7 @@ def sweep(
     from adversarium.report.swept import boundary_numbers, write_sweep
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_sweep
-    from adversarium.runs.audit import Ask
+    from adversarium.runs.audit import AuditOptions
     from adversarium.runs.axes import parse_axis, whole_axis
     from adversarium.runs.changes import own_name, parse_changes, parse_seeds
     from adversarium.runs.reader import Reader
@@ -86,18 +86,18 @@ def sweep(
     both = {own_name(experiment, a.name) for a in axes} & {own_name(experiment, f) for f in fixed}
     if both:
         raise ValueError(f"{', '.join(sorted(both))} is swept (--over) and set (--set); take one.")
-    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh)
+    options = AuditOptions(preset, parse_seeds(seeds), device, place(on), fresh)
     asked_cells = Grid(tuple(axes), watched, fixed, zip, refine)
     if dry_run:
-        return dry_sweep(experiment, asked_cells, ask, Store(store, readonly=True), json)
+        return dry_sweep(experiment, asked_cells, options, Store(store, readonly=True), json)
     writable(out)
     reader = Reader(Store(store), experiment.id)
     with Progress(quiet=json) as progress:
-        made = swept(experiment, asked_cells, reader, ask, progress)
+        made = swept(experiment, asked_cells, reader, options, progress)
     out.mkdir(parents=True, exist_ok=True)
     named = [a.name.replace(".", "_") for a in axes] + ["zip"] * zip
     asked = dict(over=over, zip=zip, refine=refine, set=set_, preset=preset,
-                 seeds=ask.chosen(experiment), claim=watched, outcome=made.outcome)  # fmt: skip
+                 seeds=options.chosen(experiment), claim=watched, outcome=made.outcome)  # fmt: skip
     stem = _free(out / "-".join((experiment.name, *named)), asked)
     write_sweep(stem, made)
     if json:

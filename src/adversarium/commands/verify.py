@@ -47,7 +47,7 @@ def verify(
     from adversarium.plans.papers import claims, experiments
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import print_ledger
-    from adversarium.runs.audit import Ask, audit
+    from adversarium.runs.audit import AuditOptions, audit
     from adversarium.runs.changes import parse_seeds
     from adversarium.runs.ledger import NOT_YET
     from adversarium.runs.ledger_file import write_ledger
@@ -56,10 +56,10 @@ def verify(
 
     chosen = selected_claims(named(ids))
     single = frozenset(word for word in ids if word in claims() and word not in experiments())
-    ask = Ask(preset, parse_seeds(seeds), device, place(on), fresh, single)
+    options = AuditOptions(preset, parse_seeds(seeds), device, place(on), fresh, single)
     opened = Store(store)
     with Progress(quiet=json) as progress:
-        ledger, failures = audit(chosen, opened, ask, progress)
+        ledger, failures = audit(chosen, opened, options, progress)
     keys = {claim.id: verdict_key(claim) for claim in chosen}
     judged = [entry for entry in ledger.claims if entry.verdict != NOT_YET]
     opened.keep_verdicts({keys[entry.id]: entry.plain() for entry in judged})

@@ -17,7 +17,7 @@ from adversarium.plans.rules import (
     InRegime,
     NotTestable,
 )
-from adversarium.plans.verdict import NO_RUN, Verdict, Why, Word, speaking, together, undecided
+from adversarium.plans.verdict import NO_RUN, Outcome, Verdict, Why, combine, speaking, undecided
 
 _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis)  # need no interval
 
@@ -71,10 +71,10 @@ class UnlessRefuted:
     def judge(self, rows: Evidence) -> Verdict:
         """Turn a failure into “undecided”."""
         verdict = self.check.judge(rows)
-        if verdict.word != Word.FAILS:
+        if verdict.outcome != Outcome.FAILS:
             return verdict
         parts = tuple(
-            replace(part, word=Word.UNDECIDED) if part.word == Word.FAILS else part
+            replace(part, outcome=Outcome.UNDECIDED) if part.outcome == Outcome.FAILS else part
             for part in verdict.parts
         )
         told = f"{self.because}; {verdict.reason}"
@@ -106,14 +106,14 @@ class Every:
         verdicts = _judged(self.checks, rows)
         measured = tuple(m for v in verdicts for m in v.measured)
         parts = tuple(part for v in verdicts for part in v.parts)
-        open_ = [v for v in verdicts if v.word == Word.UNDECIDED]
+        open_ = [v for v in verdicts if v.outcome == Outcome.UNDECIDED]
         outside = [v for v in open_ if v.why == Why.REGIME]
-        failed = [v for v in verdicts if v.word in (Word.FAILS, Word.MIXED)]
+        failed = [v for v in verdicts if v.outcome in (Outcome.FAILS, Outcome.MIXED)]
         whole = dict(measured=measured, within=parts, chance=any(v.chance for v in verdicts))
         for bad in (outside, failed, open_):
             if bad:
                 return replace(bad[0], **whole, said=_told(bad))  # type: ignore[arg-type]
-        good = [v for v in verdicts if v.word == Word.HOLDS] or verdicts
+        good = [v for v in verdicts if v.outcome == Outcome.HOLDS] or verdicts
         return replace(min(good, key=_slack), **whole)  # type: ignore[arg-type]
 
 
@@ -138,12 +138,12 @@ class Parts:
         """Judge every part separately, and combine their verdicts."""
         names, checks = zip(*self.checks, strict=True)
         verdicts = dict(zip(names, _judged(checks, rows), strict=True))
-        word = together([v.word for v in verdicts.values()])
+        outcome = combine([v.outcome for v in verdicts.values()])
         parts = tuple(v.called(name).parts[0] for name, v in verdicts.items())
-        whys = [v.why for v in verdicts.values() if v.why is not None and v.word == word]
-        first = next((v for v in verdicts.values() if v.word == word), None)
+        whys = [v.why for v in verdicts.values() if v.why is not None and v.outcome == outcome]
+        first = next((v for v in verdicts.values() if v.outcome == outcome), None)
         return Verdict(
-            word,
+            outcome,
             tuple(m for v in verdicts.values() for m in v.measured),
             first.low if first else None,
             first.high if first else None,

@@ -7,7 +7,7 @@ import numpy as np
 
 from adversarium.plans.evidence import Evidence, Need, Reading, Summary, Where
 from adversarium.plans.intervals import SEEDS, clopper_pearson
-from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 RUNGS = 3  # the fewest rungs of a ladder
 
@@ -57,13 +57,17 @@ class Ladder:
             clopper_pearson(round(float(v.sum())), len(v), (1 + rows.confidence) / 2) for v in tops
         ]
         sharp = (
-            Sharp("half width", max((b - a) / 2 for a, b in ends)),
-            Sharp("from the edge", min(a for a, _ in ends) - wanted),
+            Sensitivity("half width", max((b - a) / 2 for a, b in ends)),
+            Sensitivity("from the edge", min(a for a, _ in ends) - wanted),
         )
         if all(a >= wanted for a, _ in ends):
-            return Verdict(Word.HOLDS, measured, wanted, None, told, sharpness=sharp, chance=True)
+            return Verdict(
+                Outcome.HOLDS, measured, wanted, None, told, sharpness=sharp, chance=True
+            )
         if all(b < wanted for _, b in ends) and shares[-1] <= shares[-2]:
-            return Verdict(Word.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True)
+            return Verdict(
+                Outcome.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True
+            )
         if all(b < wanted for _, b in ends):
             told = f"still rising at the top rung: {told}"
             return undecided(Why.CONSTANT, told, measured, wanted, None)
@@ -75,11 +79,11 @@ class Ladder:
     def _every_seed(
         self, tops: list[np.ndarray], shares: list[float], measured: tuple[Summary, ...], told: str
     ) -> Verdict:
-        sharp = (Sharp("cases", sum(map(len, tops))),)
+        sharp = (Sensitivity("cases", sum(map(len, tops))),)
         if all((values == 1).all() for values in tops):
-            return Verdict(Word.HOLDS, measured, 1.0, None, told, sharpness=sharp, chance=True)
+            return Verdict(Outcome.HOLDS, measured, 1.0, None, told, sharpness=sharp, chance=True)
         if shares[-1] < 1 and shares[-1] <= shares[-2]:
-            return Verdict(Word.FAILS, measured, 1.0, None, told, sharpness=sharp, chance=True)
+            return Verdict(Outcome.FAILS, measured, 1.0, None, told, sharpness=sharp, chance=True)
         return undecided(Why.CONSTANT, f"still rising: {told}", measured, 1.0, None)
 
     def _since(self, shares: dict[float, float], wanted: float) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from adversarium.plans.evidence import Evidence, Need, Quantity, Summary, summary
 from adversarium.plans.intervals import CONFIDENCE, SEEDS, clopper_pearson, finite, interval
-from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 
 @runtime_checkable
@@ -51,9 +51,9 @@ class Identity:
         if (high > low).any() and (low <= tolerance).all() and not (high <= tolerance).all():
             told = f"{told}; {_of_a_sample(high)}"
             return undecided(Why.FEW_POINTS, told, measured, None, tolerance)
-        word = Word.HOLDS if worst <= tolerance else Word.FAILS
-        sharp = (Sharp("tolerance", tolerance),)
-        return Verdict(word, measured, None, tolerance, told, sharpness=sharp)
+        outcome = Outcome.HOLDS if worst <= tolerance else Outcome.FAILS
+        sharp = (Sensitivity("tolerance", tolerance),)
+        return Verdict(outcome, measured, None, tolerance, told, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,16 @@ class AtMost:
             return undecided(Why.REGIME, f"no number in {lost} seeds", measured, None, bound)
         top, place = float(values.max()), int(values.argmax())
         at = self._at(rows, place)
-        sharp = (Sharp("factor below the bound", bound / top) if top > 0 and bound > 0
-                 else Sharp("slack", bound - top),)  # fmt: skip
+        sharp = (Sensitivity("factor below the bound", bound / top) if top > 0 and bound > 0
+                 else Sensitivity("slack", bound - top),)  # fmt: skip
         low, high = self.worst.reach(rows, _of_every_seed(rows, values))
         sampled = bool((high > low).any())
         if (low > bound).any():
             count = f"violated in {int((low > bound).sum())} of {len(values)} seeds"
             told = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
-            return Verdict(Word.FAILS, measured, None, bound, told, sharpness=sharp, chance=sampled)
+            return Verdict(
+                Outcome.FAILS, measured, None, bound, told, sharpness=sharp, chance=sampled
+            )
         if sampled and not (high <= bound).all():
             told = f"worst {top:.4g}{at}, allowed {bound:.4g}; {_of_a_sample(high)}"
             return undecided(Why.FEW_POINTS, told, measured, None, bound)
@@ -106,7 +108,7 @@ class AtMost:
             told += ", certified"
         if len(values) < SEEDS:
             return undecided(Why.FEW_SEEDS, _few(values), measured, None, bound)
-        return Verdict(Word.HOLDS, measured, None, bound, told, sharpness=sharp)
+        return Verdict(Outcome.HOLDS, measured, None, bound, told, sharpness=sharp)
 
     def _at(self, rows: Evidence, place: int) -> str:
         steps = self.worst.step(rows)
@@ -138,10 +140,10 @@ class Level:
         values = self.quantity.of(rows)
         verdict = within(self.quantity, values, self.low, self.high, rows.confidence, rows)
         outside = int(((values < self.low) | (values > self.high)).sum())
-        if not self.always or not outside or verdict.word != Word.HOLDS:
+        if not self.always or not outside or verdict.outcome != Outcome.HOLDS:
             return verdict
         told = f"{outside} of {len(values)} seeds lie outside the range"
-        return replace(verdict, word=Word.FAILS, detail=told)
+        return replace(verdict, outcome=Outcome.FAILS, detail=told)
 
 
 def within(
@@ -160,18 +162,18 @@ def within(
     sharp = width(a, b, low, high)
     chance = bool(asked.points or values.std() > 0 or b > a)
     if low <= a and b <= high:
-        return Verdict(Word.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
+        return Verdict(Outcome.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
         told = "the interval lies outside the range"
-        return Verdict(Word.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
+        return Verdict(Outcome.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
     return undecided(Why.FEW_SEEDS, more_seeds(values, low, high, confidence), measured, *edges)
 
 
-def width(a: float, b: float, low: float, high: float) -> tuple[Sharp, ...]:
+def width(a: float, b: float, low: float, high: float) -> tuple[Sensitivity, ...]:
     """Return the half width of an interval [a, b], and its distance from the ends of the range."""
     gaps = [g for g in (a - low, high - b) if math.isfinite(g)]
-    edge = (Sharp("from the edge", min(gaps)),) if gaps else ()
-    return (Sharp("half width", (b - a) / 2), *edge)
+    edge = (Sensitivity("from the edge", min(gaps)),) if gaps else ()
+    return (Sensitivity("half width", (b - a) / 2), *edge)
 
 
 @dataclass(frozen=True)
@@ -202,10 +204,10 @@ class Ordering:
         low, high = interval(difference, 0, rows.confidence)
         sharp, chance = width(low, high, by, math.inf), bool(difference.std() > 0)
         if low > by:
-            return Verdict(Word.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
+            return Verdict(Outcome.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:
             told = "the difference has the other sign"
-            return Verdict(Word.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
+            return Verdict(Outcome.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
         told = more_seeds(difference, by, math.inf, rows.confidence)
         return undecided(Why.FEW_SEEDS, told, measured, by, None)
 
@@ -246,10 +248,12 @@ class Frequency:
             told = f"{total} trials of at least 300"
             return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
         if low >= wanted:
-            return Verdict(Word.HOLDS, measured, wanted, None, sharpness=sharp, chance=True)
+            return Verdict(Outcome.HOLDS, measured, wanted, None, sharpness=sharp, chance=True)
         if high < wanted:
             told = "the frequency is below the claim"
-            return Verdict(Word.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True)
+            return Verdict(
+                Outcome.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True
+            )
         told = "the interval crosses the claimed frequency"
         return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
 
@@ -276,9 +280,9 @@ class Existence:
             return undecided(Why.REGIME, told, measured, 1, None)
         bad = int((values != 1).sum())
         told = f"refuted in {bad} of {len(values)} cases" if bad else ""
-        word = Word.FAILS if bad else Word.HOLDS
-        sharp = (Sharp("cases", len(values)),)
-        return Verdict(word, measured, 1, None, told, sharpness=sharp)
+        outcome = Outcome.FAILS if bad else Outcome.HOLDS
+        sharp = (Sensitivity("cases", len(values)),)
+        return Verdict(outcome, measured, 1, None, told, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -299,7 +303,7 @@ class InRegime:
         values = self.quantity.of(rows)
         measured, least = (summary(self.quantity, values),), float(values.min())
         if least >= self.at_least:
-            return Verdict(Word.SETTING, measured, self.at_least, None)
+            return Verdict(Outcome.SETTING, measured, self.at_least, None)
         told = f"{self.quantity.name} = {least:.3g} < {self.at_least:g}"
         return undecided(Why.REGIME, told, measured, self.at_least, None)
 
@@ -319,7 +323,7 @@ class Hypothesis:
     def judge(self, rows: Evidence) -> Verdict:
         """Report the factors."""
         told = tuple(summary(factor, factor.of(rows)) for factor in self.factors)
-        return Verdict(Word.SETTING, told)
+        return Verdict(Outcome.SETTING, told)
 
 
 @dataclass(frozen=True)
@@ -334,7 +338,7 @@ class NotTestable:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Return the verdict “not testable” with its reason."""
-        return Verdict(Word.NOT_TESTABLE, detail=self.what, why=self.why)
+        return Verdict(Outcome.NOT_TESTABLE, detail=self.what, why=self.why)
 
 
 def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Rows, Where, summary
 from adversarium.plans.intervals import finite, interval, slope
 from adversarium.plans.rules import MOST, more_seeds, seeds_needed, unseen, within
-from adversarium.plans.verdict import Sharp, Verdict, Why, Word, undecided
+from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 FLAT = 0.1  # a slope up to this counts as no growth
 SIZES, FACTOR = 4, 8.0  # an exponent needs this many sizes over this factor
@@ -100,14 +100,14 @@ class NoGrowth:
         if lacking := unseen(slopes):
             return undecided(*lacking, measured, low, high)
         a, b = interval(sign * slopes, 0, rows.confidence)
-        sharp = (Sharp("half width", (b - a) / 2), Sharp("from the edge", FLAT - b))
+        sharp = (Sensitivity("half width", (b - a) / 2), Sensitivity("from the edge", FLAT - b))
         chance = bool(slopes.std() > 0)
         if b <= FLAT:
-            return Verdict(Word.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
+            return Verdict(Outcome.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
         if a > most:
             word = "falls" if self.decay else "grows"
             told = f"it {word} with {self.along}, by a power above {most:.2g}"
-            return Verdict(Word.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
+            return Verdict(Outcome.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
         if not self.logs or sign * slopes.mean() < FLAT:
             told = more_seeds(sign * slopes, -math.inf, FLAT, rows.confidence)
             if seeds_needed(sign * slopes, -math.inf, FLAT, rows.confidence) > MOST:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from adversarium.plans.evidence import Summary
 
 
-class Word(StrEnum):
+class Outcome(StrEnum):
     """The possible verdicts; a claim that was not judged has none of them.
 
     A hypothesis or a definition is a setting: its factors are reported, and it does not count as a
@@ -42,10 +42,10 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sharp:
+class Sensitivity:
     """The sensitivity of a part: a kind of number, such as a half width, and its value.
 
-    >>> str(Sharp("half width", 0.02))
+    >>> str(Sensitivity("half width", 0.02))
     'half width 0.02'
     """
 
@@ -67,10 +67,10 @@ class Part:
     """One part of a statement with its own verdict."""
 
     name: str
-    word: Word
+    outcome: Outcome
     measured: tuple[Summary, ...] = ()
     reason: str = ""
-    sharpness: tuple[Sharp, ...] = ()
+    sharpness: tuple[Sensitivity, ...] = ()
     low: float | None = None  # the accepted range
     high: float | None = None
     chance: bool = True  # other seeds could change the verdict
@@ -84,13 +84,13 @@ class Verdict:
     `chance` is true if other seeds could change the verdict.
     """
 
-    word: Word
+    outcome: Outcome
     measured: tuple[Summary, ...] = ()
     low: float | None = None
     high: float | None = None
     detail: str = ""
     why: Why | None = None
-    sharpness: tuple[Sharp, ...] = ()
+    sharpness: tuple[Sensitivity, ...] = ()
     chance: bool = False
     within: tuple[Part, ...] = field(default=(), repr=False)
     said: str = ""  # the joined reasons of several parts
@@ -108,7 +108,7 @@ class Verdict:
     @property
     def verdict(self) -> str:
         """Return the verdict as text."""
-        return str(self.word)
+        return str(self.outcome)
 
     @property
     def reason(self) -> str:
@@ -125,15 +125,15 @@ class Verdict:
 
     def called(self, name: str) -> "Verdict":
         """Return the verdict as one named part, with its widest interval and smallest slack."""
-        told: dict[str, Sharp] = {}
+        told: dict[str, Sensitivity] = {}
         for sharp in (s for part in self.parts for s in part.sharpness):
             pick = max if sharp.what in _WIDTHS else min
             told[sharp.what] = pick(told.get(sharp.what, sharp), sharp, key=lambda s: s.value)
         return replace(self, within=(self._part(name, tuple(told.values())),))
 
-    def _part(self, name: str, sharpness: tuple[Sharp, ...]) -> Part:
+    def _part(self, name: str, sharpness: tuple[Sensitivity, ...]) -> Part:
         ends = self.low, self.high
-        return Part(name, self.word, self.measured, self.reason, sharpness, *ends, self.chance)
+        return Part(name, self.outcome, self.measured, self.reason, sharpness, *ends, self.chance)
 
 
 def undecided(
@@ -144,38 +144,38 @@ def undecided(
     high: float | None = None,
 ) -> Verdict:
     """Return an undecided verdict with its reason."""
-    return Verdict(Word.UNDECIDED, measured, low, high, detail, why)
+    return Verdict(Outcome.UNDECIDED, measured, low, high, detail, why)
 
 
-def together(words: Sequence[Word]) -> Word:
+def combine(outcomes: Sequence[Outcome]) -> Outcome:
     """Combine the verdicts of a statement's parts: mixed if some hold and others fail or cannot be
     tested, else the worst of them.
 
-    >>> together([Word.HOLDS, Word.FAILS]), together([Word.HOLDS, Word.UNDECIDED])
-    (<Word.MIXED: 'mixed'>, <Word.UNDECIDED: 'undecided'>)
+    >>> combine([Outcome.HOLDS, Outcome.FAILS]), combine([Outcome.HOLDS, Outcome.UNDECIDED])
+    (<Outcome.MIXED: 'mixed'>, <Outcome.UNDECIDED: 'undecided'>)
     """
-    judged = [word for word in words if word not in (Word.SETTING, Word.NOT_TESTABLE)]
+    judged = [o for o in outcomes if o not in (Outcome.SETTING, Outcome.NOT_TESTABLE)]
     if not judged:
-        return Word.NOT_TESTABLE if Word.NOT_TESTABLE in words else Word.SETTING
-    if Word.MIXED in judged or {Word.HOLDS, Word.FAILS} <= set(judged):
-        return Word.MIXED
-    if Word.NOT_TESTABLE in words and set(judged) == {Word.HOLDS}:
-        return Word.MIXED
-    order = (Word.FAILS, Word.UNDECIDED, Word.HOLDS)
+        return Outcome.NOT_TESTABLE if Outcome.NOT_TESTABLE in outcomes else Outcome.SETTING
+    if Outcome.MIXED in judged or {Outcome.HOLDS, Outcome.FAILS} <= set(judged):
+        return Outcome.MIXED
+    if Outcome.NOT_TESTABLE in outcomes and set(judged) == {Outcome.HOLDS}:
+        return Outcome.MIXED
+    order = (Outcome.FAILS, Outcome.UNDECIDED, Outcome.HOLDS)
     return min(judged, key=order.index)
 
 
 def speaking(parts: Sequence[Part]) -> str:
     """List the parts that do not hold, with reasons; only count the parts whose run is not in the
     plan."""
-    against = [p for p in parts if p.word not in (Word.HOLDS, Word.SETTING)]
-    absent = [p for p in against if p.word == Word.UNDECIDED and NO_RUN in p.reason]
+    against = [p for p in parts if p.outcome not in (Outcome.HOLDS, Outcome.SETTING)]
+    absent = [p for p in against if p.outcome == Outcome.UNDECIDED and NO_RUN in p.reason]
     told = [
-        f"{p.name}: {p.word}" + (f", {p.reason}" if p.reason else "")
+        f"{p.name}: {p.outcome}" + (f", {p.reason}" if p.reason else "")
         for p in against
         if p not in absent
     ]
     if absent:
         more = f" and {len(absent) - 1} more parts" if len(absent) > 1 else ""
-        told.append(f"{absent[0].name}{more}: {Word.UNDECIDED}, {NO_RUN}")
+        told.append(f"{absent[0].name}{more}: {Outcome.UNDECIDED}, {NO_RUN}")
     return "; ".join(told)

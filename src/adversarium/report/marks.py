@@ -11,7 +11,7 @@ from pathlib import Path
 
 from adversarium.plans.evidence import Summary
 from adversarium.plans.papers import papers, readings
-from adversarium.plans.verdict import Word
+from adversarium.plans.verdict import Outcome
 from adversarium.runs.ledger import Entry
 from adversarium.runs.store import Store
 
@@ -68,7 +68,7 @@ def head(tag: str, entries: Iterable[Entry]) -> str:
     own = [e for e in entries if e.paper == tag and not e.alias_of]
     lines = ["**Readings.**", ""]
     lines += [f"- *{sign}*: {text}" for sign, text in readings(tag).items()]
-    open_ = [e for e in own if e.verdict == Word.UNDECIDED]
+    open_ = [e for e in own if e.verdict == Outcome.UNDECIDED]
     lines += ["", "**Not decided.**", ""]
     lines += [f"- `{e.id}`: {e.reason}" for e in open_] or ["- nothing that was run"]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from adversarium.plans.catalogue import selected_claims, verdict_key
 from adversarium.plans.knobs import knob
 from adversarium.plans.loading import load, user_file
 from adversarium.plans.papers import Claim, ExperimentInfo, claims, experiments, papers
-from adversarium.plans.verdict import Word
+from adversarium.plans.verdict import Outcome
 from adversarium.report import plan_source
 from adversarium.report.documents import render
 from adversarium.runs.ledger import read
@@ -22,7 +22,7 @@ Verdicts = Mapping[str, dict[str, Any]]  # id → entry of a ledger, as JSON has
 
 def last_verdicts(store: Path) -> dict[str, dict[str, Any]]:
     """The verdicts of the committed ledger; those of the user's store take precedence."""
-    words = {str(word) for word in Word}
+    words = {str(word) for word in Outcome}
     verdicts = {e.id: e.plain() for e in committed() if e.verdict in words}
     if store.exists():
         from adversarium.runs.store import Store
@@ -83,7 +83,7 @@ def _claim(claim: Claim, verdicts: Verdicts) -> str:
         },
         same=claims().get(claim.alias_of),
         entry=entry,
-        counts=Counter(str(part.word) for part in entry.parts) if entry else {},
+        counts=Counter(str(part.outcome) for part in entry.parts) if entry else {},
         corrected=corrected if corrected in claims() else "",
     )
     return text.rstrip()

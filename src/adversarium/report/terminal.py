@@ -219,7 +219,7 @@ def _summary(e: Entry) -> str:
     lines = _first_numbers(e.measured, 4)
     lines += [e.reason] if e.reason else []
     if e.verdict == "mixed":
-        lines += [f"{part.name}: {part.word}" for part in e.parts]
+        lines += [f"{part.name}: {part.outcome}" for part in e.parts]
     if spanned := tables.spanned(e):
         lines.append(f"spans {spanned}")
     return "\n".join(lines)

@@ -14,9 +14,15 @@ import torch
 
 from adversarium.plans.catalogue import experiment_ids
 from adversarium.plans.loading import load
-from adversarium.runs.audit import Ask, confirmed, planned_jobs, run_missing, stored_verdicts
+from adversarium.runs.audit import (
+    AuditOptions,
+    confirmed,
+    planned_jobs,
+    run_missing,
+    stored_verdicts,
+)
 from adversarium.runs.changes import parse_seeds
-from adversarium.runs.machine import at_hand
+from adversarium.runs.machine import require_device
 from adversarium.runs.reader import Reader
 from adversarium.runs.results import shipped, thinned, write_rows
 from adversarium.runs.store import Store
@@ -32,34 +38,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--on", default="here")
     parser.add_argument("--store", default="adversarium.sqlite")
-    parser.add_argument("--ship", default="", help="a folder for row files, one an experiment")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--ship", default="", help="a folder for row files, one per experiment")
+    given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     status = 0
     try:
-        at_hand(options.device)
-        store = Store(options.store)
-        for id in experiment_ids(options.id):
+        require_device(given.device)
+        store = Store(given.store)
+        for id in experiment_ids(given.id):
             experiment = load(id)
-            seeds, where = parse_seeds(options.seeds), place(options.on)
-            ask = Ask(options.preset, seeds, options.device, where)
+            seeds, where = parse_seeds(given.seeds), place(given.on)
+            options = AuditOptions(given.preset, seeds, given.device, where)
             began = time.perf_counter()
             jobs = planned_jobs(experiment, options.preset)
             reader = Reader(store, id)
-            failures = run_missing(experiment, jobs, ask.chosen(experiment), reader, ask, _Lines())
+            failures = run_missing(
+                experiment, jobs, options.chosen(experiment), reader, options, _Lines()
+            )
             made = stored_verdicts(experiment, experiment.checks, reader, options.preset, seeds)
-            failures += confirmed(experiment, made, reader, ask, _Lines())
+            failures += confirmed(experiment, made, reader, options, _Lines())
             for failure in failures:
                 print(failure, file=sys.stderr)
                 status = 1
             print(f"{id}: {len(jobs)} runs, {time.perf_counter() - began:.1f} s", flush=True)
-            if options.ship:
+            if given.ship:
                 asked: dict[str, dict[str, tuple[int, ...] | None]] = {}
                 for job in jobs:  # two tasks of a plan may be the same run
                     asked.setdefault(job.key, {}).update(job.asked)
                 rows = thinned((*store.dump(), *shipped(id)), asked)
-                Path(options.ship).mkdir(parents=True, exist_ok=True)
-                write_rows(Path(options.ship) / f"{id}.npz", rows)
+                Path(given.ship).mkdir(parents=True, exist_ok=True)
+                write_rows(Path(given.ship) / f"{id}.npz", rows)
     except ValueError as fault:
         print(f"adversarium: {fault}", file=sys.stderr)
         return int(getattr(fault, "status", 2))

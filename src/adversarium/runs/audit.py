@@ -14,22 +14,22 @@ from adversarium.plans.loading import file_claims, load
 from adversarium.plans.papers import Claim, claims
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Task, narrowed
-from adversarium.plans.verdict import Verdict, Why, Word, speaking, together, undecided
-from adversarium.runs.asking import recorded, returned
-from adversarium.runs.jobs import Job, NotThere, resolve, units
+from adversarium.plans.verdict import Outcome, Verdict, Why, combine, speaking, undecided
+from adversarium.runs.jobs import Job, MissingDataError, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.scope import Spans, regime, spanning, spans
 from adversarium.runs.store import Store
 from adversarium.runs.training_stream import forget_checkpoints
+from adversarium.runs.validation import require_recorded, require_returned
 from adversarium.runs.where import HERE, Place
 
 Report = Callable[[str, int, int], None]  # (name of the running unit, steps done, total steps)
 
 
 @dataclass(frozen=True)
-class Ask:
+class AuditOptions:
     """The options of an audit: preset, seeds (if empty, those of the preset), device and place.
     `fresh` recomputes stored rows."""
 
@@ -70,11 +70,11 @@ def run_missing(
     jobs: Sequence[Job],
     seeds: Sequence[int],
     reader: Reader,
-    ask: Ask | None = None,
+    options: AuditOptions | None = None,
     report: Report | None = None,
 ) -> list[str]:
     """Run the missing jobs and store their rows. Return the reasons of the runs that failed."""
-    asked = ask or Ask()
+    asked = options or AuditOptions()
     lacking: list[tuple[Job, tuple[int, ...]]] = []
     for job in {(job.key, repr(sorted(job.asked.items()))): job for job in jobs}.values():
         lacking += [(job, tuple(seeds))] if asked.fresh else reader.lacking(job, seeds)
@@ -114,7 +114,10 @@ Judged = Mapping[str, tuple[Verdict, Facts]]
 
 
 def audit(
-    chosen: Sequence[Claim], store: Store, ask: Ask | None = None, report: Report | None = None
+    chosen: Sequence[Claim],
+    store: Store,
+    options: AuditOptions | None = None,
+    report: Report | None = None,
 ) -> tuple[Ledger, list[str]]:
     """Run the jobs that the claims still need and judge the claims. Return the ledger and the
     failed runs.
@@ -123,7 +126,7 @@ def audit(
     names it.
     """
     began = time.perf_counter()
-    asked = ask or Ask()
+    asked = options or AuditOptions()
     known = {**claims(), **{c.id: c for c in chosen}}
     targets = [known.get(c.alias_of, c) for c in chosen]
     verdicts: dict[str, tuple[Verdict, Facts]] = {}
@@ -132,7 +135,7 @@ def audit(
         ids = [c.id for c in targets if c.experiment == home]
         try:
             made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
-        except NotThere as fault:
+        except MissingDataError as fault:
             lost = undecided(Why.FAILED, str(fault)), Facts(preset=asked.preset)
             made, failed = dict.fromkeys(ids, lost), [f"{home}: {fault}"]
         verdicts |= made
@@ -159,29 +162,29 @@ def _audited(
     experiment: Experiment,
     ids: Mapping[str, None],
     store: Store,
-    ask: Ask,
+    options: AuditOptions,
     report: Report | None,
 ) -> tuple[Judged, list[str]]:
     """Return the verdicts of some claims of one experiment."""
     reader = Reader(store, experiment.id)
     made: dict[str, tuple[Verdict, Facts]] = {}
-    if ask.preset == "quick" and not ask.seeds and not ask.fresh:
-        strong = [id for id in rested(experiment) if id in ids]
+    if options.preset == "quick" and not options.seeds and not options.fresh:
+        strong = [id for id in paper_preset_claims(experiment) if id in ids]
         made |= stored_verdicts(experiment, strong, reader, "paper")
     left = [id for id in ids if id not in made]
     if not left:
-        return made, confirmed(experiment, made, reader, ask, report)
-    seeds = ask.chosen(experiment)
+        return made, confirmed(experiment, made, reader, options, report)
+    seeds = options.chosen(experiment)
     # a whole experiment also needs the rows of its figures; a claim needs only its own
-    whole = set(left) == set(experiment.checks) and not ask.named & set(left)
-    recorded(experiment, left, experiment.tasks(ask.preset))
+    whole = set(left) == set(experiment.checks) and not options.named & set(left)
+    require_recorded(experiment, left, experiment.tasks(options.preset))
     needs = [need for id in left for need in experiment.checks[id].needs]
-    jobs = planned_jobs(experiment, ask.preset, None if whole else needs)
-    failures = run_missing(experiment, jobs, seeds, reader, ask, report)
-    made |= stored_verdicts(experiment, left, reader, ask.preset, ask.seeds)
-    failures += confirmed(experiment, made, reader, ask, report)
+    jobs = planned_jobs(experiment, options.preset, None if whole else needs)
+    failures = run_missing(experiment, jobs, seeds, reader, options, report)
+    made |= stored_verdicts(experiment, left, reader, options.preset, options.seeds)
+    failures += confirmed(experiment, made, reader, options, report)
     lost = undecided(Why.FAILED, "; ".join(failures))
-    none = lost, Facts(preset=ask.preset, seeds=len(seeds))
+    none = lost, Facts(preset=options.preset, seeds=len(seeds))
     return {**dict.fromkeys(left, none), **made}, failures
 
 
@@ -189,11 +192,11 @@ def confirmed(
     experiment: Experiment,
     made: dict[str, tuple[Verdict, Facts]],
     reader: Reader,
-    ask: Ask,
+    options: AuditOptions,
     report: Report | None,
 ) -> list[str]:
     """Run fresh seeds for the failures that depend on the seeds, and judge these claims again."""
-    if ask.seeds:  # seeds chosen by the user are not confirmed on fresh seeds
+    if options.seeds:  # seeds chosen by the user are not confirmed on fresh seeds
         return []
     failures: list[str] = []
     for preset in ("quick", "paper"):
@@ -203,7 +206,7 @@ def confirmed(
             jobs = planned_jobs(experiment, preset, [n for check in doubted for n in check.needs])
             seeds = fresh(range(experiment.seeds(preset)))
             failures += run_missing(
-                experiment, jobs, seeds, reader, replace(ask, fresh=False), report
+                experiment, jobs, seeds, reader, replace(options, fresh=False), report
             )
             made |= stored_verdicts(experiment, ids, reader, preset)
     return failures
@@ -224,7 +227,7 @@ def stored_verdicts(
         jobs = list(_narrowed(whole, check.needs))
         rows = evidence(reader, jobs, seeds)
         if rows is not None:
-            returned(experiment, [id], rows)
+            require_returned(experiment, [id], rows)
             facts = _facts(experiment, reader, jobs, seeds, preset, rows)
             facts = replace(facts, asked=_words(asked)) if asked else facts
 
@@ -233,7 +236,7 @@ def stored_verdicts(
                 return spans(experiment, tasks, rows.needed(part.needs))
 
             verdict = spanning(claim_of(experiment, id), check, judged(check, rows), reach)
-            made[id] = seen_again(verdict, check, reader, jobs, seeds), facts
+            made[id] = confirm_failure(verdict, check, reader, jobs, seeds), facts
     return made
 
 
@@ -247,18 +250,22 @@ def fresh(seeds: Sequence[int]) -> tuple[int, ...]:
 
 def doubtful(verdict: Verdict) -> bool:
     """Return whether a failure depends on the seeds and must be reproduced on fresh ones."""
-    return verdict.chance and verdict.word in (Word.FAILS, Word.MIXED) and bool(_failing(verdict))
+    return (
+        verdict.chance
+        and verdict.outcome in (Outcome.FAILS, Outcome.MIXED)
+        and bool(_failing(verdict))
+    )
 
 
 def _failing(verdict: Verdict) -> set[str]:
     """Return the names of the parts whose failure depends on the seeds. A counterexample needs no
     second one."""
-    return {part.name for part in verdict.parts if part.word == Word.FAILS and part.chance}
+    return {part.name for part in verdict.parts if part.outcome == Outcome.FAILS and part.chance}
 
 
 def _fails(verdict: Verdict) -> set[str]:
     """Return the names of all failing parts, whether or not they depend on the seeds."""
-    return {part.name for part in verdict.parts if part.word == Word.FAILS}
+    return {part.name for part in verdict.parts if part.outcome == Outcome.FAILS}
 
 
 def failing_parts(check: Check, verdict: Verdict) -> Check:
@@ -269,7 +276,7 @@ def failing_parts(check: Check, verdict: Verdict) -> Check:
     return parts(failing) if failing and _failing(verdict) <= set(named) else check
 
 
-def seen_again(
+def confirm_failure(
     verdict: Verdict, check: Check, reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]
 ) -> Verdict:
     """Compare a failure that depends on the seeds with fresh seeds, if their rows are stored."""
@@ -284,9 +291,9 @@ def seen_again(
         return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
     if _failing(verdict) & _fails(again) and _failing(verdict) <= set(named_parts(check)):
         return _partly_seen(verdict, again, len(seeds))
-    told = f"on {len(seeds)} fresh seeds: {again.word} {again.reason}".strip()
-    detail = f"{verdict.word} ({verdict.reason}); {told}"
-    return replace(verdict, word=Word.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
+    told = f"on {len(seeds)} fresh seeds: {again.outcome} {again.reason}".strip()
+    detail = f"{verdict.outcome} ({verdict.reason}); {told}"
+    return replace(verdict, outcome=Outcome.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
 def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
@@ -296,12 +303,12 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
         if part.name in _failing(verdict) - _fails(again):
             told = found.get(part.name, "")
             reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
-            part = replace(part, word=Word.UNDECIDED, reason=reason)
+            part = replace(part, outcome=Outcome.UNDECIDED, reason=reason)
         elif part.name in _fails(again):
             part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")
         kept.append(part)
-    word = together([part.word for part in kept])
-    return replace(verdict, word=word, within=tuple(kept), said=speaking(kept))
+    outcome = combine([part.outcome for part in kept])
+    return replace(verdict, outcome=outcome, within=tuple(kept), said=speaking(kept))
 
 
 def claim_of(experiment: Experiment, id: str) -> Claim | None:
@@ -372,7 +379,7 @@ def stored_entries(
         experiment = load(home)
         reader = Reader(store, experiment.id)
         verdicts |= stored_verdicts(experiment, experiment.checks, reader, "quick")
-        verdicts |= stored_verdicts(experiment, rested(experiment), reader, "paper")
+        verdicts |= stored_verdicts(experiment, paper_preset_claims(experiment), reader, "paper")
     made = _entries(list(known.values()), verdicts, known)
     return tuple(
         replace(e, verdict=NOT_RUN, reason="no rows in this store")
@@ -382,7 +389,7 @@ def stored_entries(
     )
 
 
-def rested(experiment: Experiment) -> list[str]:
+def paper_preset_claims(experiment: Experiment) -> list[str]:
     """Return the claims on which `paper` may say more: those of an experiment with such a preset
     that are judged from rows, not from a citation."""
     known = experiment.checks.items() if _stronger(experiment) else ()

@@ -105,7 +105,7 @@ class Unit:
         return sum(len(seeds) for seeds in self.seeds)
 
 
-class NotThere(ValueError):
+class MissingDataError(ValueError):
     """A resource that runs need (data in a directory) is missing; nothing has run."""
 
 
@@ -123,7 +123,7 @@ def units(
     side."""
     for job, _ in lacking:
         if told := lacks(job):
-            raise NotThere(told)
+            raise MissingDataError(told)
     kind = "cuda" if device.startswith("cuda") else "cpu"
     made: list[Unit] = []
     groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}

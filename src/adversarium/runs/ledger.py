@@ -9,7 +9,7 @@ from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.intervals import finite
 from adversarium.plans.papers import Claim, claims
-from adversarium.plans.verdict import Part, Sharp, Verdict, Word
+from adversarium.plans.verdict import Outcome, Part, Sensitivity, Verdict
 
 NOT_YET = "not yet implemented"
 NOT_RUN = "not run"
@@ -68,7 +68,7 @@ class Entry:
     evidence: str = ""  # a digest of the keys of its runs
 
     @property
-    def sharpness(self) -> tuple[tuple[str, Sharp], ...]:
+    def sharpness(self) -> tuple[tuple[str, Sensitivity], ...]:
         """Return the smallest deviations that the parts would have detected, each with its part's
         name."""
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
@@ -83,7 +83,7 @@ class Entry:
             "parts": [
                 {
                     "name": part.name,
-                    "verdict": str(part.word),
+                    "verdict": str(part.outcome),
                     "measured": [_told(m) for m in part.measured],
                     "low": part.low,
                     "high": part.high,
@@ -132,7 +132,7 @@ def read(plain: Mapping[str, Any]) -> Entry:
         "expected": Expected(**plain["expected"]) if plain.get("expected") else None,
         "parts": tuple(
             Part(
-                p["name"], Word(p["verdict"]), _summaries(p["measured"], values), p["reason"],
+                p["name"], Outcome(p["verdict"]), _summaries(p["measured"], values), p["reason"],
                 _sharpness(p.get("sharpness")), p.get("low"), p.get("high"),
             )
             for p in plain.get("parts", ())
@@ -150,11 +150,11 @@ def read(plain: Mapping[str, Any]) -> Entry:
     return Entry(**{**known, **told})
 
 
-def _sharpness(plain: object) -> tuple[Sharp, ...]:
+def _sharpness(plain: object) -> tuple[Sensitivity, ...]:
     """Return the smallest deviations that a part would have detected; older ledgers have a sentence
     there."""
     told = plain.items() if isinstance(plain, Mapping) else ()
-    return tuple(Sharp(what, _number(value, math.inf)) for what, value in told)
+    return tuple(Sensitivity(what, _number(value, math.inf)) for what, value in told)
 
 
 def _summaries(

@@ -16,7 +16,7 @@ from typing import Any
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims, papers
-from adversarium.plans.verdict import Part, Sharp, Word, speaking
+from adversarium.plans.verdict import Outcome, Part, Sensitivity, speaking
 from adversarium.runs.ledger import NOT_YET, Entry, Expected, Facts, Ledger, entry, verify_command
 
 DECISIVE = 2  # how many numbers of a part are written
@@ -148,7 +148,7 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, Any]:
     unbounded = part.low is None and part.high is None  # else the numbers show it
     line = {
         "part": part.name,
-        "verdict": None if len(parts) == 1 else str(part.word),
+        "verdict": None if len(parts) == 1 else str(part.outcome),
         "wanted": None if part.low is part.high else [_short(part.low), _short(part.high)],
         "numbers": numbers,
         "of": len(part.measured) if len(part.measured) > len(numbers) else None,
@@ -224,7 +224,7 @@ def _read_part(line: Mapping[str, Any], verdict: str) -> Part:
         wanted = (_number(own[0]), _number(own[1])) if own else (low, high)
         called = line["part"] if name == SAME else name
         measured.append(Summary(called, mean, least, most, (), wanted))
-    sharp = tuple(Sharp(what, _number(v)) for what, v in line.get("sharpness", {}).items())
-    word, reason = Word(line.get("verdict", verdict)), line.get("reason", "")
+    sharp = tuple(Sensitivity(what, _number(v)) for what, v in line.get("sharpness", {}).items())
+    word, reason = Outcome(line.get("verdict", verdict)), line.get("reason", "")
     chance = not line.get("exact", False)
     return Part(line["part"], word, tuple(measured), reason, sharp, low, high, chance)

@@ -33,7 +33,7 @@ def _revision() -> str:
     return done.stdout.strip()
 
 
-def at_hand(device: str) -> str:
+def require_device(device: str) -> str:
     """Return the device if torch has it, else raise with a sentence."""
     import torch
 

@@ -12,8 +12,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.loading import file_claims, load
 from adversarium.plans.papers import claims
 from adversarium.plans.run import Run, Task
-from adversarium.runs.asking import drawn, recorded
-from adversarium.runs.audit import Ask, needed
+from adversarium.runs.audit import AuditOptions, needed
 from adversarium.runs.changes import planned
 from adversarium.runs.differences import (
     changes_of,
@@ -23,6 +22,7 @@ from adversarium.runs.differences import (
     resolved,
 )
 from adversarium.runs.jobs import Job, resolve
+from adversarium.runs.validation import require_drawable, require_recorded
 
 
 @dataclass(frozen=True)
@@ -99,26 +99,29 @@ def homes(words: Sequence[str]) -> list[tuple[str, str]]:
     return list(named)
 
 
-def plan(home: str, claim: str, ask: Ask, changes: Mapping[str, Any]) -> Plan:
+def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, Any]) -> Plan:
     """Return an experiment's jobs with changes; for one claim, only those that its check needs."""
     experiment = load(home)
     chosen = (claim,) if claim else tuple(experiment.checks)
-    tasks, plain = (planned(experiment, ask.preset, given) for given in (changes, {}))
+    tasks, plain = (planned(experiment, options.preset, given) for given in (changes, {}))
     if experiment.file is not None:
         file_claims(str(experiment.file))
-        recorded(experiment, chosen, plain)
-        drawn(experiment, tasks)
+        require_recorded(experiment, chosen, plain)
+        require_drawable(experiment, tasks)
     needs = experiment.checks[claim].needs if claim else None
     kept = tasks if needs is None else needed(tasks, needs)
     published = published_pairs(kept, plain if needs is None else needed(plain, needs))
-    notes = [*_reach(experiment, ask.preset, changes, kept), *kept_radii(changes, kept, published)]
+    notes = [
+        *_reach(experiment, options.preset, changes, kept),
+        *kept_radii(changes, kept, published),
+    ]
     notes += _never(kept)
     if changes and tasks == plain:
         told = ", ".join(f"{name} = {value}" for name, value in changes.items())
         changes, notes = {}, [*notes, f"{told} changes nothing: these are the published runs"]
     jobs = tuple(resolve(task) for task in kept)
     return Plan(
-        experiment, ask.preset, jobs, tuple(published), chosen, changes, tuple(notes), plain
+        experiment, options.preset, jobs, tuple(published), chosen, changes, tuple(notes), plain
     )
 
 

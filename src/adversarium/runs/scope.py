@@ -11,7 +11,7 @@ from adversarium.plans.gates import Gate
 from adversarium.plans.papers import Claim, papers
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Run, Task
-from adversarium.plans.verdict import Verdict, Why, Word, speaking, together
+from adversarium.plans.verdict import Outcome, Verdict, Why, combine, speaking
 
 
 def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
@@ -104,21 +104,21 @@ def spanning(
         return verdict
     named = named_parts(check)
     if not named:
-        narrow = _narrow(claim.for_all, reach(check)) if verdict.word == Word.HOLDS else ""
+        narrow = _narrow(claim.for_all, reach(check)) if verdict.outcome == Outcome.HOLDS else ""
         if not narrow:
             return verdict
-        return replace(verdict, word=Word.UNDECIDED, why=Why.SPANS, detail=narrow, said="")
+        return replace(verdict, outcome=Outcome.UNDECIDED, why=Why.SPANS, detail=narrow, said="")
     parts = []
     for part in verdict.parts:
         letters = claim.for_part.get(part.name, claim.for_all)
-        holds = part.word == Word.HOLDS and part.name in named
+        holds = part.outcome == Outcome.HOLDS and part.name in named
         if narrow := _narrow(letters, reach(named[part.name])) if holds else "":
-            part = replace(part, word=Word.UNDECIDED, reason=f"{Why.SPANS}: {narrow}")
+            part = replace(part, outcome=Outcome.UNDECIDED, reason=f"{Why.SPANS}: {narrow}")
         parts.append(part)
     if tuple(parts) == verdict.parts:
         return verdict
-    word = together([part.word for part in parts])
-    return replace(verdict, word=word, within=tuple(parts), said=speaking(parts))
+    outcome = combine([part.outcome for part in parts])
+    return replace(verdict, outcome=outcome, within=tuple(parts), said=speaking(parts))
 
 
 def _narrow(letters: Sequence[str], spans: Spans) -> str:

@@ -15,7 +15,7 @@ from adversarium.plans.papers import claims
 from adversarium.plans.run import Task
 from adversarium.plans.verdict import Why
 from adversarium.plans.wording import counted
-from adversarium.runs.audit import Ask, Report, judged, needed, run_missing
+from adversarium.runs.audit import AuditOptions, Report, judged, needed, run_missing
 from adversarium.runs.axes import Axis, cells, refined
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, resolve
@@ -115,24 +115,28 @@ def grid_jobs(
 
 
 def sweep(
-    experiment: Experiment, grid: Grid, reader: Reader, ask: Ask, report: Report | None = None
+    experiment: Experiment,
+    grid: Grid,
+    reader: Reader,
+    options: AuditOptions,
+    report: Report | None = None,
 ) -> Sweep:
     """Run a grid, and in further rounds the cells halfway between neighbours that differ. A cell
     trains only the runs and records only the numbers that its claim or switch needs."""
     axes, watched, zipped, rounds = grid.axes, grid.watched, grid.zipped, grid.rounds
-    seeds = ask.chosen(experiment)
+    seeds = options.chosen(experiment)
     new = cells(axes, zipped)
     made: list[Cell] = []
     failures: list[str] = []
     for turn in range(rounds + 1):
         plans = (
-            [_planned(experiment, ask.preset, grid, cell) for cell in new]
+            [_planned(experiment, options.preset, grid, cell) for cell in new]
             if made
-            else grid_jobs(experiment, grid, ask.preset, new)
+            else grid_jobs(experiment, grid, options.preset, new)
         )
         jobs = [job for cell_jobs, _ in plans for job in cell_jobs]
         what = counted(len(new), "cell") + (f", round {turn} of {rounds}" if turn else "")
-        failures += run_missing(experiment, jobs, seeds, reader, ask, _titled(report, what))
+        failures += run_missing(experiment, jobs, seeds, reader, options, _titled(report, what))
         for place, (cell_jobs, fault) in zip(new, plans, strict=True):
             made.append(_judged(experiment, watched, place, reader, cell_jobs, seeds, fault))
         failures += [fault for _, fault in plans if fault]

@@ -60,7 +60,7 @@ def test_the_list_is_filtered_and_searched(site, tmp_path):
     records = json.loads((site / "claims.js").read_text()[len("const CLAIMS = ") : -2])
     whole, _, _ = visited(f"{site}/index.html", tmp_path)
     assert shown(whole) == [r["id"] for r in records]
-    failing, _, _ = visited(f"{site}/index.html?word=fails", tmp_path)
+    failing, _, _ = visited(f"{site}/index.html?outcome=fails", tmp_path)
     assert shown(failing) == [r["id"] for r in records if r["word"] == "fails"]
     some, _, _ = visited(f"{site}/index.html?paper=CGRO&search=gradient%20display", tmp_path)
     assert "cgro.eq.grad" in shown(some) and len(shown(some)) < 20
@@ -78,7 +78,7 @@ for (const page of pages) {
   frame.onload = () => {
     const inner = frame.contentDocument;
     if (page.includes("index")) inner.querySelector("th[data-by=word]").click();
-    const first = inner.querySelector("#claims tr .word");
+    const first = inner.querySelector("#claims tr .outcome");
     sizes[page] = {
       wide: inner.documentElement.scrollWidth,
       right: first ? first.getBoundingClientRect().right : 0,

@@ -13,7 +13,7 @@ import pytest
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims
-from adversarium.plans.verdict import Part, Word
+from adversarium.plans.verdict import Outcome, Part
 from adversarium.report.site.claim import claim_page
 from adversarium.report.site.overviews import (
     errata_page,
@@ -30,7 +30,9 @@ PRINTED = Entry(
     (Summary("error", 3.0, 2.0, 4.0, (3.0,)),), Expected("exact identity", None, 1e-10),
     reason="worst error 3", seeds=5, preset="quick", engine="trial", seconds=1.0,
     corrected="cgro.eq.grad.corrected", command="adversarium verify cgro.eq.grad",
-    parts=(Part("error", Word.FAILS, (Summary("error", 3.0, 2.0, 4.0, (3.0,), (None, 1e-10)),)),),
+    parts=(
+        Part("error", Outcome.FAILS, (Summary("error", 3.0, 2.0, 4.0, (3.0,), (None, 1e-10)),)),
+    ),
     regime=(Gate("N/N_c", 13.5, high=1.0, printed=False),), spans={"sigma0": (0.1, 0.4)},
     reading="as printed", for_all=("N", "eta"), note="a note",
 )  # fmt: skip
@@ -168,9 +170,9 @@ def test_a_claim_page_tells_all_of_an_entry():
 def test_a_range_stands_beside_its_own_quantity_alone(ends):
     one = Summary("robust_test_error", 0.48, -0.1, 1.2, (0.4, 0.56))
     two = Summary("power of N", 0.48, -0.1, 1.2, (0.4, 0.56))
-    many = Part("learning", Word.HOLDS, (one, two))
+    many = Part("learning", Outcome.HOLDS, (one, two))
     entry = replace(
-        PRINTED, parts=(many, Part("memory", Word.HOLDS, (replace(one, wanted=ends),))),
+        PRINTED, parts=(many, Part("memory", Outcome.HOLDS, (replace(one, wanted=ends),))),
         expected=Expected("", 0.0, 0.01),
     )  # fmt: skip
     told = words(claim_page(entry, None, "", {}))
@@ -195,7 +197,7 @@ def test_hostile_names_are_escaped_and_stay_inside():
     hostile = replace(
         PRINTED, id=EVIL, paper=EVIL, source=EVIL, statement=EVIL, kind=EVIL, reason=EVIL,
         note=EVIL, command=EVIL, corrected=EVIL,
-        parts=(Part(EVIL, Word.FAILS, PRINTED.measured, EVIL),),
+        parts=(Part(EVIL, Outcome.FAILS, PRINTED.measured, EVIL),),
     )  # fmt: skip
     made = [
         index_page([hostile], []),

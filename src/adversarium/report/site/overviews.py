@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from adversarium.plans.papers import papers, readings
-from adversarium.plans.verdict import Word
+from adversarium.plans.verdict import Outcome
 from adversarium.report.documents import render
 from adversarium.report.findings import Finding
 from adversarium.report.site.experiment import RunLine
@@ -91,7 +91,7 @@ def errata_page(entries: Sequence[Entry], ours: Collection[str]) -> str:
 def _erratum(entry: Entry, known: Mapping[str, Entry]) -> dict[str, Any]:
     """An entry, the first numbers of its failing parts (of all parts if none fails), and the
     corrected statement."""
-    failing = [m for part in entry.parts if part.word == Word.FAILS for m in part.measured]
+    failing = [m for part in entry.parts if part.outcome == Outcome.FAILS for m in part.measured]
     return {
         "entry": entry,
         "measured": (failing or entry.measured)[:_NUMBERS],

@@ -8,7 +8,7 @@ from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Run, Task, Trial
 
 
-def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
+def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
     """Raise if a check needs numbers that no run of the plan records, or if it reads one run but
     several are selected."""
     for id in ids:
@@ -29,7 +29,7 @@ def recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) 
                 )
 
 
-def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
+def require_drawable(experiment: Experiment, tasks: Sequence[Task]) -> None:
     """Raise if a figure needs numbers that no run of a user's plan records. The numbers that trials
     return are not known before they run."""
     runs = [task for task in tasks if isinstance(task, Run)]
@@ -38,7 +38,7 @@ def drawn(experiment: Experiment, tasks: Sequence[Task]) -> None:
         _figures(experiment, there, "record")
 
 
-def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
+def require_returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
     """Raise if a check needs numbers that no trial of a user's plan returned."""
     if experiment.file is None:
         return
@@ -56,7 +56,7 @@ def returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None
                 )
 
 
-def shown(experiment: Experiment, rows: Evidence) -> None:
+def require_shown(experiment: Experiment, rows: Evidence) -> None:
     """Raise if a figure needs numbers that no task of a user's plan produced."""
     if experiment.file is not None and rows.runs:
         _figures(experiment, {name for run in rows for name in run.series}, "give")
