@@ -24,7 +24,7 @@ def seconds(by_hand: bool, adversarial: bool, steps: int = 20) -> float:
     engine, _ = choose(*parts)
     began = time.perf_counter()
     *_, state = train(engine, (problem,))
-    engine.apart(state)[0].risk()
+    engine.split(state)[0].risk()
     return (time.perf_counter() - began) / steps
 
 

@@ -47,7 +47,7 @@ def evaluation(run: Run, seeds: tuple[int, ...], device: str) -> float:
     assert job.engine is not None
     for t, whole in enumerate(train(job.engine, (problem,))):
         due = [r.probe for r in costly if r.times and t in r.times]
-        (state,) = job.engine.apart(whole) if due else (None,)
+        (state,) = job.engine.split(whole) if due else (None,)
         began = time.perf_counter()
         for probe in due:
             for row in rows_of(probe, probe(state, scene)).values():

@@ -35,7 +35,7 @@ def seconds(name: str, given: AnyProblem) -> float:
     began = time.perf_counter()
     for state in states:
         last = state
-    engine.apart(last)[0].risk().sum().item()
+    engine.split(last)[0].risk().sum().item()
     return (time.perf_counter() - began) / (given.recipe.steps + 1)
 
 

@@ -32,7 +32,7 @@ def problems(d: int, m: int) -> list[AnyProblem]:
 def ends(chosen: Sequence[AnyProblem]) -> Sequence:
     """The last states of problems that run side by side."""
     *_, last = train(ENGINE, chosen)
-    return ENGINE.apart(last)
+    return ENGINE.split(last)
 
 
 def main() -> None:

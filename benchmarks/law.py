@@ -24,7 +24,7 @@ def seconds(engine: str, d: int) -> float:
     began = time.perf_counter()
     for state in train(chosen, (problem,)):
         last = state
-    chosen.apart(last)[0].risk().sum().item()
+    chosen.split(last)[0].risk().sum().item()
     return time.perf_counter() - began
 
 

@@ -45,7 +45,7 @@ def seconds(parts: tuple, seeds: tuple[int, ...], device: str) -> float:
     _ = problem.train, problem.W0
     began = time.perf_counter()
     *_, state = train(engine, (problem,))
-    engine.apart(state)[0].risk().sum().item()
+    engine.split(state)[0].risk().sum().item()
     return time.perf_counter() - began
 
 

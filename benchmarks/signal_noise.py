@@ -32,7 +32,7 @@ def seconds(name: str, d: int, steps: int) -> float:
     began = time.perf_counter()
     for state in states:
         last = state
-    engine.apart(last)[0].risk()
+    engine.split(last)[0].risk()
     return (time.perf_counter() - began) / steps
 
 

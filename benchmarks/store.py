@@ -22,7 +22,7 @@ from adversarium.plans import Evidence, Rows, Run, last, level, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.intervals import interval
 from adversarium.runs.audit import judged
-from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.blocks import Block, StoredSeries
 from adversarium.runs.jobs import Job, probe_id, resolve
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
@@ -71,7 +71,8 @@ def arrays(folder: Path, count: int) -> Seconds:
     """Today's store."""
     planned, values, t = jobs(count), curves(), np.arange(TIMES)
     kept = {
-        probe_id(p): Kept(tuple(range(TIMES)), {p.name: Series(t, values[p.name])}) for p in PROBES
+        probe_id(p): StoredSeries(tuple(range(TIMES)), {p.name: Series(t, values[p.name])})
+        for p in PROBES
     }
     store = Store(folder / "arrays.sqlite")
 

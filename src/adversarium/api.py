@@ -127,8 +127,8 @@ class Result:
         return lines
 
     def _repr_html_(self) -> str:
-        told = self.last().items()
-        lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in told]
+        numbers = self.last().items()
+        lines = [(p, _number(m), f"[{_number(a)}, {_number(b)}]") for p, (m, a, b) in numbers]
         return _html(("probe", f"last value, mean of {len(self.seeds)} seeds", "99 %"), lines)
 
 

@@ -28,8 +28,8 @@ def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
 
 def measuring(seeds: Sequence[int], t: int, attack: object) -> tuple[Generator, ...]:
     """Return the streams for an attack that measures at step t; training uses separate streams."""
-    told = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function counts by its name only
-    return streams(seeds, f"evaluation/{t}/{told}")
+    name = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function counts by its name only
+    return streams(seeds, f"evaluation/{t}/{name}")
 
 
 def normal(shape: Sequence[int], rng: Streams) -> Tensor:

@@ -426,15 +426,26 @@ AnyLearner = Learner[Any]
 AnyAttack = Attack | None  # None: clean training
 
 
+@dataclass(frozen=True)
+class Batching:
+    """How an engine runs many replicas at once.
+
+    Problems of equal `shape` can be stacked in one tensor program. A run alone is split into blocks
+    of `block_size` replicas; a stack has at most `max_batched`. Both are by kind of device.
+    """
+
+    shape: Callable[[Any], Hashable]
+    block_size: Mapping[str, int]
+    max_batched: Mapping[str, int]
+
+
 @runtime_checkable
 class Engine(Protocol[S]):
-    """A method to run the dynamics of several settings of one shape, stacked on the replica axis.
+    """A method to run the training dynamics of several problems, stacked on the replica axis.
 
     `refuses` returns the reason why the engine cannot run the given data, network, attack and
-    recipe, or an empty string. Settings of equal `shape` can run together. `init` returns their
-    joint state at t = 0, `step` the next one, and `apart` the state of each problem. A single run
-    uses blocks of `width` replicas, and stacked runs use at most `wide`, by kind of device. Raise
-    `version` when the numbers change.
+    recipe, or an empty string. `init` returns the joint state of the problems at t = 0, `step` the
+    next one, and `split` the state of each problem. Raise `version` when the numbers change.
     """
 
     @property
@@ -442,17 +453,14 @@ class Engine(Protocol[S]):
     @property
     def version(self) -> int: ...
     @property
-    def width(self) -> Mapping[str, int]: ...
-    @property
-    def wide(self) -> Mapping[str, int]: ...
+    def batching(self) -> Batching: ...
 
     def refuses(
         self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Any
     ) -> str: ...
-    def shape(self, problem: Any) -> Hashable: ...
     def init(self, problems: Sequence[Any]) -> S: ...
     def step(self, state: S) -> S: ...
-    def apart(self, state: S) -> Sequence[State[Any]]: ...
+    def split(self, state: S) -> Sequence[State[Any]]: ...
 
 
 @runtime_checkable

@@ -266,7 +266,7 @@ def test_the_laboratorys_own_networks_are_attacked_as_well_as_others_do(name, no
     problem = Problem(data, network, attack, Recipe(n=n, steps=steps, eta=eta), (0,))
     engine, _ = choose(data, network, attack, problem.recipe)
     *_, last = train(engine, (problem,))
-    (state,) = engine.apart(last)
+    (state,) = engine.split(last)
     batch = problem.draw(data, N, "test")
     suite = strong_attacks(NORMS[norm], radius, data.k, steps=STEPS)
     survivors = int((worst_margin(state, batch, suite) > 0).sum())

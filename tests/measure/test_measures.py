@@ -163,7 +163,7 @@ def runs():
     every = {}
     for name, one in SETTINGS.items():
         engine, _ = choose(one.data, one.network, one.attack, one.recipe)
-        states = [engine.apart(joined)[0] for joined in train(engine, (one,))]
+        states = [engine.split(joined)[0] for joined in train(engine, (one,))]
         every[name] = Scene(one), states
     return every
 

@@ -45,7 +45,7 @@ def test_margin_splits_into_signal_and_noise():
         engine, _ = choose(data, problem.network, attack, recipe)
         scene = Scene(problem)
         for joined in train(engine, (problem,)):
-            (state,) = engine.apart(joined)
+            (state,) = engine.split(joined)
             plain = WeightState(problem, state.t, state.W)
             signal = true_feature(state, scene)
             assert torch.allclose(signal, true_feature(plain, scene))

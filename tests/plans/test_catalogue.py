@@ -118,7 +118,7 @@ def test_what_a_check_needs_is_recorded_by_a_run_of_its_plan(id, preset):
             meant = [task for task in tasks(id, preset) if need.where.meets(task)]
             if preset == "quick" and not meant:  # a part that only the paper preset decides
                 continue
-            told = f"{claim} needs {need.names} of {need.where.told or 'any run'}"
+            told = f"{claim} needs {need.names} of {need.where.description or 'any run'}"
             assert any(need.names == NO_ROWS or records(task, need.names) for task in meant), told
 
 

@@ -31,7 +31,7 @@ def test_runs_are_asked_by_family_and_coordinates():
     assert len(LADDER.where(where("control", d=100))) == 0
     assert LADDER.one(where("ladder", d=100, gap=0.2)).last("x").tolist() == [7.0, 8.0]
     assert Where("ladder", {"d": 100}) == where("ladder", d=100) != where("ladder", d=200)
-    assert where("ladder", d=100, gap=0.25).told == "ladder, d = 100, gap = 0.25"
+    assert where("ladder", d=100, gap=0.25).description == "ladder, d = 100, gap = 0.25"
 
 
 def test_a_coordinate_that_was_computed_is_the_one_that_was_written():
@@ -42,7 +42,7 @@ def test_a_coordinate_that_was_computed_is_the_one_that_was_written():
 
 
 def test_one_run_is_one_run_or_the_others_are_named():
-    with pytest.raises(NoSuchRun, match=r"2 runs are ladder, d = 100, one is needed; .*control"):
+    with pytest.raises(NoSuchRun, match=r"ladder, d = 100 selects 2 runs, .*control"):
         LADDER.one(where("ladder", d=100))
     with pytest.raises(NoSuchRun, match="no runs are lader"):
         LADDER.one(where("lader"))

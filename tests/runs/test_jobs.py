@@ -183,7 +183,7 @@ def test_blocks_have_a_fixed_width_and_the_last_is_filled_up():
     assert padded((1, 2, 3), 2) == [(1, 2), (3, 3)]
     assert padded((), 5) == []
     job = resolve(small())
-    width = job.engine.width["cpu"]
+    width = job.engine.batching.block_size["cpu"]
     seeds = tuple(range(width + 2))
     first, last = units([(job, seeds)], "cpu")
     assert first.seeds == (seeds[:width],) and first.replicas == width == last.replicas
@@ -246,7 +246,7 @@ def test_runs_of_different_shape_go_apart():
 
 def test_a_unit_holds_no_more_replicas_than_its_engine_likes():
     jobs = [resolve(clusters(d=d)) for d in (20, 30, 40)]
-    wide = jobs[0].engine.wide["cpu"]
+    wide = jobs[0].engine.batching.max_batched["cpu"]
     seeds = tuple(range(wide // 2 + 3))
     made = units([(job, seeds) for job in jobs], "cpu")
     assert all(unit.replicas <= wide for unit in made)

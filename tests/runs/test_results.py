@@ -3,14 +3,14 @@
 import numpy as np
 
 from adversarium.plans.evidence import Series
-from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.blocks import Block, StoredSeries
 from adversarium.runs.results import read_rows, thinned, write_rows
 
 
 def block(seeds, times=(0, 1, 2), probes=("risk",), start=0.0):
     """A block whose values tell their seed and time."""
     values = start + np.array([[10.0 * seed + t for t in times] for seed in seeds])
-    kept = {p: Kept(tuple(times), {p: Series(np.array(times), values)}) for p in probes}
+    kept = {p: StoredSeries(tuple(times), {p: Series(np.array(times), values)}) for p in probes}
     return Block("key", "toy", {}, "full", {}, tuple(seeds), 0.1, {}, kept)
 
 

@@ -76,7 +76,7 @@ def finals(name, problems):
     """The last states of problems that run side by side."""
     engine = ENGINES[name]
     *_, joined = train(engine, [placed(name, problem) for problem in problems])
-    return engine.apart(joined)
+    return engine.split(joined)
 
 
 def final(name, problem):

@@ -204,11 +204,11 @@ def beside(name):
 def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
     engine = ENGINES[name]
     problems_, again = ([placed(name, s) for s in beside(name)] for _ in range(2))
-    assert len({engine.shape(problem) for problem in problems_}) == 1
-    alone = [[engine.apart(one)[0] for one in train(engine, (s,))] for s in again]
+    assert len({engine.batching.shape(problem) for problem in problems_}) == 1
+    alone = [[engine.split(one)[0] for one in train(engine, (s,))] for s in again]
     for t, joined in enumerate(train(engine, problems_)):
         if t in (0, 1, 7, problems_[0].recipe.steps):
-            for state, states in zip(engine.apart(joined), alone, strict=True):
+            for state, states in zip(engine.split(joined), alone, strict=True):
                 own, batch = states[t], states[t].problem.train
                 assert state.t == t and state.problem.seeds == own.problem.seeds
                 assert gap(state, own) < 1e-12
@@ -253,7 +253,7 @@ def test_the_state_at_the_last_step_is_the_last_one_and_the_first_one_is_the_sta
     for name, engine in ENGINES.items():
         given_parts = parts(name)
         problem = placed(name, Problem(*given_parts, (0,)))
-        times = [engine.apart(joined)[0].t for joined in train(engine, (problem,))]
+        times = [engine.split(joined)[0].t for joined in train(engine, (problem,))]
         assert times == list(range(given_parts[3].steps + 1))
 
 
@@ -289,7 +289,7 @@ def test_measuring_draws_from_streams_of_its_own():
     short = (*given_parts[:3], replace(given_parts[3], steps=5))
     problem, engine = Problem(*short, (0, 1)), ENGINES["sgd"]
     for joined in train(engine, (problem,)):
-        (watched,) = engine.apart(joined)
+        (watched,) = engine.split(joined)
         watched.risk(), watched.margin(problem.train, problem.attack)
     unseen = final("sgd", Problem(*short, (0, 1)))
     assert gap(watched, unseen) == 0

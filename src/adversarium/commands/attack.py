@@ -63,7 +63,7 @@ def attack(
     from adversarium.runs.changes import parse_changes, planned
     from adversarium.runs.strengths import strengths
 
-    told, changes = [], parse_changes(set_)
+    results, changes = [], parse_changes(set_)
     checkpoints = f"{Path(DEFAULT).absolute()}.checkpoints"  # of the default store
     for home in experiments_named([id]):
         experiment = load(home)
@@ -74,14 +74,14 @@ def attack(
                 print(f"{home}: training seed {seed}", file=sys.stderr)
                 made = strengths(task, seed, chosen, points, device, checkpoints)
                 words = {"id": experiment.id, "label": task.label, "seed": seed, "changed": changes}
-                told.append({**words, **vars(made)})
+                results.append({**words, **vars(made)})
                 if not json:
                     drawn = f"seed {seed}, {points} points"
                     _print(experiment, task, made, out, changes, drawn)
-    if not told:
+    if not results:
         raise ValueError(f"{id} trains no network: its plan has trials alone.")
     if json:
-        return Answer(json_text({"attacks": told}))
+        return Answer(json_text({"attacks": results}))
     return 0
 
 

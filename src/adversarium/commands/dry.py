@@ -124,10 +124,10 @@ def dry_sweep(
     points = cells(grid.axes, grid.zipped)
     jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, options.preset, points)
             for job in made}  # fmt: skip
-    told = [estimate(experiment, job, seeds, store, options.fresh) for job in jobs.values()]
-    lacking = sum(count for count, _ in told)
+    estimates = [estimate(experiment, job, seeds, store, options.fresh) for job in jobs.values()]
+    lacking = sum(count for count, _ in estimates)
     pace = _pace(list(jobs.values()), store)
-    work = sum(_work(job) * count for job, (count, _) in zip(jobs.values(), told, strict=True))
+    work = sum(_work(job) * count for job, (count, _) in zip(jobs.values(), estimates, strict=True))
     seconds = 0.0 if not lacking else None if pace is None else pace * work
     cost = experiments()[experiment.id].cost if experiment.id in experiments() else ""
     if json:
@@ -187,5 +187,5 @@ def data_bytes(job: Job, device: str = "cpu") -> int:
         one = run.network.init(stream(0, "init"), shape, run.data.k)
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4
-    width = engine.width["cuda" if device.startswith("cuda") else "cpu"]
+    width = engine.batching.block_size["cuda" if device.startswith("cuda") else "cpu"]
     return int(width * size * (run.n * math.prod(shape) + weights))

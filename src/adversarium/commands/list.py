@@ -61,8 +61,8 @@ def list_(
     if paper:
         lines = {id: text for id, text in lines.items() if id.split(".")[0] == paper.lower()}
     if json:
-        told = [{"id": name, "text": text} for name, text in lines.items()]
-        return Answer(js.dumps({what: told}, ensure_ascii=False))
+        entries = [{"id": name, "text": text} for name, text in lines.items()]
+        return Answer(js.dumps({what: entries}, ensure_ascii=False))
     width = max((len(name) for name in lines), default=0)
     for name, text in lines.items():
         print(f"{name:<{width}}  {text}")
@@ -98,7 +98,7 @@ def _lines(what: What) -> dict[str, str]:
             return {n: p.sentence for n, p in named.items() if not n.endswith("Batch")}
         case "probes":
             named = {**public_names("measure"), **paper_probes()}
-            return {n: _told(p) for n, p in named.items() if n not in ("Scene", "measures")}
+            return {n: _described(p) for n, p in named.items() if n not in ("Scene", "measures")}
         case "networks":
             return {n: p.sentence for n, p in public_names("networks").items() if n[0].isupper()}
         case "attacks":
@@ -114,5 +114,5 @@ def _lines(what: What) -> dict[str, str]:
             raise ValueError(f"there is no list of {what}.")
 
 
-def _told(name: PublicName) -> str:
+def _described(name: PublicName) -> str:
     return f"{plain(name.symbol)}  {name.sentence}" if name.symbol else name.sentence

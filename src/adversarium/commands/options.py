@@ -62,8 +62,8 @@ def writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=known):
             pass
     except OSError:
-        told = f"--out {folder}: nothing can be written in {known}; name another folder."
-        raise ValueError(told) from None
+        message = f"--out {folder}: nothing can be written in {known}; name another folder."
+        raise ValueError(message) from None
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:

@@ -66,9 +66,9 @@ class Progress:
                 self._shown = now
         elif now - self._shown > 30 and done:
             left = (now - self._began) * (whole - done) / done
-            told = f"steps, about {left:.0f} s of steps left, then the last measurements"
-            told = told if self._steps else f"in {now - self._began:.0f} s, about {left:.0f} s left"
-            print(f"{what}: {done} of {whole} {told}", file=sys.stderr, flush=True)
+            text = f"steps, about {left:.0f} s of steps left, then the last measurements"
+            text = text if self._steps else f"in {now - self._began:.0f} s, about {left:.0f} s left"
+            print(f"{what}: {done} of {whole} {text}", file=sys.stderr, flush=True)
             self._shown = now
 
     def _finish(self) -> None:

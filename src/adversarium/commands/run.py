@@ -83,7 +83,7 @@ def run(
         folder = out / asked.experiment.name / asked.folder
         refuse_others(folder, figure_files(asked.experiment))
     opened = Store(store)
-    told, verdicts, failures = [], [], []
+    run_lines, verdicts, failures = [], [], []
     figures: list[str] = []
     for asked in plans:
         reader = Reader(opened, asked.experiment.id)
@@ -92,7 +92,7 @@ def run(
         if not failed:
             require_returned(asked.experiment, asked.claims, rows)
             require_shown(asked.experiment, rows)
-        told += [_told(asked, i, reader, options) for i in range(len(asked.jobs))]
+        run_lines += [_run_as_json(asked, i, reader, options) for i in range(len(asked.jobs))]
         under = None
         if against:
             claim = asked.claims[0] if len(asked.claims) < len(asked.experiment.checks) else ""
@@ -107,7 +107,7 @@ def run(
         else:
             print_run(asked, rows, folder, under)
     if json:
-        runs = [line for line in told if line is not None]
+        runs = [line for line in run_lines if line is not None]
         whole = {"runs": runs, "verdicts": verdicts, "figures": figures}
         return Answer(json_text(whole), status(failures))
     return status(failures)
@@ -128,7 +128,7 @@ def _ran(
     return Evidence(tuple(rows for rows in made if rows is not None)), failures
 
 
-def _told(
+def _run_as_json(
     asked: "Plan", i: int, reader: "Reader", options: "AuditOptions"
 ) -> dict[str, Any] | None:
     """Return a run as a JSON-serialisable value; None if it failed."""

@@ -154,8 +154,8 @@ class ZeroOne:
     def sample(self, n: int, rng: Generator) -> VectorBatch:
         """Draw n different images of this part, in random order."""
         images, labels = _images(self.source, self.part)
-        if told := self.lacking(n):
-            raise ValueError(told)
+        if message := self.lacking(n):
+            raise ValueError(message)
         chosen = torch.randperm(len(labels), generator=rng)[:n]
         x = resized(images[chosen], self.side).flatten(1)
         return VectorBatch(x=self.mu * x / x.norm(dim=1, keepdim=True), y=labels[chosen])

@@ -92,7 +92,7 @@ class Worst(Generic[Seen_contra, Scene_contra]):
     >>> problem = Problem(data, network, None, Recipe(n=3, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = Worst(risk), None, ENGINES["full"]
     >>> for joined in train(engine, (problem,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], Scene(problem))
+    ...     memory = fold.see(memory, engine.split(joined)[0], Scene(problem))
     >>> rows = fold.rows(memory)
     >>> list(rows), rows["step of worst(risk)"].tolist()
     (['worst(risk)', 'step of worst(risk)'], [0.0, 0.0])

@@ -24,7 +24,7 @@ from adversarium.plans.slopes import Exponent, NoGrowth
 from adversarium.plans.verdict import Why
 
 
-def _told(**numbers: float) -> None:
+def _require_numbers(**numbers: float) -> None:
     """Raise if a bound is nan."""
     for name, value in numbers.items():
         if math.isnan(value):
@@ -48,7 +48,7 @@ def identity(error: Quantity, tolerance: float) -> Check:
     'holds'
     """
     _named(error)
-    _told(tolerance=tolerance)
+    _require_numbers(tolerance=tolerance)
     return Identity(error, tolerance)
 
 
@@ -62,7 +62,7 @@ def at_most(worst: Quantity, bound: float, proof: Quantity | None = None) -> Che
     'violated in 1 of 5 seeds, worst 0.2 > 0 (seed 4)'
     """
     _named(worst, *([] if proof is None else [proof]))
-    _told(bound=bound)
+    _require_numbers(bound=bound)
     return AtMost(worst, bound, proof)
 
 
@@ -76,7 +76,7 @@ def level(
     ['holds', 'fails']
     """
     _named(quantity)
-    _told(low=low, high=high)
+    _require_numbers(low=low, high=high)
     if low > high:
         raise ValueError(f"level needs low <= high, got {low:g} and {high:g}.")
     return Level(quantity, low, high, always=always)
@@ -90,7 +90,7 @@ def power(quantity: Quantity, low: float, high: float) -> Check:
     'holds'
     """
     _named(quantity)
-    _told(low=low, high=high)
+    _require_numbers(low=low, high=high)
     return Level(quantity, low, high, "exponent")
 
 
@@ -103,7 +103,7 @@ def ordering(greater: Quantity, than: Quantity, by: float = 0.0) -> Check:
     'holds'
     """
     _named(greater, than)
-    _told(by=by)
+    _require_numbers(by=by)
     return Ordering(greater, than, by)
 
 
@@ -115,7 +115,7 @@ def exponent(
     name: str,
     number: str | Reading,
     along: str,
-    meant: Where,
+    selection: Where,
     claimed: float,
     tolerance: float | tuple[float, float],
     per: Callable[[float], float] = _one,
@@ -134,16 +134,16 @@ def exponent(
     'holds'
     """
     below, above = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
-    _told(claimed=claimed, below=below, above=above)
+    _require_numbers(claimed=claimed, below=below, above=above)
     reading = number if isinstance(number, Reading) else end(number)
-    return Exponent(name, reading, along, meant, claimed - below, claimed + above, per)
+    return Exponent(name, reading, along, selection, claimed - below, claimed + above, per)
 
 
 def no_growth(
     name: str,
     number: str | Reading,
     along: str,
-    meant: Where,
+    selection: Where,
     logs: float = 0.0,
     per: Callable[[float], float] = _one,
     kind: str = "exponent",
@@ -165,14 +165,14 @@ def no_growth(
     'holds'
     """
     reading = number if isinstance(number, Reading) else end(number)
-    return NoGrowth(name, reading, along, meant, logs, False, per, kind)
+    return NoGrowth(name, reading, along, selection, logs, False, per, kind)
 
 
 def no_decay(
     name: str,
     number: str | Reading,
     along: str,
-    meant: Where,
+    selection: Where,
     logs: float = 0.0,
     per: Callable[[float], float] = _one,
     kind: str = "exponent",
@@ -183,7 +183,7 @@ def no_decay(
     'exponent'
     """
     reading = number if isinstance(number, Reading) else end(number)
-    return NoGrowth(name, reading, along, meant, logs, True, per, kind)
+    return NoGrowth(name, reading, along, selection, logs, True, per, kind)
 
 
 def end(name: str, called: str = "") -> Reading:
@@ -205,7 +205,7 @@ def frequency(successes: Quantity, trials: int | str, at_least: float) -> Check:
     'holds'
     """
     _named(successes)
-    _told(at_least=at_least)
+    _require_numbers(at_least=at_least)
     return Frequency(successes, trials, at_least)
 
 
@@ -227,24 +227,24 @@ def in_regime(quantity: Quantity, at_least: float) -> Check:
     'out of regime'
     """
     _named(quantity)
-    _told(at_least=at_least)
+    _require_numbers(at_least=at_least)
     return InRegime(quantity, at_least)
 
 
-def gated(name: str, number: Callable[[Run], float], at_least: float, meant: Where) -> Check:
+def gated(name: str, number: Callable[[Run], float], at_least: float, selection: Where) -> Check:
     """Require that a number of a run's configuration is at least the level, else out of regime.
 
-    >>> gated("d/n", lambda run: run.data.d / run.n, 10, Where("ladder")).needs[0].where.told
+    >>> gated("d/n", lambda run: run.data.d / run.n, 10, Where("ladder")).needs[0].where.description
     'ladder'
     """
 
     def one_a_seed(rows: Evidence) -> np.ndarray:
-        run = rows.one(meant)
+        run = rows.one(selection)
         assert isinstance(run.task, Run)
         return np.full(len(run.seeds), float(number(run.task)))
 
-    told = f"{name} ({meant.told})" if meant.told else name
-    return InRegime(Quantity(told, one_a_seed, (Need(meant, NO_ROWS),)), at_least)
+    label = f"{name} ({selection.description})" if selection.description else name
+    return InRegime(Quantity(label, one_a_seed, (Need(selection, NO_ROWS),)), at_least)
 
 
 def given(event: Quantity, check: Check) -> Check:
@@ -325,17 +325,17 @@ def parts(named: Mapping[str, Check]) -> Check:
     return Parts(tuple(named.items()))
 
 
-def each(meant: Where | str, make: Callable[[Where], Check]) -> Check:
+def each(selection: Where | str, make: Callable[[Where], Check]) -> Check:
     """Apply a check to every selected run.
 
     >>> from adversarium.plans import Rows, Trial
     >>> rows = Evidence(tuple(Rows(Trial(function=max, at={"d": d}), (0,), {}) for d in (10, 20)))
     >>> def exact(run):
-    ...     return identity(Quantity(run.told, lambda rows: np.zeros(1)), 0.0)
+    ...     return identity(Quantity(run.description, lambda rows: np.zeros(1)), 0.0)
     >>> [number.name for number in each("", exact).judge(rows).measured]
     ['d = 10', 'd = 20']
     """
-    return Each(meant if isinstance(meant, Where) else Where(meant), make)
+    return Each(selection if isinstance(selection, Where) else Where(selection), make)
 
 
 def present(

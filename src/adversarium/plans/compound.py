@@ -42,13 +42,13 @@ class Given:
     def judge(self, rows: Evidence) -> Verdict:
         """Judge the seeds in which the event happened."""
         happened = self.event.of(rows)
-        told = summary(self.event, happened)
+        happenings = summary(self.event, happened)
         if not happened.any():
-            return undecided(Why.REGIME, f"{self.event.name} in no seed", (told,))
+            return undecided(Why.REGIME, f"{self.event.name} in no seed", (happenings,))
         verdict = self.check.judge(rows.kept(happened == 1))
         if not verdict.measured:
             return verdict
-        return replace(verdict, measured=(*verdict.measured, told))
+        return replace(verdict, measured=(*verdict.measured, happenings))
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class UnlessRefuted:
             replace(part, outcome=Outcome.UNDECIDED) if part.outcome == Outcome.FAILS else part
             for part in verdict.parts
         )
-        told = f"{self.because}; {verdict.reason}"
-        open_ = undecided(Why.CONSTANT, told, verdict.measured, verdict.low, verdict.high)
+        detail = f"{self.because}; {verdict.reason}"
+        open_ = undecided(Why.CONSTANT, detail, verdict.measured, verdict.low, verdict.high)
         return replace(open_, within=parts)
 
 
@@ -112,7 +112,7 @@ class Every:
         whole = dict(measured=measured, within=parts, chance=any(v.chance for v in verdicts))
         for bad in (outside, failed, open_):
             if bad:
-                return replace(bad[0], **whole, said=_told(bad))  # type: ignore[arg-type]
+                return replace(bad[0], **whole, said=_joined_reasons(bad))  # type: ignore[arg-type]
         good = [v for v in verdicts if v.outcome == Outcome.HOLDS] or verdicts
         return replace(min(good, key=_slack), **whole)  # type: ignore[arg-type]
 
@@ -158,22 +158,22 @@ class Parts:
 class Each:
     """A check of every selected run: all must hold, and at least one run must exist."""
 
-    meant: Where
+    selection: Where
     make: Callable[[Where], Check] = field(repr=False)
 
     @property
     def kind(self) -> str:
         """Return the kind of the check."""
-        return self.make(self.meant).kind
+        return self.make(self.selection).kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows that the check needs, for all selected runs."""
-        return tuple(replace(need, alone=False) for need in self.make(self.meant).needs)
+        return tuple(replace(need, alone=False) for need in self.make(self.selection).needs)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Judge every selected run."""
-        checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.meant))
+        checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.selection))
         if not checks:
             return undecided(Why.REGIME, NO_RUN)
         return Every(checks).judge(rows)
@@ -255,10 +255,10 @@ def _slack(verdict: Verdict) -> float:
     return verdict.high - max(known) if verdict.high is not None and known else math.inf
 
 
-def _told(verdicts: list[Verdict]) -> str:
+def _joined_reasons(verdicts: list[Verdict]) -> str:
     """Join the reasons, each with the name of its quantity once (parts are already named)."""
-    told = []
+    reasons = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""
-        told.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
-    return "; ".join(told)
+        reasons.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
+    return "; ".join(reasons)

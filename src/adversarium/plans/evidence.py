@@ -35,7 +35,7 @@ class Series:
 class Where:
     """A selection of runs: those of a family (or of several families) at some coordinates.
 
-    >>> Where("ladder", {"d": 200}).told
+    >>> Where("ladder", {"d": 200}).description
     'ladder, d = 200'
     """
 
@@ -51,7 +51,7 @@ class Where:
         return all(name in place and _same(place[name], v) for name, v in self.at.items())
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Return the selection as text."""
         family = self.family if isinstance(self.family, str) else ""
         places = (f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}"
@@ -79,7 +79,7 @@ def exactly(task: Task) -> Where:
     """Select exactly this run.
 
     >>> from adversarium.plans import Trial
-    >>> exactly(Trial(function=max, family="ladder", at={"d": 200})).told
+    >>> exactly(Trial(function=max, family="ladder", at={"d": 200})).description
     'ladder, d = 200'
     """
     return Where(task.family, task.coordinates)
@@ -184,18 +184,18 @@ class Evidence:
         """Return the seeds of the runs."""
         return self.runs[0].seeds if self.runs else ()
 
-    def where(self, meant: Where) -> "Evidence":
+    def where(self, selection: Where) -> "Evidence":
         """Return the selected runs."""
-        return replace(self, runs=tuple(run for run in self.runs if meant.meets(run.task)))
+        return replace(self, runs=tuple(run for run in self.runs if selection.meets(run.task)))
 
-    def one(self, meant: Where) -> Rows:
+    def one(self, selection: Where) -> Rows:
         """Return the selected run; raise unless exactly one run is selected."""
-        chosen = self.where(meant).runs
+        chosen = self.where(selection).runs
         if len(chosen) != 1:
-            there = "; ".join(run.label or "a run" for run in self.runs) or "no run"
+            labels = "; ".join(run.label or "a run without a name" for run in self.runs)
             raise NoSuchRun(
-                f"{len(chosen) or 'no'} runs are {meant.told or 'any'}, one is needed; there is: "
-                f"{there}"
+                f"{selection.description or 'any run'} selects {len(chosen)} runs, but one is "
+                f"needed; the runs are: {labels or 'none'}."
             )
         return chosen[0]
 
@@ -323,16 +323,18 @@ class Reading:
     of: Callable[[Rows], np.ndarray] = field(repr=False)
     names: tuple[str, ...] = ()
 
-    def on(self, meant: Where, points: int = 0) -> Quantity:
+    def on(self, selection: Where, points: int = 0) -> Quantity:
         """Return the number, read from the selected run."""
-        told = f" ({meant.told})" if meant.told else ""
-        needs = (Need(meant, self.names, alone=True),)
-        return Quantity(f"{self.name}{told}", lambda rows: self.of(rows.one(meant)), needs, points)
+        at = f" ({selection.description})" if selection.description else ""
+        needs = (Need(selection, self.names, alone=True),)
+        return Quantity(
+            f"{self.name}{at}", lambda rows: self.of(rows.one(selection)), needs, points
+        )
 
 
 def last(
     name: str,
-    meant: Where | str | None = None,
+    selection: Where | str | None = None,
     points: int = 0,
     over: Literal["", "mean", "max", "min"] = "",
 ) -> Quantity:
@@ -345,7 +347,7 @@ def last(
     """
     if not isinstance(name, str):
         raise ValueError(f'last needs a name, such as last("risk"), got {name!r}.')
-    place = meant if isinstance(meant, Where) else Where(meant)
+    place = selection if isinstance(selection, Where) else Where(selection)
     fell = f"step of {name}"
 
     def step(rows: Evidence) -> np.ndarray | None:
@@ -357,8 +359,8 @@ def last(
     def share(rows: Evidence) -> bool:
         return any(name in shares(run.task) for run in rows.where(place))
 
-    told = f"{name} ({place.told})" if place.told else name
-    return Quantity(told, of, (Need(place, (name, fell), alone=True),), points, step, share)
+    label = f"{name} ({place.description})" if place.description else name
+    return Quantity(label, of, (Need(place, (name, fell), alone=True),), points, step, share)
 
 
 def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:

@@ -25,7 +25,7 @@ class Ladder:
     name: str
     event: Reading  # one number per seed: 1 if the event occurred
     along: str
-    meant: Where
+    selection: Where
     at_least: float
     always: bool = False
     kind: str = "frequency"
@@ -33,26 +33,26 @@ class Ladder:
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows of the event, at every rung."""
-        return (Need(self.meant, self.event.names),)
+        return (Need(self.selection, self.event.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Compare the frequencies at the two top rungs with the required one."""
-        rungs = rows.where(self.meant).by(self.along)
+        rungs = rows.where(self.selection).by(self.along)
         wanted = 1.0 if self.always else self.at_least
         if len(rungs) < RUNGS:
-            told = f"a ladder needs {RUNGS} rungs, there are {len(rungs)}"
-            return undecided(Why.SPANS, told, (), wanted, None)
+            message = f"a ladder needs {RUNGS} rungs, there are {len(rungs)}"
+            return undecided(Why.SPANS, message, (), wanted, None)
         counts = {C: self.event.of(run) for C, run in rungs.items()}
         measured = tuple(_summary(f"{self.name} ({self.along} = {C:g})", counts[C]) for C in counts)
         if any(not np.isfinite(values).all() for values in counts.values()):
             return undecided(Why.REGIME, "no value in some seeds", measured, wanted, None)
         shares = [float(values.mean()) for values in counts.values()]
-        told = self._since(dict(zip(counts, shares, strict=True)), wanted)
+        message = self._since(dict(zip(counts, shares, strict=True)), wanted)
         tops = list(counts.values())[-2:]
         if min(map(len, tops)) < SEEDS:
             return undecided(Why.FEW_SEEDS, f"{len(tops[0])} of at least {SEEDS}", measured, wanted)
         if self.always:
-            return self._every_seed(tops, shares, measured, told)
+            return self._every_seed(tops, shares, measured, message)
         ends = [
             clopper_pearson(round(float(v.sum())), len(v), (1 + rows.confidence) / 2) for v in tops
         ]
@@ -62,29 +62,37 @@ class Ladder:
         )
         if all(a >= wanted for a, _ in ends):
             return Verdict(
-                Outcome.HOLDS, measured, wanted, None, told, sharpness=sharp, chance=True
+                Outcome.HOLDS, measured, wanted, None, message, sharpness=sharp, chance=True
             )
         if all(b < wanted for _, b in ends) and shares[-1] <= shares[-2]:
             return Verdict(
-                Outcome.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True
+                Outcome.FAILS, measured, wanted, None, message, sharpness=sharp, chance=True
             )
         if all(b < wanted for _, b in ends):
-            told = f"still rising at the top rung: {told}"
-            return undecided(Why.CONSTANT, told, measured, wanted, None)
+            message = f"still rising at the top rung: {message}"
+            return undecided(Why.CONSTANT, message, measured, wanted, None)
         if ends[-1][0] >= wanted and ends[-2][1] < wanted:
-            told = f"met at the top rung alone, one rung more would decide it: {told}"
-            return undecided(Why.CONSTANT, told, measured, wanted, None)
-        return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
+            message = f"met at the top rung alone, one rung more would decide it: {message}"
+            return undecided(Why.CONSTANT, message, measured, wanted, None)
+        return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
 
     def _every_seed(
-        self, tops: list[np.ndarray], shares: list[float], measured: tuple[Summary, ...], told: str
+        self,
+        tops: list[np.ndarray],
+        shares: list[float],
+        measured: tuple[Summary, ...],
+        message: str,
     ) -> Verdict:
         sharp = (Sensitivity("cases", sum(map(len, tops))),)
         if all((values == 1).all() for values in tops):
-            return Verdict(Outcome.HOLDS, measured, 1.0, None, told, sharpness=sharp, chance=True)
+            return Verdict(
+                Outcome.HOLDS, measured, 1.0, None, message, sharpness=sharp, chance=True
+            )
         if shares[-1] < 1 and shares[-1] <= shares[-2]:
-            return Verdict(Outcome.FAILS, measured, 1.0, None, told, sharpness=sharp, chance=True)
-        return undecided(Why.CONSTANT, f"still rising: {told}", measured, 1.0, None)
+            return Verdict(
+                Outcome.FAILS, measured, 1.0, None, message, sharpness=sharp, chance=True
+            )
+        return undecided(Why.CONSTANT, f"still rising: {message}", measured, 1.0, None)
 
     def _since(self, shares: dict[float, float], wanted: float) -> str:
         """Describe the first rung from which on the frequency is met, and list all frequencies."""
@@ -109,7 +117,7 @@ def ladder(
     name: str,
     event: Reading,
     along: str,
-    meant: Where,
+    selection: Where,
     at_least: float = 0.8,
     always: bool = False,
 ) -> Ladder:
@@ -128,4 +136,4 @@ def ladder(
     >>> ladder("met", end("met"), "C", Where()).judge(rows).reason
     'from C = 4 on (0, 1, 1 at C = 2, 4, 8)'
     """
-    return Ladder(name, event, along, meant, at_least, always)
+    return Ladder(name, event, along, selection, at_least, always)

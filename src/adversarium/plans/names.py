@@ -31,9 +31,11 @@ def public_names(room: str) -> dict[str, PublicName]:
         if isinstance(node, ast.ImportFrom) and node.module:
             file = f"{node.module.rpartition('.')[2]}.py"
             defined = ast.parse((folder / file).read_text(encoding="utf-8")).body
-            told = {d.name: d for d in defined if isinstance(d, (ast.ClassDef, ast.FunctionDef))}
+            definitions = {
+                d.name: d for d in defined if isinstance(d, (ast.ClassDef, ast.FunctionDef))
+            }
             for alias in node.names:
-                known[alias.name] = _public(alias.name, told.get(alias.name), file)
+                known[alias.name] = _public(alias.name, definitions.get(alias.name), file)
     return dict(sorted(known.items()))
 
 

@@ -23,5 +23,5 @@ def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
     last = series.last()
     for index in np.ndindex(last.shape[1:]):
         at = (placed(name, v[i]) for (name, v), i in zip(series.axes.items(), index, strict=True))
-        told = ", ".join(at)
-        yield f" ({told})" if told else "", last[(slice(None), *index)]
+        place = ", ".join(at)
+        yield f" ({place})" if place else "", last[(slice(None), *index)]

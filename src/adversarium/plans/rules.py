@@ -45,15 +45,15 @@ class Identity:
         """Compare the largest error with the tolerance."""
         values, tolerance = self.error.of(rows), self.tolerance
         worst = float(values.max()) if np.isfinite(values).all() else math.inf
-        told = f"worst error {worst:.3g}, tolerance {tolerance:.3g}"
+        message = f"worst error {worst:.3g}, tolerance {tolerance:.3g}"
         measured = (summary(self.error, values, rows),)
         low, high = self.error.reach(rows, _of_every_seed(rows, values))
         if (high > low).any() and (low <= tolerance).all() and not (high <= tolerance).all():
-            told = f"{told}; {_of_a_sample(high)}"
-            return undecided(Why.FEW_POINTS, told, measured, None, tolerance)
+            message = f"{message}; {_of_a_sample(high)}"
+            return undecided(Why.FEW_POINTS, message, measured, None, tolerance)
         outcome = Outcome.HOLDS if worst <= tolerance else Outcome.FAILS
         sharp = (Sensitivity("tolerance", tolerance),)
-        return Verdict(outcome, measured, None, tolerance, told, sharpness=sharp)
+        return Verdict(outcome, measured, None, tolerance, message, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -88,27 +88,27 @@ class AtMost:
         sampled = bool((high > low).any())
         if (low > bound).any():
             count = f"violated in {int((low > bound).sum())} of {len(values)} seeds"
-            told = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
+            message = f"{count}, worst {top:.4g} > {bound:.4g}{at}"
             return Verdict(
-                Outcome.FAILS, measured, None, bound, told, sharpness=sharp, chance=sampled
+                Outcome.FAILS, measured, None, bound, message, sharpness=sharp, chance=sampled
             )
         if sampled and not (high <= bound).all():
-            told = f"worst {top:.4g}{at}, allowed {bound:.4g}; {_of_a_sample(high)}"
-            return undecided(Why.FEW_POINTS, told, measured, None, bound)
-        told = f"smallest slack {bound - top:.4g}{at}"
+            message = f"worst {top:.4g}{at}, allowed {bound:.4g}; {_of_a_sample(high)}"
+            return undecided(Why.FEW_POINTS, message, measured, None, bound)
+        message = f"smallest slack {bound - top:.4g}{at}"
         if self.proof is not None:
             proven = self.proof.of(rows)
             measured = (*measured, replace(summary(self.proof, proven), wanted=(None, bound)))
             if not float(proven.max()) <= bound:
-                told = (
+                message = (
                     f"no violation was found, but the certificate leaves {float(proven.max()):.4g} "
                     "open; a tighter bound would decide it"
                 )
-                return undecided(Why.ATTACK, told, measured, None, bound)
-            told += ", certified"
+                return undecided(Why.ATTACK, message, measured, None, bound)
+            message += ", certified"
         if len(values) < SEEDS:
             return undecided(Why.FEW_SEEDS, _few(values), measured, None, bound)
-        return Verdict(Outcome.HOLDS, measured, None, bound, told, sharpness=sharp)
+        return Verdict(Outcome.HOLDS, measured, None, bound, message, sharpness=sharp)
 
     def _at(self, rows: Evidence, place: int) -> str:
         steps = self.worst.step(rows)
@@ -142,8 +142,8 @@ class Level:
         outside = int(((values < self.low) | (values > self.high)).sum())
         if not self.always or not outside or verdict.outcome != Outcome.HOLDS:
             return verdict
-        told = f"{outside} of {len(values)} seeds lie outside the range"
-        return replace(verdict, outcome=Outcome.FAILS, detail=told)
+        message = f"{outside} of {len(values)} seeds lie outside the range"
+        return replace(verdict, outcome=Outcome.FAILS, detail=message)
 
 
 def within(
@@ -164,8 +164,8 @@ def within(
     if low <= a and b <= high:
         return Verdict(Outcome.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
-        told = "the interval lies outside the range"
-        return Verdict(Outcome.FAILS, measured, *edges, told, sharpness=sharp, chance=chance)
+        message = "the interval lies outside the range"
+        return Verdict(Outcome.FAILS, measured, *edges, message, sharpness=sharp, chance=chance)
     return undecided(Why.FEW_SEEDS, more_seeds(values, low, high, confidence), measured, *edges)
 
 
@@ -206,10 +206,12 @@ class Ordering:
         if low > by:
             return Verdict(Outcome.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:
-            told = "the difference has the other sign"
-            return Verdict(Outcome.FAILS, measured, by, None, told, sharpness=sharp, chance=chance)
-        told = more_seeds(difference, by, math.inf, rows.confidence)
-        return undecided(Why.FEW_SEEDS, told, measured, by, None)
+            message = "the difference has the other sign"
+            return Verdict(
+                Outcome.FAILS, measured, by, None, message, sharpness=sharp, chance=chance
+            )
+        message = more_seeds(difference, by, math.inf, rows.confidence)
+        return undecided(Why.FEW_SEEDS, message, measured, by, None)
 
 
 @dataclass(frozen=True)
@@ -245,17 +247,17 @@ class Frequency:
         measured = (Summary(self.successes.name, mean, *told_interval, shares),)
         sharp = width(low, high, wanted, math.inf)
         if total < 300:
-            told = f"{total} trials of at least 300"
-            return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
+            message = f"{total} trials of at least 300"
+            return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
         if low >= wanted:
             return Verdict(Outcome.HOLDS, measured, wanted, None, sharpness=sharp, chance=True)
         if high < wanted:
-            told = "the frequency is below the claim"
+            message = "the frequency is below the claim"
             return Verdict(
-                Outcome.FAILS, measured, wanted, None, told, sharpness=sharp, chance=True
+                Outcome.FAILS, measured, wanted, None, message, sharpness=sharp, chance=True
             )
-        told = "the interval crosses the claimed frequency"
-        return undecided(Why.FEW_SEEDS, told, measured, wanted, None)
+        message = "the interval crosses the claimed frequency"
+        return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
 
 
 @dataclass(frozen=True)
@@ -276,13 +278,13 @@ class Existence:
         values = self.checked.of(rows)
         measured = (summary(self.checked, values),)
         if lost := int(np.isnan(values).sum()):
-            told = f"the object cannot be built in {lost} of {len(values)} cases"
-            return undecided(Why.REGIME, told, measured, 1, None)
+            message = f"the object cannot be built in {lost} of {len(values)} cases"
+            return undecided(Why.REGIME, message, measured, 1, None)
         bad = int((values != 1).sum())
-        told = f"refuted in {bad} of {len(values)} cases" if bad else ""
+        message = f"refuted in {bad} of {len(values)} cases" if bad else ""
         outcome = Outcome.FAILS if bad else Outcome.HOLDS
         sharp = (Sensitivity("cases", len(values)),)
-        return Verdict(outcome, measured, 1, None, told, sharpness=sharp)
+        return Verdict(outcome, measured, 1, None, message, sharpness=sharp)
 
 
 @dataclass(frozen=True)
@@ -304,8 +306,8 @@ class InRegime:
         measured, least = (summary(self.quantity, values),), float(values.min())
         if least >= self.at_least:
             return Verdict(Outcome.SETTING, measured, self.at_least, None)
-        told = f"{self.quantity.name} = {least:.3g} < {self.at_least:g}"
-        return undecided(Why.REGIME, told, measured, self.at_least, None)
+        message = f"{self.quantity.name} = {least:.3g} < {self.at_least:g}"
+        return undecided(Why.REGIME, message, measured, self.at_least, None)
 
 
 @dataclass(frozen=True)
@@ -322,8 +324,8 @@ class Hypothesis:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Report the factors."""
-        told = tuple(summary(factor, factor.of(rows)) for factor in self.factors)
-        return Verdict(Outcome.SETTING, told)
+        message = tuple(summary(factor, factor.of(rows)) for factor in self.factors)
+        return Verdict(Outcome.SETTING, message)
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,11 @@ class _Placed:
     @property
     def label(self) -> str:
         """Return the family and the coordinates as text."""
-        told = (f"{name} = {_told(value)}" for name, value in self.coordinates.items())
-        return ", ".join(part for part in (self.family, *told) if part)
+        parts = (f"{name} = {_as_text(value)}" for name, value in self.coordinates.items())
+        return ", ".join(part for part in (self.family, *parts) if part)
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -155,8 +155,8 @@ class Run(_Placed):
             lacks = not hasattr(part, asked) or isinstance(part, type)
             if lacks and (needed or part is not None):
                 way = ": wrap it, av.networks.Module(build=…)" if hasattr(part, "forward") else ""
-                told = f"{name} needs a part such as NAME(field=value), got {part!r}"
-                raise ValueError(f"{told}{way}.")
+                message = f"{name} needs a part such as NAME(field=value), got {part!r}"
+                raise ValueError(f"{message}{way}.")
             _whole_numbers(part)
         if hasattr(self.attack, "radius") and not hasattr(self.attack, "ball"):
             raise ValueError(
@@ -234,8 +234,8 @@ def _whole_numbers(part: Any) -> None:
         value = getattr(part, known.name)
         whole = known.type in (int, "int") and isinstance(value, Real)
         if whole and not isinstance(value, Integral):
-            told = f"{type(part).__name__} needs a whole number {known.name}"
-            raise ValueError(f"{told}, got {value!r}.")
+            message = f"{type(part).__name__} needs a whole number {known.name}"
+            raise ValueError(f"{message}, got {value!r}.")
 
 
 def _takes_two(probe: Any) -> None:

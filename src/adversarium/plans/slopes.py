@@ -27,8 +27,8 @@ def _fitted(
 
 
 def _too_few(low: float, high: float) -> Verdict:
-    told = "an exponent needs four sizes over a factor of eight"
-    return undecided(Why.SPANS, told, (), finite(low), finite(high))
+    message = "an exponent needs four sizes over a factor of eight"
+    return undecided(Why.SPANS, message, (), finite(low), finite(high))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Exponent:
     name: str
     number: Reading
     along: str
-    meant: Where
+    selection: Where
     low: float
     high: float
     per: Callable[[float], float] = field(repr=False)
@@ -51,11 +51,11 @@ class Exponent:
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows of the number, at every size."""
-        return (Need(self.meant, self.number.names),)
+        return (Need(self.selection, self.number.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Fit one slope per seed, and judge their interval."""
-        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        fitted = _fitted(rows.where(self.selection).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(self.low, self.high)
         slopes = fitted[1]
@@ -75,7 +75,7 @@ class NoGrowth:
     name: str
     number: Reading
     along: str
-    meant: Where
+    selection: Where
     logs: float = 0.0
     decay: bool = False
     per: Callable[[float], float] = field(default=lambda size: 1.0, repr=False)
@@ -84,11 +84,11 @@ class NoGrowth:
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows of the number, at every size."""
-        return (Need(self.meant, self.number.names),)
+        return (Need(self.selection, self.number.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Fit one slope per seed, and judge their interval."""
-        fitted = _fitted(rows.where(self.meant).by(self.along), self.number, self.per)
+        fitted = _fitted(rows.where(self.selection).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(-math.inf, FLAT)
         x, slopes = fitted
@@ -106,19 +106,21 @@ class NoGrowth:
             return Verdict(Outcome.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
         if a > most:
             word = "falls" if self.decay else "grows"
-            told = f"it {word} with {self.along}, by a power above {most:.2g}"
-            return Verdict(Outcome.FAILS, measured, low, high, told, sharpness=sharp, chance=chance)
+            message = f"it {word} with {self.along}, by a power above {most:.2g}"
+            return Verdict(
+                Outcome.FAILS, measured, low, high, message, sharpness=sharp, chance=chance
+            )
         if not self.logs or sign * slopes.mean() < FLAT:
-            told = more_seeds(sign * slopes, -math.inf, FLAT, rows.confidence)
+            message = more_seeds(sign * slopes, -math.inf, FLAT, rows.confidence)
             if seeds_needed(sign * slopes, -math.inf, FLAT, rows.confidence) > MOST:
-                told = f"the slope lies at the edge, {FLAT:g}; a wider range of sizes is needed"
-                return undecided(Why.SPANS, told, measured, low, high)
-            return undecided(Why.FEW_SEEDS, told, measured, low, high)
-        told = (
-            f"a slope between {FLAT:g} and {most:.2g} is not told from a power of log; "
+                message = f"the slope lies at the edge, {FLAT:g}; a wider range of sizes is needed"
+                return undecided(Why.SPANS, message, measured, low, high)
+            return undecided(Why.FEW_SEEDS, message, measured, low, high)
+        message = (
+            f"a slope between {FLAT:g} and {most:.2g} is not message from a power of log; "
             f"{self._wide_enough(float(sign * slopes.mean()))}"
         )
-        return undecided(Why.CONSTANT, told, measured, low, high)
+        return undecided(Why.CONSTANT, message, measured, low, high)
 
     def _wide_enough(self, mean: float) -> str:
         """Describe the size at which log^logs, of slope logs/log x there, can be distinguished from

@@ -125,11 +125,11 @@ class Verdict:
 
     def called(self, name: str) -> "Verdict":
         """Return the verdict as one named part, with its widest interval and smallest slack."""
-        told: dict[str, Sensitivity] = {}
+        by_name: dict[str, Sensitivity] = {}
         for sharp in (s for part in self.parts for s in part.sharpness):
             pick = max if sharp.what in _WIDTHS else min
-            told[sharp.what] = pick(told.get(sharp.what, sharp), sharp, key=lambda s: s.value)
-        return replace(self, within=(self._part(name, tuple(told.values())),))
+            by_name[sharp.what] = pick(by_name.get(sharp.what, sharp), sharp, key=lambda s: s.value)
+        return replace(self, within=(self._part(name, tuple(by_name.values())),))
 
     def _part(self, name: str, sharpness: tuple[Sensitivity, ...]) -> Part:
         ends = self.low, self.high
@@ -170,12 +170,12 @@ def speaking(parts: Sequence[Part]) -> str:
     plan."""
     against = [p for p in parts if p.outcome not in (Outcome.HOLDS, Outcome.SETTING)]
     absent = [p for p in against if p.outcome == Outcome.UNDECIDED and NO_RUN in p.reason]
-    told = [
+    reasons = [
         f"{p.name}: {p.outcome}" + (f", {p.reason}" if p.reason else "")
         for p in against
         if p not in absent
     ]
     if absent:
         more = f" and {len(absent) - 1} more parts" if len(absent) > 1 else ""
-        told.append(f"{absent[0].name}{more}: {Outcome.UNDECIDED}, {NO_RUN}")
-    return "; ".join(told)
+        reasons.append(f"{absent[0].name}{more}: {Outcome.UNDECIDED}, {NO_RUN}")
+    return "; ".join(reasons)

@@ -84,7 +84,7 @@ def run_missing(
     if asked.fresh:
         forget_checkpoints(waiting)
 
-    def told(done: int, unit_index: int, steps: int, whole: int) -> None:
+    def progress(done: int, unit_index: int, steps: int, whole: int) -> None:
         if report is not None:
             unit = waiting[unit_index]
             first = unit.jobs[0].task.label
@@ -93,7 +93,7 @@ def run_missing(
             what = f"{experiment.id} {first} ({done + 1} of {len(waiting)})"
             report(" ".join(what.split()), steps, whole)
 
-    for unit, outcome in asked.place.computed(waiting, experiment.id, told):
+    for unit, outcome in asked.place.computed(waiting, experiment.id, progress):
         for block in outcome.blocks:
             reader.store.write(block)
         for job, lost in zip(unit.jobs, unit.seeds, strict=True):
@@ -142,8 +142,8 @@ def audit(
         failures += failed
     entries = _entries(chosen, verdicts, known)
     spent = round(time.perf_counter() - began, 3)
-    told = ("cpu", "cores", "device", "torch", "python")
-    place = {k: v for k, v in machine(asked.device).items() if k in told}
+    shown = ("cpu", "cores", "device", "torch", "python")
+    place = {k: v for k, v in machine(asked.device).items() if k in shown}
     return Ledger(entries, place, spent), failures
 
 
@@ -287,12 +287,14 @@ def confirm_failure(
         return verdict
     again = judged(doubted, rows)
     if _failing(verdict) <= _fails(again):
-        told = f"seen again on {len(seeds)} fresh seeds"
-        return replace(verdict, said="; ".join(part for part in (verdict.reason, told) if part))
+        confirmed = f"seen again on {len(seeds)} fresh seeds"
+        return replace(
+            verdict, said="; ".join(part for part in (verdict.reason, confirmed) if part)
+        )
     if _failing(verdict) & _fails(again) and _failing(verdict) <= set(named_parts(check)):
         return _partly_seen(verdict, again, len(seeds))
-    told = f"on {len(seeds)} fresh seeds: {again.outcome} {again.reason}".strip()
-    detail = f"{verdict.outcome} ({verdict.reason}); {told}"
+    again_reason = f"on {len(seeds)} fresh seeds: {again.outcome} {again.reason}".strip()
+    detail = f"{verdict.outcome} ({verdict.reason}); {again_reason}"
     return replace(verdict, outcome=Outcome.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
@@ -301,8 +303,8 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
     kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
         if part.name in _failing(verdict) - _fails(again):
-            told = found.get(part.name, "")
-            reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({told})"
+            found_reason = found.get(part.name, "")
+            reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({found_reason})"
             part = replace(part, outcome=Outcome.UNDECIDED, reason=reason)
         elif part.name in _fails(again):
             part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")

@@ -10,7 +10,7 @@ TRIAL = ""  # a trial returns all its numbers at once, without a probe
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredSeries:
     """A recorded probe or fold: the requested times (None for a fold or a trial) and its series by
     name."""
 
@@ -30,11 +30,11 @@ class Block:
     seeds: tuple[int, ...]
     seconds: float  # per seed
     provenance: Mapping[str, Any]
-    kept: Mapping[str, Kept]  # by the digest of the probe
+    kept: Mapping[str, StoredSeries]  # by the digest of the probe
 
 
 @dataclass(frozen=True)
-class Outcome:
+class UnitResult:
     """The blocks of a computation, and the reasons of its failures by key."""
 
     blocks: tuple[Block, ...]

@@ -101,8 +101,8 @@ def _public(name: str, kind: str) -> Any:
         "data": (data, "k"), "network": (networks, "init"), "attack": (attacks, "__call__"),
     }.get(kind, (training, ""))  # fmt: skip
     fit = [n for n in room.__all__ if ability in _offers(public[n])]
-    told = f" There are {', '.join(fit)}." if fit else _close(name.lower(), list(known))
-    raise ValueError(f"no public {kind if fit else 'part'} {name!r}.{told}")
+    hint = f" There are {', '.join(fit)}." if fit else _close(name.lower(), list(known))
+    raise ValueError(f"no public {kind if fit else 'part'} {name!r}.{hint}")
 
 
 def _offers(part: Any) -> set[str]:
@@ -119,9 +119,9 @@ def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
     if is_dataclass(part):
         keywords = {n: fitted(part, n, v) for n, v in keywords.items()}
         if lacking := _lacking(part, names[: len(arguments)], keywords):
-            told = ", ".join(f"{name}=…" for name in lacking)
+            missing = ", ".join(f"{name}=…" for name in lacking)
             whole = getattr(part, "__name__", repr(part))
-            raise ValueError(f"{whole} needs {told} as well; its fields: {', '.join(names)}.")
+            raise ValueError(f"{whole} needs {missing} as well; its fields: {', '.join(names)}.")
     try:
         return part(*arguments, **keywords)
     except (TypeError, IndexError) as fault:
@@ -197,8 +197,8 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
     """Return the experiment's tasks with changes: first the knobs of the plan (with everything
     derived from them), then fields (data.alpha) and parts (attack) of every run. Runs that become
     equal after a change are one run."""
-    knobs, fields_ = apart(experiment, preset, changes)
-    with _told_plan(experiment, knobs):
+    knobs, fields_ = split_changes(experiment, preset, changes)
+    with _plan_errors(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
     for name, value in fields_.items():
         if not any(isinstance(task, Run) for task in tasks):
@@ -216,7 +216,7 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
     return merged(tasks)
 
 
-def apart(
+def split_changes(
     experiment: Experiment, preset: str, changes: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split changes into knobs of the plan and fields of runs, under the project's names. Raise if
@@ -279,15 +279,15 @@ def own_name(experiment: Experiment, given: str) -> str:
         return known or ours
     if name in ("seed", "seeds"):
         raise ValueError(f"{given} is no knob; --seeds says which seeds are run.")
-    told = f"; {given} is {ours} ({knob(ours).says})" if ours != name else ""
+    alias = f"; {given} is {ours} ({knob(ours).says})" if ours != name else ""
     raise ValueError(
-        f"nothing is called {given!r} here{told}; knobs: {', '.join(knobs)}; fields: "
+        f"nothing is called {given!r} here{alias}; knobs: {', '.join(knobs)}; fields: "
         f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
     )
 
 
 @contextmanager
-def _told_plan(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[None]:
+def _plan_errors(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[None]:
     """Turn an error raised by a plan into a sentence that names the knobs."""
     try:
         yield

@@ -16,7 +16,7 @@ import torch
 from adversarium.plans.evidence import Series
 from adversarium.plans.run import Run, Trial
 from adversarium.rng import stream
-from adversarium.runs.blocks import TRIAL, Block, Kept, Outcome
+from adversarium.runs.blocks import TRIAL, Block, StoredSeries, UnitResult
 from adversarium.runs.faults import RAISED, PartFault, describe, part_fault
 from adversarium.runs.jobs import Job, Unit
 from adversarium.runs.machine import machine
@@ -27,7 +27,7 @@ from adversarium.training.engines.sharing import SharingProblem
 Progress = Callable[[int, int], None]  # (steps done, total steps)
 
 
-def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) -> Outcome:
+def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) -> UnitResult:
     """Run a unit and return its blocks and its failures. A run that fails does not stop the other
     runs of the unit."""
     with threads(unit.threads):
@@ -38,14 +38,14 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
                 return _trained(unit, experiment, progress)
         except RAISED as fault:  # a part may raise anything
             if len(unit.jobs) == 1:
-                return Outcome((), {unit.jobs[0].key: describe(fault)})
+                return UnitResult((), {unit.jobs[0].key: describe(fault)})
         blocks: list[Block] = []  # one run cannot start: compute each separately
         failures: dict[str, str] = {}
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             alone = compute(Unit((job,), (seeds,), unit.device, unit.threads), experiment)
             blocks += alone.blocks
             failures |= alone.failures
-        return Outcome(tuple(blocks), failures)
+        return UnitResult(tuple(blocks), failures)
 
 
 def draw_ahead(unit: Unit) -> None:
@@ -94,7 +94,7 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _trial(unit: Unit, experiment: str) -> Outcome:
+def _trial(unit: Unit, experiment: str) -> UnitResult:
     (job,), (seeds,) = unit.jobs, unit.seeds
     trial = job.task
     assert isinstance(trial, Trial)
@@ -109,10 +109,10 @@ def _trial(unit: Unit, experiment: str) -> Outcome:
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
     except RAISED as fault:  # a trial may raise anything
         what = f"trial {getattr(trial.function, '__name__', trial.function)}"
-        return Outcome((), {job.key: describe(part_fault(what, fault))})
+        return UnitResult((), {job.key: describe(part_fault(what, fault))})
     seconds = (time.perf_counter() - began) / len(seeds)
-    kept = {TRIAL: Kept(None, series)}
-    return Outcome((_block(job, experiment, seeds, seconds, unit, kept),), {})
+    kept = {TRIAL: StoredSeries(None, series)}
+    return UnitResult((_block(job, experiment, seeds, seconds, unit, kept),), {})
 
 
 def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
@@ -140,7 +140,7 @@ def _numbers(given: list[float | Along]) -> Series:
     return Series(zero, np.array([[float(one.item())] for one in plain]))
 
 
-def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
+def _trained(unit: Unit, experiment: str, progress: Progress | None) -> UnitResult:
     training = TrainingStream(unit)
     for t, _ in training:
         if progress is not None:
@@ -149,7 +149,7 @@ def _trained(unit: Unit, experiment: str, progress: Progress | None) -> Outcome:
         _block(job, experiment, seeds, seconds, unit, kept)
         for job, seeds, seconds, kept in training.kept()
     ]
-    return Outcome(tuple(blocks), training.failures)
+    return UnitResult(tuple(blocks), training.failures)
 
 
 def _block(
@@ -158,7 +158,7 @@ def _block(
     seeds: tuple[int, ...],
     seconds: float,
     unit: Unit,
-    kept: dict[str, Kept],
+    kept: dict[str, StoredSeries],
 ) -> Block:
     dtype = job.task.dtype if isinstance(job.task, Run) else "float64"
     origin = {

@@ -122,8 +122,8 @@ def units(
     or one with checkpoints, runs in blocks of a fixed width. Other runs of one shape run side by
     side."""
     for job, _ in lacking:
-        if told := lacks(job):
-            raise MissingDataError(told)
+        if message := lacks(job):
+            raise MissingDataError(message)
     kind = "cuda" if device.startswith("cuda") else "cpu"
     made: list[Unit] = []
     groups: dict[Hashable, list[tuple[Job, tuple[int, ...]]]] = {}
@@ -133,7 +133,7 @@ def units(
             made += [Unit((job,), (some,), device) for some in together]
         else:
             assert job.engine is not None
-            shape = job.engine.name, job.engine.shape(job.problem((), device))
+            shape = job.engine.name, job.engine.batching.shape(job.problem((), device))
             alone = job.key if job.task.checkpoint or is_large(job.task) else ""
             groups.setdefault((shape, alone), []).append((job, seeds))
     for group in groups.values():
@@ -141,10 +141,10 @@ def units(
         assert engine is not None
         if len(group) == 1:
             job, seeds = group[0]
-            blocks = padded(seeds, 1 if is_large(job.task) else engine.width[kind])
+            blocks = padded(seeds, 1 if is_large(job.task) else engine.batching.block_size[kind])
             made += [Unit((job,), (block,), device) for block in blocks]
         else:
-            made += _packed(group, engine.wide[kind], device)
+            made += _packed(group, engine.batching.max_batched[kind], device)
     return [replace(unit, threads=fitting_threads(unit), checkpoints=checkpoints) for unit in made]
 
 

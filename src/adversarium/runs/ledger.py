@@ -84,7 +84,7 @@ class Entry:
                 {
                     "name": part.name,
                     "verdict": str(part.outcome),
-                    "measured": [_told(m) for m in part.measured],
+                    "measured": [_as_json(m) for m in part.measured],
                     "low": part.low,
                     "high": part.high,
                     "reason": part.reason,
@@ -114,11 +114,11 @@ class Entry:
 
 def _measured(summary: Summary) -> dict[str, Any]:
     """Return an entry's number. Its accepted range is stored with its part."""
-    told = {k: v for k, v in _told(summary).items() if k != "wanted"}
-    return {**told, "values": list(summary.values)}
+    summarised = {k: v for k, v in _as_json(summary).items() if k != "wanted"}
+    return {**summarised, "values": list(summary.values)}
 
 
-def _told(summary: Summary) -> dict[str, Any]:
+def _as_json(summary: Summary) -> dict[str, Any]:
     """Return a part's number. Its values are stored once, with the entry's."""
     return {k: v for k, v in asdict(summary).items() if k != "values"}
 
@@ -127,7 +127,7 @@ def read(plain: Mapping[str, Any]) -> Entry:
     """Read an entry from JSON. An entry written before entries had parts has none."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
     values = {m["name"]: m["values"] for m in plain["measured"]}
-    told = {
+    converted = {
         "measured": _summaries(plain["measured"], values),
         "expected": Expected(**plain["expected"]) if plain.get("expected") else None,
         "parts": tuple(
@@ -147,14 +147,14 @@ def read(plain: Mapping[str, Any]) -> Entry:
         "spans": {letter: tuple(ends) for letter, ends in plain.get("spans", {}).items()},
         "for_all": tuple(plain.get("for_all", ())),
     }  # fmt: skip
-    return Entry(**{**known, **told})
+    return Entry(**{**known, **converted})
 
 
 def _sharpness(plain: object) -> tuple[Sensitivity, ...]:
     """Return the smallest deviations that a part would have detected; older ledgers have a sentence
     there."""
-    told = plain.items() if isinstance(plain, Mapping) else ()
-    return tuple(Sensitivity(what, _number(value, math.inf)) for what, value in told)
+    items = plain.items() if isinstance(plain, Mapping) else ()
+    return tuple(Sensitivity(what, _number(value, math.inf)) for what, value in items)
 
 
 def _summaries(
@@ -163,8 +163,8 @@ def _summaries(
     made = []
     for m in plain:
         wanted = tuple(m["wanted"]) if m.get("wanted") else None
-        told = {"values": tuple(values.get(m["name"], ())), "wanted": wanted}
-        made.append(Summary(**{**m, **told}))
+        extra = {"values": tuple(values.get(m["name"], ())), "wanted": wanted}
+        made.append(Summary(**{**m, **extra}))
     return tuple(made)
 
 

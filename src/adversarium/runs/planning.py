@@ -117,8 +117,8 @@ def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, Any
     ]
     notes += _never(kept)
     if changes and tasks == plain:
-        told = ", ".join(f"{name} = {value}" for name, value in changes.items())
-        changes, notes = {}, [*notes, f"{told} changes nothing: these are the published runs"]
+        text = ", ".join(f"{name} = {value}" for name, value in changes.items())
+        changes, notes = {}, [*notes, f"{text} changes nothing: these are the published runs"]
     jobs = tuple(resolve(task) for task in kept)
     return Plan(
         experiment, options.preset, jobs, tuple(published), chosen, changes, tuple(notes), plain

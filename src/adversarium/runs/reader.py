@@ -94,8 +94,8 @@ class Reader:
             sources.append(self.store.provenance(job.key, seeds))
         for block in self._shipped.get(job.key, ()):
             if mine := lost & set(block.seeds):
-                told = {"engine": block.engine, "refused": block.refused, **block.provenance}
-                sources.append({**told, "seconds": block.seconds * len(mine)})
+                provenance = {"engine": block.engine, "refused": block.refused, **block.provenance}
+                sources.append({**provenance, "seconds": block.seconds * len(mine)})
         nothing = {"engine": job.engine_name, "refused": job.refused, "seconds": 0.0}
         return _origin(sources or [nothing])
 

@@ -12,7 +12,7 @@ from adversarium.measure.measuring import measured
 from adversarium.measure.scene import AnyScene
 from adversarium.plans.evidence import Series
 from adversarium.plans.run import Run
-from adversarium.runs.blocks import Kept
+from adversarium.runs.blocks import StoredSeries
 from adversarium.runs.faults import RAISED, PartFault, part_fault
 from adversarium.runs.jobs import Job
 from adversarium.sockets import AnyFold, AnyProbe, Measure, Recorded, State
@@ -80,15 +80,15 @@ class Recorder:
         named = {m.name for other in (*others, *self.folds) for m in measured(other)}
         return named | {n for other, by in self._rows.items() if other != id for n in by}
 
-    def kept(self, count: int) -> dict[str, Kept]:
+    def kept(self, count: int) -> dict[str, StoredSeries]:
         """Return all recordings of the first `count` seeds (the others only fill the block)."""
-        made: dict[str, Kept] = {}
+        made: dict[str, StoredSeries] = {}
         for id, probe, _ in self.probes:
             series = {
                 name: _series(_measure(probe, name), list(by_t), list(by_t.values()), count)
                 for name, by_t in self._rows.get(id, {}).items()
             }
-            made[id] = Kept(self.job.asked[id], series)
+            made[id] = StoredSeries(self.job.asked[id], series)
         last = self.scene.problem.recipe.steps
         for id, fold, memory in zip(self._fold_ids, self.folds, self._memories, strict=True):
             series = {}
@@ -96,7 +96,7 @@ class Recorder:
             for name, row in rows_of(fold, rows, len(self.scene.problem.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
-            made[id] = Kept(None, series)
+            made[id] = StoredSeries(None, series)
         return made
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from adversarium.plans.evidence import Series
 from adversarium.plans.papers import paper_of
-from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.blocks import Block, StoredSeries
 
 DIGITS = 9
 _SPECIAL = {1000: math.nan, 1001: math.inf, 1002: -math.inf}  # exponents that no number has
@@ -104,7 +104,7 @@ def read_rows(path: Path) -> list[Block]:
                 end = begin + math.prod(shape)
                 series[name] = Series(t, numbers[begin:end].reshape(shape), axes)
                 begin = end
-            kept[probe] = Kept(times, series)
+            kept[probe] = StoredSeries(times, series)
         blocks.append(Block(**{**line, "seeds": tuple(line["seeds"]), "kept": kept}))
     return blocks
 
@@ -118,29 +118,29 @@ def thinned(blocks: Iterable[Block], asked: Asked) -> Iterator[Block]:
     seen: set[tuple[str, str, int]] = set()
     for block in blocks:
         wanted = asked.get(block.key, {})
-        apart: dict[tuple[int, ...], dict[str, Kept]] = {}
+        by_seeds: dict[tuple[int, ...], dict[str, StoredSeries]] = {}
         for probe, kept in block.kept.items():
             new = [i for i, s in enumerate(block.seeds) if (block.key, probe, s) not in seen]
             if probe not in wanted or not new or not _covers(kept.times, wanted[probe]):
                 continue
             seen |= {(block.key, probe, block.seeds[i]) for i in new}
-            apart.setdefault(tuple(new), {})[probe] = _cut(kept, new, wanted[probe])
-        for places, told in apart.items():
-            yield replace(block, seeds=tuple(block.seeds[i] for i in places), kept=told)
+            by_seeds.setdefault(tuple(new), {})[probe] = _cut(kept, new, wanted[probe])
+        for places, recordings in by_seeds.items():
+            yield replace(block, seeds=tuple(block.seeds[i] for i in places), kept=recordings)
 
 
 def _covers(times: tuple[int, ...] | None, wanted: tuple[int, ...] | None) -> bool:
     return wanted is None or (times is not None and set(wanted) <= set(times))
 
 
-def _cut(kept: Kept, places: Sequence[int], times: tuple[int, ...] | None) -> Kept:
+def _cut(kept: StoredSeries, places: Sequence[int], times: tuple[int, ...] | None) -> StoredSeries:
     """Return some of the seeds at some of the times (None for a fold, which has no times)."""
     series = {}
     for name, one in kept.series.items():
         at = slice(None) if times is None else np.isin(one.t, times)
         t = one.t if times is None else one.t[at]
         series[name] = Series(t, one.values[list(places)][:, at], one.axes)
-    return Kept(times, series)
+    return StoredSeries(times, series)
 
 
 @cache

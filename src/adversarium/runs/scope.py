@@ -124,8 +124,8 @@ def spanning(
 def _narrow(letters: Sequence[str], spans: Spans) -> str:
     """Name the letters for which the evidence has too few values; empty if there are enough."""
     few = {letter: spans.get(letter, ()) for letter in letters}
-    told = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
-    return f"{told} (three values over a factor of four are needed)" if told else ""
+    gaps = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
+    return f"{gaps} (three values over a factor of four are needed)" if gaps else ""
 
 
 def _wide(values: Sequence[float]) -> bool:

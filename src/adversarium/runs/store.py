@@ -18,7 +18,7 @@ import numpy as np
 from adversarium.plans.evidence import Series
 from adversarium.plans.papers import claims
 from adversarium.plans.wording import counted
-from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.blocks import Block, StoredSeries
 from adversarium.runs.ledger import Entry, Facts, entry, read
 from adversarium.runs.soundness import APPLICATION_ID, StoreError, StoreFull, check_file, is_full
 
@@ -174,7 +174,7 @@ class Store:
             first[known] = {**numbers, **first.get(known, {})}
         return {**old, **({"first": first} if first else {})}
 
-    def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: Kept) -> None:
+    def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: StoredSeries) -> None:
         """Store one seed's part of a recorded probe. Rows stored at other times remain."""
         before = self._db.execute(
             "SELECT times.t FROM done LEFT JOIN times ON times.id = done.times "
@@ -346,7 +346,7 @@ class Store:
                 origin = self.provenance(key, seeds)
                 seconds = origin.pop("seconds") / len(seeds)
                 origin.pop("engine"), origin.pop("refused")
-                kept = {probe: Kept(times, arrays.get(probe, {})) for probe, times in here}
+                kept = {probe: StoredSeries(times, arrays.get(probe, {})) for probe, times in here}
                 yield Block(
                     key,
                     experiment,

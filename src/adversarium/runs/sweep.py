@@ -53,9 +53,9 @@ class Sweep:
     def outcome(self) -> str:
         """Return a digest of the runs and their outcome. Different code or checks give another
         digest."""
-        told = [(c.keys, c.verdict, c.reason, [astuple(one) for one in c.numbers])
+        cells = [(c.keys, c.verdict, c.reason, [astuple(one) for one in c.numbers])
                 for c in self.cells]  # fmt: skip
-        return digest(told)
+        return digest(cells)
 
     @property
     def positive(self) -> bool:
@@ -154,8 +154,7 @@ def sweep(
 def _titled(report: Report | None, what: str) -> Report | None:
     if report is None:
         return None
-    told = report
-    return lambda w, done, whole: told(f"{what}: {w}", done, whole)
+    return lambda w, done, whole: report(f"{what}: {w}", done, whole)
 
 
 def _planned(

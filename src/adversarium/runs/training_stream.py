@@ -8,7 +8,7 @@ from pathlib import Path
 from adversarium.digest import digest
 from adversarium.measure.scene import Scene
 from adversarium.plans.run import Run
-from adversarium.runs.blocks import Kept
+from adversarium.runs.blocks import StoredSeries
 from adversarium.runs.faults import RAISED, describe
 from adversarium.runs.jobs import Job, Unit
 from adversarium.runs.recorder import Recorder
@@ -65,7 +65,7 @@ class TrainingStream:
 
     def _seen(self, joined: object) -> Rows:
         rows: dict[str, Mapping[str, Recorded]] = {}
-        for recorder, state in zip(self._recorders, self.engine.apart(joined), strict=True):
+        for recorder, state in zip(self._recorders, self.engine.split(joined), strict=True):
             if recorder.job.key not in self.failures:
                 try:
                     rows[recorder.job.key] = recorder.see(state)
@@ -96,7 +96,7 @@ class TrainingStream:
         self.failures = dict(memory["failures"])
         return state, int(found.stem)
 
-    def kept(self) -> Iterator[tuple[Job, tuple[int, ...], float, dict[str, Kept]]]:
+    def kept(self) -> Iterator[tuple[Job, tuple[int, ...], float, dict[str, StoredSeries]]]:
         """Yield every run that did not fail: its job, its seeds, the seconds per seed, its rows."""
         for recorder, seeds in zip(self._recorders, self.unit.seeds, strict=True):
             if recorder.job.key not in self.failures:
@@ -167,5 +167,5 @@ def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> Stat
         state, _ = checkpoints.read(path, state, device)
     for _ in range(t - start):
         state = engine.step(state)
-    (alone,) = engine.apart(state)
+    (alone,) = engine.split(state)
     return alone if len(seeds) == 1 else alone.full.replica(seeds.index(seed))

@@ -13,11 +13,11 @@ def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence
     several are selected."""
     for id in ids:
         for need in experiment.checks[id].needs:
-            meant = [task.label or "no family" for task in tasks if need.where.meets(task)]
-            if need.alone and len(meant) > 1:
+            selected = [task.label or "no family" for task in tasks if need.where.meets(task)]
+            if need.alone and len(selected) > 1:
                 raise ValueError(
-                    f"{experiment.file or experiment.id}: the check of {id} asks for one run, and "
-                    f"{len(meant)} are meant ({'; '.join(meant[:3])}); name one, or each of them."
+                    f"{experiment.file or experiment.id}: the check of {id} reads one run, but "
+                    f"{len(selected)} are selected ({'; '.join(selected[:3])}); select one, or use each()."
                 )
             runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
             there = {name for run in runs for r in run.recordings for name in r.names}

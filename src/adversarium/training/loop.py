@@ -14,7 +14,7 @@ def train(
 ) -> Iterator[S]:
     """Yield W⁽⁰⁾, W⁽¹⁾, …, W⁽ˢᵗᵉᵖˢ⁾ of stacked problems of one shape.
 
-    `engine.apart` splits a state into one state per problem. If a state after step `first` is
+    `engine.split` splits a state into one state per problem. If a state after step `first` is
     given, training continues from there.
 
     >>> from adversarium.data import Clusters

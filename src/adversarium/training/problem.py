@@ -111,7 +111,7 @@ class Problem(Generic[D, L, A, B]):
         """Draw n points for every seed, from the stream of the given use."""
 
         def one(seed: int) -> Any:
-            batch = _told_batch(data.sample(n, stream(seed, use)), data, n)
+            batch = _require_batch(data.sample(n, stream(seed, use)), data, n)
             return moved(batch, self.device, self.dtype)
 
         batch = stack(_of_every(one, self.seeds, n * math.prod(data.shape)))
@@ -167,7 +167,7 @@ def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> li
         return list(pool.map(one, seeds))
 
 
-def _told_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
+def _require_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
     """Return the batch; raise unless it has n points of the data's shape."""
     name = type(data).__name__
     if not (isinstance(drawn, Batch) and is_dataclass(drawn)):
@@ -212,8 +212,8 @@ AnyProblem = Problem[Any, Any, Any, Any]
 
 def fitting(problem: AnyProblem) -> AnyProblem:
     """Return the problem; raise if the network does not have k outputs on a point of the data."""
-    if told := misfit(problem.network, problem.data, problem.W0, problem.train.x[:, :1]):
-        raise ValueError(told)
+    if message := misfit(problem.network, problem.data, problem.W0, problem.train.x[:, :1]):
+        raise ValueError(message)
     return problem
 
 
@@ -221,15 +221,15 @@ def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -
     """Return why the network does not fit the data, tested on one point per seed, or ""."""
     k, replicas, name, source = data.k, len(x), type(network).__name__, type(data).__name__
     wanted = (replicas, 1) if k == 1 else (replicas, 1, k)
-    told = f"{name} needs to return {k} output(s) for a point of {source}, {data.shape}"
+    message = f"{name} needs to return {k} output(s) for a point of {source}, {data.shape}"
     try:
         with torch.no_grad():
             came = tuple(network.f(W, x).shape)
     except (RuntimeError, IndexError) as fault:
         axes = "W and x have a leading axis of seeds (x @ W.mT, never W.T)"
-        return f"{told}, and cannot take it ({fault}); {axes}."
+        return f"{message}, and cannot take it ({fault}); {axes}."
     if came != wanted:
-        return f"{told}: the shape {wanted} of seeds, points and outputs, got {came}."
+        return f"{message}: the shape {wanted} of seeds, points and outputs, got {came}."
     return ""
 
 

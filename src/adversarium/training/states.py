@@ -53,17 +53,17 @@ def perturbed(
     loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, problem.recipe.risk)
     version = batch.x._version
     made = attack(guided(loss, network, W, y), batch, t, rng)
-    told = getattr(attack, "__name__", type(attack).__name__)
+    name = getattr(attack, "__name__", type(attack).__name__)
     if batch.x._version != version:
-        raise ValueError(f"{told} changed the points it was given; work on a copy (x.clone()).")
+        raise ValueError(f"{name} changed the points it was given; work on a copy (x.clone()).")
     if not isinstance(made, Tensor) or made.shape != batch.x.shape:
         came = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
         raise ValueError(
-            f"{told} needs to return points of the shape {tuple(batch.x.shape)}, got {came}."
+            f"{name} needs to return points of the shape {tuple(batch.x.shape)}, got {came}."
         )
     if made.dtype != batch.x.dtype:
         raise ValueError(
-            f"{told} needs to return {batch.x.dtype}, as its points are, got {made.dtype}."
+            f"{name} needs to return {batch.x.dtype}, as its points are, got {made.dtype}."
         )
     x = made.detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
@@ -190,7 +190,7 @@ class WeightState(Generic[W_]):
         alone = replace(self.problem, seeds=self.problem.seeds[i : i + 1])
         return WeightState(alone, self.t, tree_map(lambda w: w[i : i + 1], self.W))
 
-    def apart(self) -> "list[WeightState[W_]]":
+    def split(self) -> "list[WeightState[W_]]":
         """Return one state per problem of the stack."""
         if not self.problem.beside:
             return [self]

@@ -22,7 +22,7 @@ def states(data, network, attack=None, n=6, steps=12, seeds=(0, 1), eta=0.1):
     recipe = Recipe(n=n, steps=steps, eta=eta)
     problem = Problem(data, network, attack, recipe, seeds)
     engine, _ = choose(data, network, attack, recipe)
-    made = (engine.apart(joined)[0] for joined in train(engine, (problem,)))
+    made = (engine.split(joined)[0] for joined in train(engine, (problem,)))
     return Scene(problem), list(made)
 
 

@@ -7,7 +7,7 @@ from adversarium.plans.loading import load
 from adversarium.report.site.changed import changed_page, changed_runs
 from adversarium.report.site.folder import SiteFolder
 from adversarium.runs.audit import planned_jobs
-from adversarium.runs.blocks import Block, Kept
+from adversarium.runs.blocks import Block, StoredSeries
 from adversarium.runs.store import Store
 
 BOAT = "boat.published"
@@ -16,7 +16,7 @@ BOAT = "boat.published"
 def stored(store, key, config, value):
     """A run of two seeds with one number."""
     one = Series(np.array([9]), np.array([[value], [value + 0.1]]))
-    kept = {"p": Kept((9,), {"robust_train_error": one})}
+    kept = {"p": StoredSeries((9,), {"robust_train_error": one})}
     provenance = {"cpu": "c", "cores": 1, "device": "cpu", "torch": "2", "dtype": "float64"}
     store.write(Block(key, BOAT, config, "gram", {}, (0, 1), 0.5, provenance, kept))
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adversarium.runs.blocks import Outcome
+from adversarium.runs.blocks import UnitResult
 from adversarium.runs.jobs import Unit
-from adversarium.runs.where.here import Told
+from adversarium.runs.where.here import Progress
 from adversarium.runs.where.packing import compute_packed, packed
 
 PATIENCE = 15  # seconds to wait for a scheduler, and then for its first worker
@@ -32,8 +32,8 @@ class Cluster:
     address: str
 
     def computed(
-        self, units: Sequence[Unit], experiment: str, told: Told
-    ) -> Iterator[tuple[Unit, Outcome]]:
+        self, units: Sequence[Unit], experiment: str, progress: Progress
+    ) -> Iterator[tuple[Unit, UnitResult]]:
         """Yield every unit with its outcome, as they finish."""
         if not units:
             return
@@ -42,11 +42,11 @@ class Cluster:
         with self._client(dask) as client:
             futures = [client.submit(compute_packed, one, pure=False, retries=3) for one in orders]
             place = {future.key: i for i, future in enumerate(futures)}
-            told(0, 0, 0, len(units))
+            progress(0, 0, 0, len(units))
             for done, future in enumerate(dask.as_completed(futures, loop=client.loop), start=1):
                 yield units[place[future.key]], future.result()
                 if done < len(units):
-                    told(done, done, done, len(units))
+                    progress(done, done, done, len(units))
 
     def _client(self, dask: Any) -> Any:
         try:

@@ -6,12 +6,12 @@ from functools import partial
 from threading import Thread
 from typing import Protocol, runtime_checkable
 
-from adversarium.runs.blocks import Outcome
+from adversarium.runs.blocks import UnitResult
 from adversarium.runs.compute import compute, draw_ahead
 from adversarium.runs.jobs import Unit
 
 # units done, the reported unit, steps done, total steps
-Told = Callable[[int, int, int, int], None]
+Progress = Callable[[int, int, int, int], None]
 
 
 @runtime_checkable
@@ -19,8 +19,8 @@ class Place(Protocol):
     """A place that computes units. The requesting process writes the blocks."""
 
     def computed(
-        self, units: Sequence[Unit], experiment: str, told: Told
-    ) -> Iterator[tuple[Unit, Outcome]]: ...
+        self, units: Sequence[Unit], experiment: str, progress: Progress
+    ) -> Iterator[tuple[Unit, UnitResult]]: ...
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Here:
     """This process, which computes one unit after the other."""
 
     def computed(
-        self, units: Sequence[Unit], experiment: str, told: Told
-    ) -> Iterator[tuple[Unit, Outcome]]:
+        self, units: Sequence[Unit], experiment: str, progress: Progress
+    ) -> Iterator[tuple[Unit, UnitResult]]:
         """Yield every unit with its outcome, in order."""
         for i, unit in enumerate(units):
-            told(i, i, 0, 1)
+            progress(i, i, 0, 1)
             if unit.device != "cpu" and i + 1 < len(units):  # the processor is free meanwhile
                 Thread(target=draw_ahead, args=(units[i + 1],), daemon=True).start()
-            yield unit, compute(unit, experiment, partial(told, i, i))
+            yield unit, compute(unit, experiment, partial(progress, i, i))
 
 
 HERE = Here()

@@ -5,7 +5,7 @@ import sys
 from contextlib import redirect_stdout
 
 from adversarium.plans.loading import user_modules
-from adversarium.runs.blocks import Outcome
+from adversarium.runs.blocks import UnitResult
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import Unit
 
@@ -29,7 +29,7 @@ def packed(unit: Unit, experiment: str) -> bytes:
             cloudpickle.unregister_pickle_by_value(module)
 
 
-def compute_packed(data: bytes) -> Outcome:
+def compute_packed(data: bytes) -> UnitResult:
     """Compute a pickled unit in a worker. Whatever user code prints goes to standard error."""
     with redirect_stdout(sys.stderr):
         unit, experiment = pickle.loads(data)

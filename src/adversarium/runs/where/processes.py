@@ -11,9 +11,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from adversarium.runs.blocks import Outcome
+from adversarium.runs.blocks import UnitResult
 from adversarium.runs.jobs import Unit
-from adversarium.runs.where.here import Told
+from adversarium.runs.where.here import Progress
 from adversarium.runs.where.packing import compute_packed, packed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -63,26 +63,26 @@ class Processes:
     _held: list[ProcessPoolExecutor] = field(default_factory=list, repr=False, compare=False)
 
     def computed(
-        self, units: Sequence[Unit], experiment: str, told: Told
-    ) -> Iterator[tuple[Unit, Outcome]]:
+        self, units: Sequence[Unit], experiment: str, progress: Progress
+    ) -> Iterator[tuple[Unit, UnitResult]]:
         """Yield every unit with its outcome, as they finish."""
         most = max(1, _cores() // self.count)  # threads per process: all processes share the cores
         fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
         orders = dict(enumerate(packed(unit, experiment) for unit in fitting))
-        for i, outcome in self._pooled(orders, told, len(units)):
+        for i, outcome in self._pooled(orders, progress, len(units)):
             del orders[i]
             yield units[i], outcome
         for i in list(orders):  # the units that remained when a process died
-            made = dict(self._pooled({i: orders.pop(i)}, told, len(units)))
-            died = Outcome((), {job.key: DIED for job in units[i].jobs})
+            made = dict(self._pooled({i: orders.pop(i)}, progress, len(units)))
+            died = UnitResult((), {job.key: DIED for job in units[i].jobs})
             yield units[i], made.get(i, died)
 
     def _pooled(
-        self, orders: Mapping[int, bytes], told: Told, count: int
-    ) -> Iterator[tuple[int, Outcome]]:
+        self, orders: Mapping[int, bytes], progress: Progress, count: int
+    ) -> Iterator[tuple[int, UnitResult]]:
         """Yield the outcomes of orders by position, as they finish. Orders left by a dead process
         are omitted."""
-        left: dict[Future[Outcome], int] = {}
+        left: dict[Future[UnitResult], int] = {}
         whole = False
         try:
             with _few_threads(max(1, _cores() // self.count)):
@@ -91,7 +91,7 @@ class Processes:
             died = False
             while left:
                 done = count - len(left)
-                told(done, done, done, count)
+                progress(done, done, done, count)
                 finished, _ = wait(left, return_when=FIRST_COMPLETED)
                 for future in finished:
                     i = left.pop(future)

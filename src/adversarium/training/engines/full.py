@@ -1,14 +1,14 @@
 """Full-batch gradient descent on the full weights: the reference for all other engines."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from adversarium.digest import configuration, digest
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched, Batching
 from adversarium.training.problem import AnyProblem, fitting, side_by_side
 from adversarium.training.recipe import GradientDescent, Recipe, Tree
 from adversarium.training.states import WeightState, trainable
@@ -29,24 +29,22 @@ def remembered(network: object, W: Tree, memory: dict[str, Tensor], heard: Tree)
     return {**memory, **heard, **W} if isinstance(network, Batched) else W
 
 
+_BATCHING = Batching(alike, {"cpu": 5, "cuda": 10}, {"cpu": 20, "cuda": 160})
+
+
 @dataclass(frozen=True)
 class Full:
     """W⁽ᵗ⁺¹⁾ = W⁽ᵗ⁾ − η ∇L(W⁽ᵗ⁾), eq. (T) of CGRO."""
 
     name: str = "full"
     version: int = 1
-    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 20, "cuda": 160})
+    batching: Batching = _BATCHING
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if not isinstance(recipe.optimiser, GradientDescent):
             return "full runs full-batch gradient descent; minibatches are sgd's"
         return ""
-
-    def shape(self, problem: AnyProblem) -> Hashable:
-        """Return the properties that problems must share to run together."""
-        return alike(problem)
 
     def init(self, problems: Sequence[AnyProblem]) -> WeightState[Any]:
         """Return the state at t = 0."""
@@ -63,6 +61,6 @@ class Full:
         W = remembered(problem.network, moved, memory, heard)
         return WeightState(problem, state.t + 1, W)
 
-    def apart(self, state: WeightState[Any]) -> list[WeightState[Any]]:
+    def split(self, state: WeightState[Any]) -> list[WeightState[Any]]:
         """Return one state per problem of the stack."""
-        return state.apart()
+        return state.split()

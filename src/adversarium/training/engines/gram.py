@@ -8,8 +8,8 @@ their data, dimension, radius and step size.
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,15 @@ from adversarium.networks.certificates import slack
 from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.two_layer import TwoLayer, signs
 from adversarium.shapes import Float
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch, RealLabelled
+from adversarium.sockets import (
+    AnyAttack,
+    AnyData,
+    AnyLearner,
+    Attack,
+    Batch,
+    Batching,
+    RealLabelled,
+)
 from adversarium.training.engines.gram_attack import (
     Network,
     Top,
@@ -254,14 +262,28 @@ class Together:
     at: Coordinates
 
 
+def _shape(problem: AnyProblem) -> Hashable:
+    """Return the properties that problems must share to run together.
+
+    The problems may differ in d, the radius and η.
+    """
+    recipe, network, by = problem.recipe, problem.network, problem.attack
+    climb = None if by is None else (by.steps, by.best, by.after)
+    place = problem.device, problem.dtype
+    kind = replace(network, omega=1.0) if isinstance(network, TwoLayer) else network
+    return recipe.n, recipe.steps, recipe.risk, kind, recipe.optimiser, climb, place
+
+
+_BATCHING = Batching(_shape, {"cpu": 5, "cuda": 20}, {"cpu": 40, "cuda": 100})
+
+
 @dataclass(frozen=True)
 class Gram:
     """Adversarial training in (K, H, G), Algorithm 1 of BOAT."""
 
     name: str = "gram"
     version: int = 1
-    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 100})
+    batching: Batching = _BATCHING
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
@@ -283,17 +305,6 @@ class Gram:
             problem.data, problem.network, problem.attack, problem.recipe, problem.seeds,
             problem.device, problem.dtype,
         )  # fmt: skip
-
-    def shape(self, problem: AnyProblem) -> Hashable:
-        """Return the properties that problems must share to run together.
-
-        The problems may differ in d, the radius and η.
-        """
-        recipe, network, by = problem.recipe, problem.network, problem.attack
-        climb = None if by is None else (by.steps, by.best, by.after)
-        place = problem.device, problem.dtype
-        kind = replace(network, omega=1.0) if isinstance(network, TwoLayer) else network
-        return recipe.n, recipe.steps, recipe.risk, kind, recipe.optimiser, climb, place
 
     def init(self, problems: Sequence[AnyProblem]) -> Together:
         """Return the state at t = 0."""
@@ -323,7 +334,7 @@ class Gram:
         """Return the next state."""
         return replace(state, at=state.at.step())
 
-    def apart(self, state: Together) -> list[GramState]:
+    def split(self, state: Together) -> list[GramState]:
         """Return one state per problem of the stack."""
         if len(state.problems) == 1:
             return [GramState(state.problems[0], state.at)]

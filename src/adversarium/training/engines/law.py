@@ -48,7 +48,7 @@ def triangular(
 
 
 @dataclass(frozen=True)
-class SettingInLaw(Problem[Clusters, TwoLayer, Any, ClusterBatch]):
+class ProblemInLaw(Problem[Clusters, TwoLayer, Any, ClusterBatch]):
     """A problem whose training points and initial weights form a triangular matrix.
 
     Fresh points are drawn as the projection of x onto these coordinates.
@@ -108,10 +108,10 @@ class Law(Gram):
             return f"law needs d of at least n + m/2 + 1 = {need}"
         return ""
 
-    def placed(self, problem: AnyProblem) -> SettingInLaw:
+    def placed(self, problem: AnyProblem) -> ProblemInLaw:
         """Return the problem in these coordinates."""
         data = replace(problem.data, seen=_coordinates(problem.recipe, problem.network))
-        return SettingInLaw(
+        return ProblemInLaw(
             data, problem.network, problem.attack, problem.recipe, problem.seeds, problem.device,
             problem.dtype,
         )  # fmt: skip

@@ -1,14 +1,14 @@
 """A linear classifier under l2 attacks: the worst perturbation is −δ y w/‖w‖, in closed form."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import FGSM
 from adversarium.networks.mixed import MixedLearner
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batching
 from adversarium.training.problem import AnyProblem, side_by_side
 from adversarium.training.recipe import GradientDescent, Recipe
 from adversarium.training.states import WeightState
@@ -35,14 +35,22 @@ def linear_step(
     return moved
 
 
+def _shape(problem: AnyProblem) -> Hashable:
+    """Return the properties that problems must share to run together."""
+    recipe, place = problem.recipe, (problem.device, problem.dtype)
+    return recipe.n, recipe.steps, recipe.risk, tuple(problem.data.shape), place
+
+
+_BATCHING = Batching(_shape, {"cpu": 5, "cuda": 20}, {"cpu": 40, "cuda": 640})
+
+
 @dataclass(frozen=True)
 class Linear:
     """FGSM training of a linear classifier, §4 of CGRM."""
 
     name: str = "linear"
     version: int = 1
-    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 20})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 40, "cuda": 640})
+    batching: Batching = _BATCHING
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
@@ -64,11 +72,6 @@ class Linear:
             f"or none, got {attack}"
         )
 
-    def shape(self, problem: AnyProblem) -> Hashable:
-        """Return the properties that problems must share to run together."""
-        recipe, place = problem.recipe, (problem.device, problem.dtype)
-        return recipe.n, recipe.steps, recipe.risk, tuple(problem.data.shape), place
-
     def init(self, problems: Sequence[AnyProblem]) -> "Descent":
         """Return the state at t = 0."""
         whole = side_by_side(problems)
@@ -88,12 +91,12 @@ class Linear:
         w = linear_step(w, at.Z, at.delta, at.eta, problem.recipe.risk.log)
         return replace(at, state=WeightState(problem, at.state.t + 1, {"w_0": w}))
 
-    def apart(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
+    def split(self, at: "Descent") -> list[WeightState[dict[str, Tensor]]]:
         """Return one state per problem, each with its own attack.
 
         The states do not refer to the joint state, which has only the attack of the first problem.
         """
-        return [replace(state, whole=None) for state in at.state.apart()]
+        return [replace(state, whole=None) for state in at.state.split()]
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,15 @@
 """Minibatch training of any network, including an nn.Module, with seeds as an axis."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
 from torch import Generator, Tensor
 
 from adversarium.rng import stream, streams
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batching
 from adversarium.training.engines.full import alike, remembered
 from adversarium.training.problem import AnyProblem, side_by_side
 from adversarium.training.recipe import (
@@ -74,6 +74,9 @@ class Walk:
     augmenting: tuple[Generator, ...] = ()  # one stream per seed
 
 
+_BATCHING = Batching(alike, {"cpu": 5, "cuda": 10}, {"cpu": 10, "cuda": 40})
+
+
 @dataclass(frozen=True)
 class Stochastic:
     """Momentum SGD or Adam on attacked minibatches.
@@ -84,8 +87,7 @@ class Stochastic:
 
     name: str = "sgd"
     version: int = 1
-    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 5, "cuda": 10})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
+    batching: Batching = _BATCHING
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
@@ -94,10 +96,6 @@ class Stochastic:
         if recipe.optimiser.batch > recipe.n:
             return f"sgd needs batch <= n, got batch={recipe.optimiser.batch} with n={recipe.n}"
         return ""
-
-    def shape(self, problem: AnyProblem) -> Hashable:
-        """Return the properties that problems must share to run together."""
-        return alike(problem)
 
     def init(self, problems: Sequence[AnyProblem]) -> Walk:
         """Return the state at t = 0."""
@@ -137,6 +135,6 @@ class Stochastic:
         W = remembered(problem.network, moved, still, heard)
         return Walk(WeightState(problem, t + 1, W, fresh=True), memory, order, walk.augmenting)
 
-    def apart(self, walk: Walk) -> list[WeightState[Any]]:
+    def split(self, walk: Walk) -> list[WeightState[Any]]:
         """Return one state per problem of the stack."""
-        return walk.state.apart()
+        return walk.state.split()

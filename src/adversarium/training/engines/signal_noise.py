@@ -5,8 +5,8 @@ descent closes in u, v and K = G Gᵀ: after set-up no cost depends on d. The we
 W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G are rebuilt on demand.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -16,7 +16,7 @@ from adversarium.attacks.transfer import GTA
 from adversarium.data.patches import PatchBatch, PatchData
 from adversarium.networks.cubic_cnn import CubicCNN
 from adversarium.shapes import Float
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Attack, Batch, Batching
 from adversarium.training.problem import AnyProblem, Problem
 from adversarium.training.recipe import GradientDescent, Recipe
 from adversarium.training.states import WeightState
@@ -175,14 +175,25 @@ class Cells:
     starts: tuple[SignalNoiseState, ...]
 
 
+def _shape(problem: AnyProblem) -> Hashable:
+    """Return the properties that problems must share to run together.
+
+    The problems may differ in d, α, σ, γ, λ and η.
+    """
+    recipe, place = problem.recipe, (problem.device, problem.dtype)
+    return recipe.n, problem.data.P, problem.network.m, recipe.steps, place
+
+
+_BATCHING = Batching(_shape, {"cpu": 10, "cuda": 40}, {"cpu": 256, "cuda": 4096})
+
+
 @dataclass(frozen=True)
 class SignalNoise:
     """Gradient descent in (u, v, K), §4.1 of CGRO."""
 
     name: str = "signal_noise"
     version: int = 1
-    width: Mapping[str, int] = field(default_factory=lambda: {"cpu": 10, "cuda": 40})
-    wide: Mapping[str, int] = field(default_factory=lambda: {"cpu": 256, "cuda": 4096})
+    batching: Batching = _BATCHING
 
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
@@ -195,14 +206,6 @@ class SignalNoise:
         if recipe.optimiser != GradientDescent() or recipe.risk.loss != "cross_entropy":
             return "signal_noise needs full-batch descent on the logistic loss"
         return ""
-
-    def shape(self, problem: AnyProblem) -> Hashable:
-        """Return the properties that problems must share to run together.
-
-        The problems may differ in d, α, σ, γ, λ and η.
-        """
-        recipe, place = problem.recipe, (problem.device, problem.dtype)
-        return recipe.n, problem.data.P, problem.network.m, recipe.steps, place
 
     def init(self, problems: Sequence[AnyProblem]) -> Cells:
         """Return the state at t = 0."""
@@ -220,7 +223,7 @@ class SignalNoise:
         """Return the next state."""
         return replace(cells, state=cells.state.step())
 
-    def apart(self, cells: Cells) -> list[SignalNoiseState]:
+    def split(self, cells: Cells) -> list[SignalNoiseState]:
         """Return one state per problem of the stack."""
         if len(cells.starts) == 1:
             return [cells.state]

@@ -149,7 +149,7 @@ def _last_weights(name: str, problem: _Problem) -> Float[Tensor, "S m d"]:
     """Return W⁽ˢᵗᵉᵖˢ⁾ computed by an engine."""
     engine: Engine[Any] = ENGINES[name]
     *_, state = train(engine, (problem,))
-    W: Tensor = engine.apart(state)[0].W
+    W: Tensor = engine.split(state)[0].W
     return W
 
 

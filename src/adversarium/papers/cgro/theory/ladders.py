@@ -53,7 +53,7 @@ def switches_near(family: str, low: float, high: float) -> Check:
         assert isinstance(first, Run)
         N_c, at = critical_count(first), first.coordinates
         group = {"d": at["d"], "1 − γ": at["1 − γ"]}
-        name = f"switch over N_c ({Where(None, group).told})"
+        name = f"switch over N_c ({Where(None, group).description})"
         runs = Where(family, group)
         needed = Need(runs, ("memory_share",))
         ratio = quantity(name, lambda rows: switch_point(rows.where(runs)) / N_c, needed)

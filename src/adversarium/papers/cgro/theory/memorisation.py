@@ -195,7 +195,7 @@ def attacked_doubt(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S
     >>> network = av.networks.CubicCNN(m=2, sigma0=1e-9)
     >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> state = engine.split(engine.init((problem,)))[0]
     >>> round(attacked_doubt(state, av.measure.Scene(problem)).item() / (0.1 * 1e-9), 6)  # ψ(0) = ½
     0.5
     """
@@ -237,7 +237,7 @@ def conclusion(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
     >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
     >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> state = engine.split(engine.init((problem,)))[0]
     >>> conclusion(state, av.measure.Scene(problem)).item()
     0.0
     """
@@ -258,7 +258,7 @@ def signals(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S m"]:
     >>> network = av.networks.CubicCNN(m=2, sigma0=0.1)
     >>> problem = Problem(data, network, av.attacks.GTA(gamma=0.5), recipe, (0,))
     >>> engine = ENGINES["signal_noise"]
-    >>> state = engine.apart(engine.init((problem,)))[0]
+    >>> state = engine.split(engine.init((problem,)))[0]
     >>> torch.allclose(signals(state, av.measure.Scene(problem)), 2.0 * problem.W0[..., 0])
     True
     """

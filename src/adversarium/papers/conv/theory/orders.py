@@ -17,5 +17,5 @@ def bounded(
 
     The check reads the rows that `runs` selects and fits the power of the coordinate `along`.
     """
-    label = f"power of {along} in {number} ({runs.told})"
+    label = f"power of {along} in {number} ({runs.description})"
     return exponent(label, number, along, runs, 0.0, (math.inf, most), per)

@@ -51,7 +51,7 @@ class KeptRecursion:
     >>> problem = Problem(data, network, attack, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = KeptRecursion(), None, ENGINES["full"]
     >>> for joined in train(engine, (problem,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
+    ...     memory = fold.see(memory, engine.split(joined)[0], av.measure.Scene(problem))
     >>> bool((fold.rows(memory)["printed_recursion_error"] < 1e-12).all())
     True
     """

@@ -66,7 +66,7 @@ def long_enough(runs: Where) -> Check:
         share = min(run.run.steps / run.run.data.d**2 for run in rows.where(runs))
         return np.full(len(rows.seeds), share)
 
-    return in_regime(quantity(f"least T/d² ({runs.told})", least, Need(runs, NO_ROWS)), 1.0)
+    return in_regime(quantity(f"least T/d² ({runs.description})", least, Need(runs, NO_ROWS)), 1.0)
 
 
 def gates(run: Task) -> tuple[Gate, ...]:

@@ -88,7 +88,7 @@ class ForeignRatio:
     >>> problem = Problem(data, network, None, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = ForeignRatio(), None, ENGINES["full"]
     >>> for joined in train(engine, (problem,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
+    ...     memory = fold.see(memory, engine.split(joined)[0], av.measure.Scene(problem))
     >>> [bool((ratio < 1).all()) for ratio in fold.rows(memory).values()]
     [True, True]
     """
@@ -143,7 +143,7 @@ class NoiseRemainder:
     >>> problem = Problem(data, network, None, Recipe(n=6, steps=5, eta=0.1), (0, 1))
     >>> fold, memory, engine = NoiseRemainder(), None, ENGINES["full"]
     >>> for joined in train(engine, (problem,)):
-    ...     memory = fold.see(memory, engine.apart(joined)[0], av.measure.Scene(problem))
+    ...     memory = fold.see(memory, engine.split(joined)[0], av.measure.Scene(problem))
     >>> fold.rows(memory)["noise_remainder"].tolist()
     [0.0, 0.0]
     """

@@ -102,7 +102,7 @@ _SMALL_KAPPAS = np.array([0.003, 0.01, 0.03, 0.1])  # values of κ_B, ΣB³ over
 def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
     """Return a number computed from the differences between attacked and standard training."""
     needs = Need(PLAIN, (A, B)), Need(runs, (A, B, TOTAL))
-    label = f"{name} ({runs.told})"
+    label = f"{name} ({runs.description})"
     return quantity(label, lambda rows: of(_differences(rows, runs)), *needs)
 
 
@@ -150,5 +150,5 @@ def raised(feature: str, runs: Where) -> Quantity:
         values = run[feature].values.mean(-1)
         return np.asarray(np.take_along_axis(values, end[:, None], 1)[:, 0] - values[:, 0])
 
-    label = f"growth of {feature} until κ_B = 0.1 ({runs.told})"
+    label = f"growth of {feature} until κ_B = 0.1 ({runs.description})"
     return quantity(label, value, Need(runs, (feature, TOTAL)))
