@@ -13,7 +13,7 @@ from adversarium.plans.evidence import NO_ROWS
 from adversarium.plans.loading import load
 from adversarium.plans.names import public_names
 from adversarium.plans.papers import claims, experiments, paper_of, papers
-from adversarium.plans.rules import NotTestable, Setting
+from adversarium.plans.rules import Hypothesis, NotTestable
 from adversarium.plans.run import Run, Trial
 
 LIST = Path(__file__).parents[3] / "shared" / "papers" / "claims.tsv"
@@ -125,7 +125,7 @@ def test_what_a_check_needs_is_recorded_by_a_run_of_its_plan(id, preset):
 def test_a_check_without_needs_is_a_cited_one_or_a_definition():
     for id in experiments():
         for claim, check in load(id).checks.items():
-            assert check.needs or isinstance(check, (NotTestable, Setting)), claim
+            assert check.needs or isinstance(check, (NotTestable, Hypothesis)), claim
 
 
 @pytest.mark.parametrize("id", [id for id in experiments() if load(id).gates is not None])

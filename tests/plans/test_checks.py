@@ -513,7 +513,7 @@ def test_the_interval_that_is_judged_is_the_one_that_is_shown():
 def test_a_run_that_the_plan_does_not_have_leaves_its_part_undecided():
     verdict = judged(every(level(last("risk", where("there")), 0, 1)), Evidence())
     assert (verdict.verdict, verdict.why) == ("undecided", "out of regime")
-    assert "(another preset may have it): no runs are there" in verdict.reason
+    assert "(another preset may have it): there selects 0 runs" in verdict.reason
 
 
 class Talking:

@@ -44,9 +44,9 @@ def test_a_coordinate_that_was_computed_is_the_one_that_was_written():
 def test_one_run_is_one_run_or_the_others_are_named():
     with pytest.raises(NoSuchRun, match=r"ladder, d = 100 selects 2 runs, .*control"):
         LADDER.one(where("ladder", d=100))
-    with pytest.raises(NoSuchRun, match="no runs are lader"):
+    with pytest.raises(NoSuchRun, match="lader selects 0 runs"):
         LADDER.one(where("lader"))
-    with pytest.raises(NoSuchRun, match="no run"):
+    with pytest.raises(NoSuchRun, match="the runs are: none"):
         Evidence().one(where())
 
 

@@ -109,10 +109,10 @@ def test_a_cell_is_not_judged_by_a_claim_whose_runs_the_preset_has_not(reader):
 
 def test_an_axis_of_a_real_knob_is_refined_also_where_whole_numbers_are_given():
     axis = whole_axis(HILL, "quick", parse_axis("x=2,3"))
-    assert axis.between(2.0, 3.0) == 2.5 and axis.outcome(2.0) == "2"
+    assert axis.between(2.0, 3.0) == 2.5 and axis.word(2.0) == "2"
     parts = parse_axis("attack=none,pgd(p=2, radius=0.5)")
     assert whole_axis(HILL, "quick", parts) == parts
-    assert parts.outcome(parts.values[1]) == "PGD(p=2, radius=0.5)"
+    assert parts.word(parts.values[1]) == "PGD(p=2, radius=0.5)"
     with pytest.raises(ValueError, match=r"[^.]\.$"):
         parse_axis("attack=none,pgd(p=2, radius=-1)")
 

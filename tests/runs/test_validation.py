@@ -40,4 +40,4 @@ def test_a_check_of_one_run_that_fits_several_is_refused_before_the_training(cal
         + "    for run in one(**knobs):\n"
         + "        yield from (replace(run, at={'part': i}, n=run.n + i) for i in range(3))\n"
     )
-    one_sentence(call("verify", "./own.py", status=2), "asks for one run, and 3 are meant")
+    one_sentence(call("verify", "./own.py", status=2), "reads one run, but 3 are selected")

@@ -221,7 +221,7 @@ def test_settings_of_one_shape_side_by_side_equal_each_alone(name):
 @pytest.mark.parametrize("name", ENGINES)
 def test_what_changes_the_course_of_a_run_is_in_its_engines_shape(name):
     data, network, attack, recipe = parts(name)
-    shape = ENGINES[name].shape
+    shape = ENGINES[name].batching.shape
     first = shape(Problem(data, network, attack, recipe, (0,)))
     assert first == shape(Problem(data, network, attack, recipe, (5, 6)))
     others = [
@@ -322,8 +322,8 @@ def test_finite_sets_train_against_their_exact_maximum():
     data = SpherePoints(d=2, radius=0.2, K=5)
     network = TwoLayer(m=32, activation=SmoothedReLU(b=2))
     recipe = Recipe(n=4, steps=30, eta=0.3, risk=Risk(loss="pseudo_huber"))
-    state = final("full", Problem(data, network, FiniteAttack(recipe="exact"), recipe, (0, 1)))
-    anti = final("full", Problem(data, network, FiniteAttack(recipe="anti"), recipe, (0, 1)))
+    state = final("full", Problem(data, network, FiniteAttack(rule="exact"), recipe, (0, 1)))
+    anti = final("full", Problem(data, network, FiniteAttack(rule="anti"), recipe, (0, 1)))
     assert (state.risk() < math.sqrt(2) - 1).all()
     assert (anti.risk() <= state.risk()).all()
 

@@ -27,7 +27,7 @@ class Axis:
 
         >>> from adversarium.attacks import PGD
         >>> axis = Axis("attack", tuple(PGD(radius=r) for r in (0.1, 0.2)))
-        >>> axis.outcome(axis.values[1]), Axis("n", (4, 8)).outcome(8)
+        >>> axis.word(axis.values[1]), Axis("n", (4, 8)).word(8)
         ('PGD(radius=0.2)', '8')
         """
         if value is None:

@@ -17,7 +17,8 @@ def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence
             if need.alone and len(selected) > 1:
                 raise ValueError(
                     f"{experiment.file or experiment.id}: the check of {id} reads one run, but "
-                    f"{len(selected)} are selected ({'; '.join(selected[:3])}); select one, or use each()."
+                    f"{len(selected)} are selected ({'; '.join(selected[:3])}); select one, or "
+                    "use each()."
                 )
             runs = [t for t in tasks if isinstance(t, Run) and need.where.meets(t)]
             there = {name for run in runs for r in run.recordings for name in r.names}
