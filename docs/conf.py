@@ -9,7 +9,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-from adversarium.report.mathematics import plain
+from adversarium.plans.mathematics import plain
 
 sys.path.append(str(Path(__file__).parent))  # command_table.py
 

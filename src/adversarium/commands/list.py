@@ -8,11 +8,11 @@ from cyclopts import Parameter
 
 from adversarium.commands.options import DEFAULT, Answer, File, Json
 from adversarium.plans.catalogue import nearest
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.names import PublicName, paper_probes, public_names
 from adversarium.plans.papers import claims, experiments, papers
 from adversarium.plans.verdict import Outcome
 from adversarium.plans.wording import counted
-from adversarium.report.mathematics import plain
 from adversarium.report.shown import last_verdicts
 
 What = Literal[
@@ -82,7 +82,9 @@ def _claims(verdict: str | None, store: Path) -> dict[str, str]:
         waits = not (c.experiment or c.alias_of)
         word = last[c.id]["verdict"] if c.id in last else NOT_YET if waits else ""
         if not verdict or word == verdict:
-            lines[c.id] = f"{c.kind:<10} {c.statement}" + (f"  [{NOT_YET}]" if waits else "")
+            lines[c.id] = f"{c.kind:<10} {plain_text(c.statement)}" + (
+                f"  [{NOT_YET}]" if waits else ""
+            )
     return lines
 
 
@@ -115,4 +117,4 @@ def _lines(what: What) -> dict[str, str]:
 
 
 def _described(name: PublicName) -> str:
-    return f"{plain(name.symbol)}  {name.sentence}" if name.symbol else name.sentence
+    return f"{plain_text(name.symbol)}  {name.sentence}" if name.symbol else name.sentence

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from adversarium.plans.mathematics import plain_text
 from adversarium.report import tables
 from adversarium.report.figures.style import file_name
-from adversarium.report.mathematics import plain
 from adversarium.report.typeset import greek, typeset
 
 LINES = 40  # rows of a table on a page; its data file has all of them
@@ -39,7 +39,7 @@ def _environment() -> Environment:
         "file_name": file_name,
         "greek": greek,
         "number": tables.number,
-        "plain": plain,
+        "plain": plain_text,
         "shortened": shortened,
         "spanned": tables.spanned,
         "tex": tables.tex,

@@ -8,6 +8,7 @@ from typing import Any
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.intervals import finite
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import Claim, claims
 from adversarium.plans.verdict import Outcome, Part, Sensitivity, Verdict
 
@@ -74,12 +75,15 @@ class Entry:
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
 
     def plain(self) -> dict[str, Any]:
-        """Return the entry as plain JSON values."""
+        """Return the entry as plain JSON values, with its mathematics as plain text."""
         whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             **whole,
+            **{name: plain_text(whole[name]) for name in ("statement", "note", "reading")},
             "measured": [_measured(m) for m in self.measured],
-            "expected": None if self.expected is None else asdict(self.expected),
+            "expected": None
+            if self.expected is None
+            else asdict(replace(self.expected, text=plain_text(self.expected.text))),
             "parts": [
                 {
                     "name": part.name,

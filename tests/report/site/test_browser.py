@@ -96,7 +96,7 @@ def test_nothing_overflows_on_a_phone_and_verdicts_are_on_screen_and_sorted(site
         str(site / page)
         for page in ("index.html", "errata.html", "notation.html", "provenance.html",
                      "changed.html", "claims/cgro.eq.grad.html", "claims/conv.eq16.html",
-                     "experiments/cgro.problem.html", "experiments/boat.published.html")
+                     "experiments/cgro.setting.html", "experiments/boat.published.html")
     ]  # fmt: skip
     wrapper = tmp_path / "wrapper.html"
     wrapper.write_text(MEASURE % json.dumps([f"file://{page}" for page in pages]))

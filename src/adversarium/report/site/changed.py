@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from adversarium.plans.loading import load, user_file
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import experiments
 from adversarium.plans.shares import shares
 from adversarium.report.documents import render
 from adversarium.report.figures import mean_and_interval, planes
 from adversarium.report.figures.style import file_name, save, write_csv
-from adversarium.report.mathematics import plain
 from adversarium.report.site.drawing import FigureFiles
 from adversarium.report.site.experiment import flat
 from adversarium.report.site.results import mean_text
@@ -156,7 +156,7 @@ def _figure(
     numbers = [mean_and_interval(run.numbers[name]) for run in runs]
     stem = f"figures/changed/{file_name('-'.join((experiment, *paths)))}"
     rows = np.column_stack([at, np.array(numbers)])
-    draw = partial(_draw_sweep, stem, experiment, tuple(paths), plain(name), rows)
+    draw = partial(_draw_sweep, stem, experiment, tuple(paths), plain_text(name), rows)
     inputs = digest(repr((name, rows.tolist())))
     return FigureFiles((f"{stem}.svg", f"{stem}.csv"), inputs, draw)
 

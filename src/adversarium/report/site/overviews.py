@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import papers, readings
 from adversarium.plans.verdict import Outcome
 from adversarium.report.documents import render
@@ -53,8 +54,8 @@ def search_data(entries: Sequence[Entry]) -> str:
             "word": e.verdict,
             "kind": e.kind,
             "source": e.source,
-            "statement": e.statement,
-            "more": " ".join((e.reason, e.note, *(m.name for m in e.measured))),
+            "statement": plain_text(e.statement),
+            "more": " ".join((e.reason, plain_text(e.note), *(m.name for m in e.measured))),
         }
         for e in entries
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adversarium.report.mathematics import plain
+from adversarium.plans.mathematics import plain_text
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from adversarium.report.mathematics import plain
         (r"$\mathrm{err}\,(f)$", "err (f)"),
         (r"$\frac{1}{2} P[Z]$", "1/2 P[Z]"),
         (r"$(\log t)^{1/3}$", "(log t)^(1/3)"),
-        (r"$w_{i,r}^{(0)}$", "w_i,r^(0)"),
+        (r"$w_{i,r}^{(0)}$", "w_{i,r}^(0)"),
         (r"$\mathrm{span}\{u, v\}$", "span{u, v}"),
         ("risk of $5", "risk of $5"),
         (r"no mathematics \alpha", r"no mathematics \alpha"),
@@ -23,7 +23,7 @@ from adversarium.report.mathematics import plain
     ),
 )
 def test_mathematics_between_dollars_becomes_plain_text(tex, text):
-    assert plain(tex) == text
+    assert plain_text(tex) == text
 
 
 def test_every_symbol_of_a_probe_has_a_plain_text():
@@ -33,5 +33,5 @@ def test_every_symbol_of_a_probe_has_a_plain_text():
     symbols = [name.symbol for name in probes.values() if name.symbol]
     assert len(symbols) > 10
     for symbol in symbols:
-        text = plain(symbol)
+        text = plain_text(symbol)
         assert text and not set("\\$") & set(text), (symbol, text)
