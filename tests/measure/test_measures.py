@@ -29,7 +29,7 @@ from adversarium.measure.measuring import measured, measures
 from adversarium.measure.scene import Scene
 from adversarium.networks import CubicCNN, MixedLearner, SmoothedCNN, TwoLayer
 from adversarium.networks.activations import SmoothedReLU
-from adversarium.papers.conv.theory.regret import WorstRegret, path_length
+from adversarium.papers.conv.theory.regret import WorstRegret
 from adversarium.papers.rnrf.theory.features import robust_features
 from adversarium.papers.rnrf.theory.two_features import (
     FeatureError,
@@ -97,7 +97,6 @@ ANYWHERE = (
     Error(n=20),
     Error(on="train", attacks="training"),
     Error(n=20, attacks=(PGD(p=2, radius=0.1, steps=2),), name="broken", symbol="PGD"),
-    path_length,
     measure.risk,
     measure.robust_train_error,
     measure.train_error,

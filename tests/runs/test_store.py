@@ -216,7 +216,9 @@ def test_row_files_keep_everything(store, shipped):
         for name, series in by_name.items():
             told = block.kept[probe].series[name]
             assert told.t.tolist() == series.t.tolist() and told.axes == series.axes
-            assert np.allclose(told.values, series.values, rtol=1e-8, atol=0)
+            assert np.allclose(
+                told.values, series.values, rtol=1e-6 if len(told.t) > 1 else 1e-8, atol=0
+            )
     assert results.shipped("no.such") == ()
 
 

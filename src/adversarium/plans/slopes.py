@@ -117,7 +117,7 @@ class NoGrowth:
                 return undecided(Why.SPANS, message, measured, low, high)
             return undecided(Why.FEW_SEEDS, message, measured, low, high)
         message = (
-            f"a slope between {FLAT:g} and {most:.2g} is not message from a power of log; "
+            f"a slope between {FLAT:g} and {most:.2g} cannot be distinguished from a power of log; "
             f"{self._wide_enough(float(sign * slopes.mean()))}"
         )
         return undecided(Why.CONSTANT, message, measured, low, high)

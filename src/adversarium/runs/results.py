@@ -1,8 +1,9 @@
 """Row files, as papers ship them in `results/`: one .npz file per experiment, read-only.
 
-Numbers are stored with nine significant digits, as m·10^e: the columns `mantissa` (int32, split
-into its four bytes, which compresses better) and `exponent` (int16) hold the values of all series,
-and `index` (JSON) says where each series begins and what it is. numpy.load opens a file.
+Curves are stored with seven significant digits, single numbers with nine, as m·10^e: the columns
+`mantissa` (int32, split into its four bytes, which compresses better) and `exponent` (int16) hold
+the values of all series, and `index` (JSON) says where each series begins and what it is.
+numpy.load opens a file.
 """
 
 import json
@@ -20,7 +21,7 @@ from adversarium.plans.evidence import Series
 from adversarium.plans.papers import paper_of
 from adversarium.runs.blocks import Block, StoredSeries
 
-DIGITS = 9
+DIGITS, CURVE_DIGITS = 9, 7
 _SPECIAL = {1000: math.nan, 1001: math.inf, 1002: -math.inf}  # exponents that no number has
 
 
@@ -28,7 +29,9 @@ def write_rows(path: Path, blocks: Iterable[Block]) -> None:
     """Write blocks as a row file."""
     columns: list[np.ndarray] = []
     lines = [_line(block, columns) for block in blocks]
-    mantissa, exponent = _decimal(np.concatenate([np.empty(0), *columns]))
+    rounded = [_decimal(values) for values in columns]
+    mantissa = np.concatenate([np.empty(0, dtype=np.int32), *(m for m, _ in rounded)])
+    exponent = np.concatenate([np.empty(0, dtype=np.int16), *(e for _, e in rounded)])
     planes = mantissa.view(np.uint8).reshape(-1, 4).T.copy()
     index = np.frombuffer(json.dumps(lines, ensure_ascii=False).encode(), dtype=np.uint8)
     arrays = {"index": index, "mantissa": planes, "exponent": exponent}
@@ -46,7 +49,7 @@ def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
     for probe, one in block.kept.items():
         series = {}
         for name, values in one.series.items():
-            columns.append(values.values.ravel())
+            columns.append(values.values)
             axes = {k: list(v) for k, v in values.axes.items()}
             same = one.times is not None and values.t.tolist() == list(one.times)
             series[name] = {"t": None if same else values.t.tolist(), "axes": axes}
@@ -55,15 +58,16 @@ def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
 
 
 def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Round numbers to nine significant digits. Return integers m and e with value m·10^e."""
-    mantissa = np.zeros(len(values), dtype=np.int32)
-    exponent = np.zeros(len(values), dtype=np.int16)
-    for i, value in enumerate(values.tolist()):
+    """Round the numbers of a series (seeds, times, …). Return integers m and e with value m·10^e."""
+    most = CURVE_DIGITS if values.shape[1] > 1 else DIGITS
+    mantissa = np.zeros(values.size, dtype=np.int32)
+    exponent = np.zeros(values.size, dtype=np.int16)
+    for i, value in enumerate(values.ravel().tolist()):
         if value != value or value in (math.inf, -math.inf):
             exponent[i] = 1000 if value != value else 1001 if value > 0 else 1002
         elif value:
-            digits, _, power = f"{value:.{DIGITS - 1}e}".partition("e")
-            whole, shift = int(digits.replace(".", "")), int(power) - DIGITS + 1
+            digits, _, power = f"{value:.{most - 1}e}".partition("e")
+            whole, shift = int(digits.replace(".", "")), int(power) - most + 1
             while whole % 10 == 0 and shift < 0:  # 0.5 as 5·10^−1, which compresses better
                 whole, shift = whole // 10, shift + 1
             mantissa[i], exponent[i] = whole, shift

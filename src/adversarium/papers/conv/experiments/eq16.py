@@ -34,7 +34,7 @@ from adversarium.training import Risk
 
 from ..theory.one_step import one_step
 from ..theory.projected_descent import slacks_of_descent
-from ..theory.regret import WorstRegret, path_length, worst_loss
+from ..theory.regret import WorstRegret, worst_loss
 from ..theory.rules import refuse_unknown
 
 RULES = ("exact", "anti", "random", "cycle", "fgsm", "worst_of", "switch")
@@ -63,7 +63,7 @@ def plan(m, rules, alpha=0.1, b=2.0, d=2, radius=0.2, along=SLACK_ATTACKS, best=
                 n=4,
                 steps=round(math.sqrt(width) / (activation.C2 * alpha)),
                 eta=alpha,
-                probes=(risk, worst_loss, path_length),
+                probes=(risk, worst_loss),
                 folds=tuple(WorstRegret(R) for R in (0.3, 3.0)),
             )
         of = {"m": width, "b": b}

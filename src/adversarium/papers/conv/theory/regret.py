@@ -9,7 +9,7 @@ from torch import Tensor
 from adversarium.attacks.finite import FiniteAttack, option_losses
 from adversarium.data.sphere import SphereBatch, SpherePoints
 from adversarium.measure.measuring import measures, sentence
-from adversarium.measure.scene import AnyScene, AnyState, Scene
+from adversarium.measure.scene import Scene
 from adversarium.networks.two_layer import TwoLayer
 from adversarium.rng import normal, streams
 from adversarium.shapes import Float
@@ -126,18 +126,3 @@ class WorstRegret:
         W_ref = reference(scene.problem, self.radius)
         loss = scene.problem.recipe.risk.loss
         return W_ref, robust_loss(scene.network, W_ref, scene.train, loss)
-
-
-@measures(r"$\|W_t - W_0\|_F$")
-def path_length(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """‖W_t − W⁽⁰⁾‖_F, the distance of the weights from their start.
-
-    >>> import adversarium as av
-    >>> from adversarium.training import Recipe, Problem, WeightState
-    >>> data, recipe = av.data.Clusters(d=2, mu=1.0), Recipe(n=3, steps=1, eta=0.1)
-    >>> problem = Problem(data, av.networks.TwoLayer(m=2), None, recipe, seeds=(0,))
-    >>> state = WeightState(problem, 1, problem.W0 + 1)  # each of four weights by 1
-    >>> round(path_length(state, av.measure.Scene(problem)).item(), 9)
-    2.0
-    """
-    return distance(state.W, scene.problem.W0)
