@@ -8,8 +8,8 @@ _LETTERS = {
     "zeta": "ζ", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν",
     "xi": "ξ", "pi": "π", "rho": "ρ", "varrho": "ϱ", "sigma": "σ", "tau": "τ", "phi": "φ",
     "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ",
-    "Lambda": "Λ", "Xi": "Ξ", "Phi": "Φ", "Psi": "Ψ", "Sigma": "Σ", "Omega": "Ω", "nabla": "∇",
-    "partial": "∂", "ell": "ℓ", "sum": "Σ", "prod": "Π", "int": "∫", "langle": "⟨",
+    "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Phi": "Φ", "Psi": "Ψ", "Sigma": "Σ", "Omega": "Ω",
+    "nabla": "∇", "partial": "∂", "ell": "ℓ", "sum": "Σ", "prod": "Π", "int": "∫", "langle": "⟨",
     "lceil": "⌈", "lfloor": "⌊", "forall": "∀",
 }  # fmt: skip
 _SIGNS = {
@@ -21,6 +21,7 @@ _SIGNS = {
 }  # fmt: skip
 _CLOSING = {"rangle": "⟩", "rceil": "⌉", "rfloor": "⌋"}
 _ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "dot": "\u0307"}
+_FRACTIONS = {"12": "½", "14": "¼", "34": "¾", "23": "⅔"}
 _UP = str.maketrans("0123456789+-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ")
 _DOWN = str.maketrans("0123456789+-", "₀₁₂₃₄₅₆₇₈₉₊₋")
 _GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # braces, and braces inside them
@@ -36,7 +37,7 @@ def plain_text(text: str) -> str:
 
 
 def _plain(tex: str) -> str:
-    tex = re.sub(r"\\tfrac(12|14|23)", lambda m: {"12": "½", "14": "¼", "23": "⅔"}[m[1]], tex)
+    tex = re.sub(r"\\tfrac(12|14|34|23)", lambda m: _FRACTIONS[m[1]], tex)
     tex = re.sub(rf"\\({'|'.join(_LETTERS)})(?![A-Za-z])(?: (?=[A-Za-z]))?", _letter, tex)
     tex = re.sub(rf"( |^)?\\({'|'.join(_SIGNS)})(?![A-Za-z])( ?)", _sign, tex)
     tex = re.sub(rf"\\frac{_GROUP}{_GROUP}", r"\1/\2", tex)
@@ -78,7 +79,7 @@ def _raised(power: str) -> str:
 def _lowered(index: str) -> str:
     if re.fullmatch("[0-9+-]+", index):
         return index.translate(_DOWN)
-    return f"_{index}" if re.fullmatch(r"\w+|[*∞⊥]", index) else f"_{{{index}}}"
+    return f"_{index}" if re.fullmatch(r"[^\W_]+|[*∞⊥]", index) else f"_{{{index}}}"
 
 
 def _bracketed(text: str) -> str:

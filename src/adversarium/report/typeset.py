@@ -39,7 +39,20 @@ def greek(text: str) -> str:
 
 
 def _formula(tex: str) -> str:
-    return " ".join(_element(part) for part in re.split(r" (?![^{}]*\})", tex))
+    """Return a formula, split at its spaces outside braces. The space that ends a command, as in
+    \\langle w, is no such space, unless the command is a sign on its own, as in a \\le b."""
+    parts, open_braces = [""], 0
+    for letter in tex:
+        open_braces += (letter == "{") - (letter == "}")
+        if (
+            letter == " "
+            and open_braces == 0
+            and not re.search(r".\\[A-Za-z]+$|\\langle$", parts[-1])
+        ):
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return " ".join(map(_element, parts))
 
 
 def _element(tex: str) -> str:
