@@ -151,9 +151,9 @@ def test_a_changed_run_is_marked_and_never_enters_the_ledger(changed, call, tmp_
 def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
     out = call("run", "boat.published", "--dry-run").stdout
     assert "engine gram" in out and "5 of 5 seeds" in out
-    assert "MiB" in out and "time unknown" in out and "measured: quick" in out
+    assert "MiB" in out and "time unknown" in out and "measured cost: quick" in out
     out = call("run", "boat.published", "--dry-run", "--set", "attack.start=uniform").stdout
-    assert "not gram: gram needs normalised steps from a zero start" in out
+    assert "engine gram does not apply: gram needs PGD with normalised=True" in out
     assert not (tmp_path / "adversarium.sqlite").exists()
 
 
@@ -267,7 +267,7 @@ BAD = [
     (["run", "rnrf.fig3", "--set", "d=3"], "d >= 2k"),
     (["run", "rnrf.fig3", "--set", "attack.radius=-1"], "radius >= 0"),
     (["run", "rnrf.fig3", "--set", "attack=pgd(p=3, radius=1)"], "p = 1, 2 or inf"),
-    (["run", "rnrf.fig3", "--against"], "use --set too"),
+    (["run", "rnrf.fig3", "--against"], "--against needs --set"),
     (["run", "rnrf.fig3", "--seeds", "none"], "--seeds needs"),
     (["run", "rnrf.fig3", "--preset", "fast"], "preset"),
     (["run", "rnrf.fig3", "--nosuch"], "nosuch"),
@@ -280,10 +280,10 @@ BAD = [
     (["verify", "boat", "--on", "processes:0"], "--on needs here, processes, processes:N"),
     (["verify", "--store", "letter.txt"], "not a store"),
     (["report", "--out", "letter.txt"], "directory"),
-    (["report", "rnrf"], "own files"),
+    (["report", "rnrf"], "your files"),
     (["report", "--out", "page"], "no report of ours"),
     (["export", "rnrf.fig3"], "run `adversarium run rnrf.fig3"),
-    (["export", "rnrf.fig3"], "take --preset paper"),
+    (["export", "rnrf.fig3"], "use --preset paper"),
     (["run", "cgro.setting", "--set", "foo=1"], "nothing is called 'foo'"),
     (["run", "cgro.setting", "--set", "data.alpha=3"], "trains nothing"),
     (["run", "cgro.thm4.1", "--set", "sets=Z"], "sets are some of E, C"),
@@ -309,7 +309,7 @@ BAD = [
     (["run", "./exits.py"], "raised SystemExit"),
     (["verify", "./page"], "contains no paper"),
     (["new", "paper", "page"], "already exists"),
-    (["new", "paper", "My-Paper"], "small word"),
+    (["new", "paper", "My-Paper"], "lowercase letters"),
     (["nosuchcommand"], "nosuchcommand"),
 ]
 
@@ -516,7 +516,7 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
             child.kill()
     assert ended() - before - used < 2  # seconds of its own: a busy machine takes longer
     assert child.returncode == 130
-    assert "every finished run is kept. Go on with: adversarium run ./own.py" in said
+    assert "all finished runs are stored. Continue with: adversarium run ./own.py" in said
     assert "Traceback" not in said
     assert seeds(tmp_path / "adversarium.sqlite") == 5
 
@@ -560,5 +560,5 @@ def test_a_stop_in_a_callback_is_no_traceback(tmp_path):
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True)
     assert ended.returncode == 130, ended
-    assert b"Traceback" not in ended.stderr and b"stopped; every finished run" in ended.stderr
+    assert b"Traceback" not in ended.stderr and b"stopped; all finished runs" in ended.stderr
     assert b"went on" not in ended.stdout

@@ -27,7 +27,7 @@ def test_a_stop_during_the_first_imports_is_one_line_and_status_130(tmp_path):
     assert done.returncode == 130, done.stderr
     assert (
         done.stderr.strip()
-        == "stopped; every finished run is kept. Go on with: adversarium run boat"
+        == "stopped; all finished runs are stored. Continue with: adversarium run boat"
     )
 
 
@@ -47,7 +47,10 @@ def interrupted(words: list[str]) -> int:
 @pytest.mark.usefixtures("call")  # the handlers of signals are put back
 def test_a_stopped_call_with_fresh_begins_again(monkeypatch, capsys):
     monkeypatch.setattr("adversarium.commands.program.called", interrupted)
-    for words, way in ((["run", "x"], "Go on with"), (["run", "x", "--fresh"], "Begin again with")):
+    for words, way in (
+        (["run", "x"], "Continue with"),
+        (["run", "x", "--fresh"], "Start again with"),
+    ):
         with pytest.raises(SystemExit):
             main(words)
         assert way in capsys.readouterr().err

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from adversarium.plans.catalogue import experiment_ids
 from adversarium.plans.evidence import Evidence, Rows, Series
@@ -29,6 +30,7 @@ from adversarium.runs.machine import require_device
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.store import Store
 from adversarium.runs.training_stream import state_at
+from adversarium.sockets import AnyState
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +69,7 @@ class Result:
     def series(self, name: str) -> Series:
         """Return a number with its times and the coordinates of its axes."""
         if name not in self.rows.series:
-            raise KeyError(f"no probe {name!r}; there are {', '.join(self.probes)}.")
+            raise KeyError(f"{name!r} was not recorded; choose from {', '.join(self.probes)}.")
         return self.rows[name]
 
     def t(self, name: str) -> np.ndarray:
@@ -91,23 +93,23 @@ class Result:
         """Return the recorded names, so that dict(result) has the arrays by name."""
         return self.probes
 
-    def state(self, seed: int, t: int) -> Any:
+    def state(self, seed: int, t: int) -> object:
         """Return the state of one seed after step t, from a checkpoint of the run if it wrote any,
         else by training again up to t (runs are deterministic)."""
         if isinstance(self.run, Trial):
-            raise TypeError("a Trial trains nothing and has no states.")
+            raise TypeError("state needs the result of an av.Run; an av.Trial trains no network.")
         if isinstance(t, bool) or not isinstance(t, Integral) or not 0 <= t <= self.run.steps:
-            raise ValueError(f"t is a step in 0 … {self.run.steps}, got {t}.")
+            raise ValueError(f"state needs a step t from 0 to {self.run.steps}, got {t}.")
         if seed not in self.seeds:
-            raise ValueError(f"the result has the seeds {self.seeds}, got {seed}.")
+            raise ValueError(f"state needs one of the seeds {self.seeds}, got {seed}.")
         job = resolve(self.run)
         return _Single(state_at(job, seed, t, self.device, self.checkpoints))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """Return the rows as a pandas frame with one line per number (extra `frames`)."""
         return frame(self.rows)
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> object:
         """Return the rows as an xarray data set over seed, t and the axes (extra `xarray`)."""
         return dataset(self.rows)
 
@@ -140,7 +142,7 @@ def _distinct(seeds: Iterable[int]) -> tuple[int, ...]:
     good = all(0 <= s <= LARGEST for s in given)
     if not given or not good or len(set(given)) < len(given):
         raise ValueError(
-            f"seeds are different whole numbers >= 0 and < 2^63 such as range(5), got {seeds!r}."
+            f"seeds must be distinct integers >= 0 and < 2^63 such as range(5), got {seeds!r}."
         )
     return given
 
@@ -184,7 +186,9 @@ class Outcome:
 
     def __getitem__(self, label: str) -> Result:
         if label not in self.results:
-            raise KeyError(f"no run {label!r}; there are {', '.join(self.results)}.")
+            raise KeyError(
+                f"no run has the label {label!r}; choose from {', '.join(self.results)}."
+            )
         return self.results[label]
 
     def _repr_html_(self) -> str:
@@ -215,14 +219,14 @@ def experiment(
     'holds'
     """
     if not id:
-        raise ValueError("name an experiment, got an empty word.")
+        raise ValueError("experiment needs an id or a file such as ./FILE.py, got an empty string.")
     ids = experiment_ids(id)
     if len(ids) > 1:
-        raise ValueError(f"{id} names several experiments: {', '.join(ids)}; take one.")
+        raise ValueError(f"{id} names several experiments: {', '.join(ids)}; choose one.")
     home = load(ids[0])
     require_device(device)
     if preset not in home.presets:
-        raise ValueError(f"a preset is one of {', '.join(home.presets)}, got {preset!r}.")
+        raise ValueError(f"preset must be one of {', '.join(home.presets)}, got {preset!r}.")
     chosen = _distinct(range(home.seeds(preset)) if seeds is None else seeds)
     jobs = [resolve(task) for task in planned(home, preset, changes)]
     with _place(store) as place:
@@ -279,9 +283,11 @@ def slope(
     """
     if isinstance(result, Mapping):
         if len(result) < 2:
-            raise ValueError(f"a slope over sizes needs two results or more, got {len(result)}.")
+            raise ValueError(f"a slope over sizes needs at least two results, got {len(result)}.")
         if len({one.seeds for one in result.values()}) > 1:
-            raise ValueError("a slope over sizes is fitted seed by seed; the results have others.")
+            raise ValueError(
+                "a slope over sizes needs results with the same seeds: it is fitted per seed."
+            )
         across = np.array(list(result), dtype=float)
         up = np.stack([_curve(one, y)[1][:, -1] for one in result.values()], axis=1)
         over = np.broadcast_to(across, up.shape)
@@ -289,7 +295,7 @@ def slope(
         t, up = _curve(result, y)
         other = (t, t[None]) if x == "t" else _curve(result, x)
         if len(other[0]) != len(t) or (other[0] != t).any():
-            raise ValueError(f"{x} and {y} are recorded at different times.")
+            raise ValueError(f"a slope needs {x} and {y} recorded at the same times; these differ.")
         over = np.broadcast_to(other[1], up.shape)
     fits = []
     for a, b in zip(over, up, strict=True):
@@ -297,7 +303,10 @@ def slope(
         if log:
             kept &= (a > 0) & (b > 0)
         if len(set(a[kept])) < 2:
-            raise ValueError(f"a slope of {y} in {x} needs two different points in {between}.")
+            raise ValueError(
+                f"a slope of {y} against {x} needs at least two different values of {x} in "
+                f"{between}" + (", with both quantities > 0 (or log=False)." if log else ".")
+            )
         pair = (np.log(a[kept]), np.log(b[kept])) if log else (a[kept], b[kept])
         fits.append(np.polyfit(*pair, 1)[0])
     values = np.array(fits)
@@ -323,7 +332,7 @@ def _place(store: str | Path | None) -> Iterator[Store]:
 class _Single:
     """One seed's view of a state: W without the replica axis, f on plain batches."""
 
-    def __init__(self, state: Any) -> None:
+    def __init__(self, state: AnyState) -> None:
         self._state = state
         self.t = state.t
 
@@ -334,7 +343,7 @@ class _Single:
 
         return tree_map(lambda w: w[0], self._state.W)
 
-    def f(self, x: Any) -> Any:
+    def f(self, x: Tensor) -> Tensor:
         """Return the network's output."""
         return self._state.f(x[None])[0]
 
@@ -357,8 +366,8 @@ def run(
     """
     if not isinstance(task, (Run, Trial)):
         raise ValueError(
-            f"av.run takes an av.Run or av.Trial, got {type(task).__name__}; an id goes to "
-            "av.experiment."
+            f"av.run needs an av.Run or an av.Trial, got {type(task).__name__}; to run an "
+            "experiment by its id, use av.experiment."
         )
     require_device(device)
     chosen, job = _distinct(seeds), resolve(task)

@@ -42,11 +42,10 @@ def importing(frame: FrameType | None) -> bool:
 def _say(words: list[str]) -> None:
     from shlex import join
 
-    how = "Begin again" if "--fresh" in words else "Go on"
+    how = "Start again" if "--fresh" in words else "Continue"
     again = join(["adversarium", *words])
-    print(
-        f"\nstopped; every finished run is kept. {how} with: {again}", file=sys.stderr, flush=True
-    )
+    text = f"\nstopped; all finished runs are stored. {how} with: {again}"
+    print(text, file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> None:

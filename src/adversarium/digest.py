@@ -25,12 +25,14 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+Json = Mapping[str, Any]  # a JSON or TOML object
+
 _SESSION = uuid.uuid4().hex[:12]  # identifies code without a name or a source in this process
 _unnamed: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # lambdas and local functions
 _numbers = itertools.count()
 
 
-def configuration(value: object) -> Any:
+def configuration(value: object) -> object:
     """Return a value as plain JSON: a part by its name, fields and version, an array by a hash.
 
     >>> from adversarium.attacks import Ball
@@ -61,7 +63,7 @@ def configuration(value: object) -> Any:
     return {"is": name_of(type(value)), **_fields(value), **_version(value)}
 
 
-def _fields(value: object) -> dict[str, Any]:
+def _fields(value: object) -> dict[str, object]:
     """The fields of a part; those that do not count in comparisons are not part of its identity,
     nor are those named in `later` (fields added after rows were stored) while at their default."""
     if is_dataclass(value):
@@ -104,7 +106,7 @@ def _suffix(function: object) -> str:
     return "".join(f" version {number}" for number in _version(function).values())
 
 
-def _array(value: Any) -> dict[str, Any]:
+def _array(value: Any) -> Json:
     """A tensor or an array by a hash of its numbers."""
     if hasattr(value, "detach"):
         tensor = value.detach().cpu().to_dense()
@@ -181,7 +183,7 @@ def _file_hash(thing: Any) -> str:
     return hashlib.sha256(text).hexdigest()[:12]
 
 
-def digest(plain: Any, length: int = 24) -> str:
+def digest(plain: object, length: int = 24) -> str:
     """A hash of plain JSON.
 
     >>> digest({"a": 1}) == digest({"a": 1.0}), len(digest(1, 16))

@@ -3,7 +3,7 @@
 Only the tests check shapes; the package runs without jaxtyping.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -13,7 +13,7 @@ else:
     except ImportError:
 
         class _Unchecked:
-            def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
+            def __class_getitem__(cls, item: tuple[object, str]) -> object:
                 return item[0]
 
         Bool = Float = Int = _Unchecked

@@ -422,6 +422,7 @@ class Fold(Protocol[M, State_contra, Scene_contra]):
 AnyProbe = Probe[Any, Any] | Callable[[Any, Any], "Tensor | Rows"]  # a plain function is accepted
 AnyFold = Fold[Any, Any, Any]
 AnyData = Distribution[Batch]
+AnyState = State[Any]
 AnyLearner = Learner[Any]
 AnyAttack = Attack | None  # None: clean training
 
@@ -460,7 +461,7 @@ class Engine(Protocol[S]):
     ) -> str: ...
     def init(self, problems: Sequence[Any]) -> S: ...
     def step(self, state: S) -> S: ...
-    def split(self, state: S) -> Sequence[State[Any]]: ...
+    def split(self, state: S) -> Sequence[AnyState]: ...
 
 
 @runtime_checkable

@@ -22,12 +22,12 @@ def test_a_dry_run_allocates_nothing(call):
 def test_a_dry_run_says_what_does_not_fit_into_memory(call, own):
     size = ("--set", "d=100000000", "--set", "n=100000")
     out = call("run", f"./{own.name}", *size, "--dry-run").stdout
-    assert "MiB of data and weights in a block: too much for" in out
+    assert "MiB of data and weights per block, more than" in out
 
 
 def test_a_dry_run_says_that_a_network_does_not_fit_the_data(call):
     words = ("run", "rnrf.theorems", "--set", "network=TwoLayer(m=10)", "--dry-run")
-    assert "cannot run yet: TwoLayer needs to return 2 output(s)" in call(*words).stdout
+    assert "cannot run yet: TwoLayer must return 2 output(s)" in call(*words).stdout
     assert "cannot run" not in call("run", "rnrf.theorems", "--fresh", "--dry-run").stdout
 
 

@@ -19,7 +19,7 @@ def test_changed_runs_can_be_exported(call, own, tmp_path):
     assert lines[0] == "run,seed,t,probe,at,value" and len(lines) > 10
     call("export", *words, "--to", "svg")
     assert (tmp_path / "export" / "own" / "changed d=10" / "risk.svg").exists()
-    one_sentence(call("export", *words, "--to", "tex", status=2), "no changed runs")
+    one_sentence(call("export", *words, "--to", "tex", status=2), "cannot show changed runs")
 
 
 def test_a_formula_does_not_reach_a_spreadsheet(call, own, tmp_path):
@@ -64,9 +64,11 @@ def test_an_export_never_replaces_a_store_a_plan_or_a_file_of_somebody_else(call
     words = ("export", f"./{own.name}", "--store", "mine.sqlite", "--out")
     for kept in ("mine.sqlite", own.name):
         before = (tmp_path / kept).read_bytes()
-        one_sentence(call(*words, kept, status=2), "which is kept; name another")
+        one_sentence(call(*words, kept, status=2), "which is never overwritten; choose another")
         (tmp_path / f"{kept}.csv").symlink_to(tmp_path / kept)
-        one_sentence(call(*words, f"{kept}.csv", status=2), "which is kept; name another")
+        one_sentence(
+            call(*words, f"{kept}.csv", status=2), "which is never overwritten; choose another"
+        )
         assert (tmp_path / kept).read_bytes()[:16] == before[:16]
     (tmp_path / "keep.txt").write_text("precious")
     one_sentence(call(*words, "keep.txt", status=2), "exists and was not written here")
@@ -87,7 +89,7 @@ def test_an_export_into_a_file_as_if_it_were_a_folder_is_refused(call, own):
     call("run", f"./{own.name}", "--out", "figures")
     for words in (("--out", f"{own.name}/x"), ("--to", "svg", "--out", own.name)):
         said = call("export", f"./{own.name}", *words, status=2)
-        one_sentence(said, f"--out needs a folder, and {own.name} is a file")
+        one_sentence(said, f"--out needs a folder, but {own.name} is a file")
 
 
 def test_a_verdict_of_a_users_file_belongs_to_that_file_as_it_stands(call, own, tmp_path):
@@ -97,7 +99,7 @@ def test_a_verdict_of_a_users_file_belongs_to_that_file_as_it_stands(call, own, 
     assert (tmp_path / "a.tex").exists() and not first.stderr
     (tmp_path / "other.py").write_text(own.read_text().replace("eta=", "eta=0.5 * "))
     said = call("export", "./other.py", "--to", "tex", "--out", "b.tex", status=2)
-    assert "no verdict of ./other.py" in said.stderr
+    assert "has no verdict of ./other.py" in said.stderr
     own.write_text(own.read_text() + "\n# edited\n")
     said = call("export", "./own.py", "--to", "tex", "--out", "c.tex", status=2)
-    assert "no verdict of ./own.py" in said.stderr
+    assert "has no verdict of ./own.py" in said.stderr

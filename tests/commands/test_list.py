@@ -19,10 +19,14 @@ def test_claims_are_listed_by_paper_and_by_verdict(call):
 
 def test_an_unknown_choice_is_refused(call, tmp_path):
     one_sentence(call("list", "claims", "--verdict", "hold", status=2), "Nearest: holds")
-    one_sentence(call("list", "claims", "--verdict", "", status=2), "a verdict is one of holds")
-    one_sentence(call("list", "claims", "--paper", "nosuch", status=2), "no paper 'nosuch'")
-    one_sentence(call("list", "claims", "--paper", "", status=2), "no paper ''")
-    one_sentence(call("list", "probes", "--paper", "cgro", status=2), "--paper chooses")
+    one_sentence(
+        call("list", "claims", "--verdict", "", status=2), "--verdict must be one of holds"
+    )
+    one_sentence(
+        call("list", "claims", "--paper", "nosuch", status=2), "no paper has the tag 'nosuch'"
+    )
+    one_sentence(call("list", "claims", "--paper", "", status=2), "no paper has the tag ''")
+    one_sentence(call("list", "probes", "--paper", "cgro", status=2), "--paper selects")
     (tmp_path / "notes.txt").write_text("hello\n")
     one_sentence(call("list", "claims", "--store", "notes.txt", status=2), "is not a store")
 

@@ -6,9 +6,9 @@ from tests.program import one_sentence
 
 REFUSED = {
     "my-theorem-2.py": "such as my_theorem_2.py, got my-theo",
-    "": "new needs a name such as mine.py",
+    "": "new needs a file such as mine.py",
     "paper": "new paper needs a folder",
-    "paper cgro": "cgro is the tag of a paper that is here",
+    "paper cgro": "cgro is already the tag of a paper",
 }
 
 

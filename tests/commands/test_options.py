@@ -13,5 +13,5 @@ def test_an_empty_id_is_refused(command, call):
 def test_a_folder_that_cannot_be_written_is_refused_before_any_work(call, own):
     for command in (("run",), ("sweep", "--over", "n=4,5")):
         words = (command[0], f"./{own.name}", *command[1:], "--out", f"{own.name}/figures")
-        one_sentence(call(*words, status=2), "is a file; name another")
+        one_sentence(call(*words, status=2), "is a file; choose another")
     assert not (own.parent / "adversarium.sqlite").exists()

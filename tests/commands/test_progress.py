@@ -9,4 +9,4 @@ def test_an_estimate_says_that_measurements_follow_the_steps(monkeypatch, capsys
     with Progress() as progress:
         progress("a run", 0, 100)
         progress("a run", 50, 100)
-    assert "about 100 s of steps left, then the last measurements" in capsys.readouterr().err
+    assert "about 100 s left, then the final measurements" in capsys.readouterr().err

@@ -71,4 +71,4 @@ def test_missing_data_are_reported_before_anything_runs(call, monkeypatch):
 
 def test_more_points_than_images_are_refused_before_anything_runs(call):
     said = call("run", "boat.fig6", "--set", "n=100000", "--seeds", "2", status=2)
-    one_sentence(said, "digits has 233 train images of 0 and 1, got n=100000")
+    one_sentence(said, "n <= 233, the number of train images of 0 and 1 in digits, got n=100000")

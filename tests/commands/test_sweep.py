@@ -24,7 +24,7 @@ def test_a_range_without_a_step_is_refused(call):
 
 def test_what_is_swept_cannot_be_set(call):
     said = call("sweep", "conv.eq16", "--over", "m=16,32", "--set", "m=8", status=2)
-    one_sentence(said, "m is swept (--over) and set (--set)")
+    one_sentence(said, "m cannot be both swept (--over) and set (--set)")
 
 
 def test_words_among_the_numbers_of_an_axis_are_refused_before_anything_trains(call):

@@ -11,7 +11,7 @@ X = torch.tensor([[0.0, 0.0], [1.0, 0.0]]).double()
 
 @pytest.mark.parametrize(
     ("points", "delta", "said"),
-    [(X * 0, 0.1, "got one for both"), (X, -0.1, "delta >= 0"), (X, 0.5, "at a distance R > 2")],
+    [(X * 0, 0.1, "got one with both"), (X, -0.1, "delta >= 0"), (X, 0.5, "at a distance R > 2")],
 )
 def test_balls_of_both_labels_have_a_radius_and_lie_apart(points, delta, said):
     assert Balls(x=X, y=Y, delta=0.1, R=0.9)

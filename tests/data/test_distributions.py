@@ -198,7 +198,7 @@ def test_two_feature_patches_name_what_their_strengths_allow():
     wide = spread.sample(5, stream(0, "train"))
     assert list(spread.model_free(wide, math.inf, 1.5)) == [free, universal]
     assert data.model_free(batch, 2, 1.5) == {}
-    with pytest.raises(TypeError, match="latent draw"):
+    with pytest.raises(TypeError, match="latent variables"):
         data.model_free(Clusters(d=3, mu=1.0).sample(2, stream(0, "train")), math.inf, 1.0)
     assert [data.ceiling(math.inf, r) for r in (1.4, 1.5)] == [1, 1 / 3]
     assert data.ceiling(2, 1.5) == spread.ceiling(math.inf, 1.5) == 1

@@ -97,7 +97,7 @@ def test_spread_keeps_the_length_of_the_mean():
         (lambda: Mixed((Gauss(),)), "two laws"),
         (lambda: Clusters(d=3, mu=1.0, spread=4), "spread from 1"),
         (lambda: Clusters(d=3, mu=1.0, flip="far", marginal=Mixed()), "quantile"),
-        (lambda: Clusters(d=3, mu=1.0, seen=4), "between spread and d"),
+        (lambda: Clusters(d=3, mu=1.0, seen=4), "spread <= seen <= d"),
     ],
 )
 def test_what_does_not_fit_is_a_sentence(make, word):

@@ -22,7 +22,7 @@ def test_mnist_has_the_images_that_the_paper_counts(monkeypatch):
     assert torch.allclose(batch.x.norm(dim=1), torch.tensor(2.0).double())
     test = data.held_out.sample(2115, stream(0, "test"))
     assert int((test.y > 0).sum()) == 1135
-    with pytest.raises(ValueError, match="mnist has 2115 test images"):
+    with pytest.raises(ValueError, match="n <= 2115, the number of test images"):
         data.held_out.sample(2116, stream(0, "test"))
 
 
@@ -31,7 +31,7 @@ def test_without_its_files_mnist_says_what_it_needs(monkeypatch, tmp_path):
     from adversarium.data import zero_one
 
     zero_one._images.cache_clear()
-    with pytest.raises(ValueError, match="name it with --data; source=digits"):
+    with pytest.raises(ValueError, match="name it with --data, or use source=digits"):
         ZeroOne(side=28, mu=2.0).sample(3, stream(0, "train"))
 
 

@@ -211,9 +211,9 @@ def test_a_single_output_is_one_number_a_point():
 @pytest.mark.parametrize(
     ("network", "way_out"),
     (
-        (Module(build=linear, options={"dropout": 0.5}), "with probability 0"),
+        (Module(build=linear, options={"dropout": 0.5}), "set its probability to 0"),
         (Module(build=noisy), "draws no random numbers"),
-        (Module(build=two_headed), "k outputs"),
+        (Module(build=two_headed), "its last layer must have"),
     ),
 )
 def test_a_module_that_is_no_classifier_of_its_weights_is_refused(network, way_out):
@@ -225,9 +225,9 @@ def test_a_module_that_is_no_classifier_of_its_weights_is_refused(network, way_o
 
 
 def test_options_and_weights_that_cannot_serve_are_refused():
-    with pytest.raises(ValueError, match="write tuples"):
+    with pytest.raises(ValueError, match="use tuples"):
         Module(build=small_cnn, options={"width": [3]})
-    with pytest.raises(ValueError, match="its init made"):
+    with pytest.raises(ValueError, match="weights from its init"):
         Module(build=small_cnn).f({"0.weight": torch.zeros(1)}, inputs(1))
 
 

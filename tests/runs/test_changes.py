@@ -164,7 +164,7 @@ REFUSED = {
     "rnrf.fig3 --set steps=-1": "steps (number of training steps) needs a finite number >= 0",
     "rnrf.fig3 --set literal=maybe": "needs yes or no",
     "rnrf.fig3 --set m=[10,20]": "needs one int",
-    "conv.eq16 --set rules=(nope,)": "needs a rule of exact, anti",
+    "conv.eq16 --set rules=(nope,)": "needs one of the rules exact, anti",
     "boat.published --set m=100000000000000000000": "at most 9223372036854775807",
     "rnrf.fig3 --seeds 3,99999999999999999999999": "--seeds takes seeds up to 9223372036854775807",
     "boat.published --set seeds=5": "seeds is no knob; --seeds says which seeds are run.",

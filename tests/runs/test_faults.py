@@ -24,7 +24,7 @@ def test_a_probe_that_fails_is_named_with_its_file_and_line(body, call, own):
 
 
 FAULTS = {  # what is wrong in the template: (right, wrong, what is said)
-    "labels 0 and 1": ("y=y)", "y=(y + 1) / 2)", "labels are ±1 (k = 1), and the data have 0, 1"),
+    "labels 0 and 1": ("y=y)", "y=(y + 1) / 2)", "labels must be ±1 (k = 1), got 0, 1"),
     "data": ("coins((n,), rng)", "coins((n,), rgn)", "NameError: name 'rgn'"),
     "a check": ('rows.last("test', 'rows.lost("test', "AttributeError: 'Rows'"),
 }

@@ -312,7 +312,7 @@ def test_a_job_says_which_engines_refused_and_why():
     job = resolve(small())
     assert job.engine_name == "signal_noise" and "gram" in job.refused
     assert resolve(Trial(function=draws)).engine_name == "trial"
-    with pytest.raises(ValueError, match="no engine runs"):
+    with pytest.raises(ValueError, match="no engine can run"):
         resolve(small(engine="linear"))
     other = resolve(small(attack=PGD(p=2, radius=0.1)))
     assert other.engine_name == "full" and "signal_noise" in other.refused

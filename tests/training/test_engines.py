@@ -310,9 +310,9 @@ def test_the_first_engine_that_does_not_refuse_runs_and_the_others_say_why():
     ):
         engine, refused = choose(data, network, change, recipe)
         assert engine.name == "full" and "gram" in refused
-    with pytest.raises(ValueError, match="no engine runs"):
+    with pytest.raises(ValueError, match="no engine can run"):
         choose(data, network, replace(attack, p=math.inf), recipe, "gram")
-    with pytest.raises(ValueError, match="no engine 'fast'"):
+    with pytest.raises(ValueError, match="no engine is named 'fast'"):
         choose(data, network, attack, recipe, "fast")
     with pytest.raises(ValueError, match="batch <= n"):
         choose(data, network, attack, replace(recipe, optimiser=SGD(batch=1000)))

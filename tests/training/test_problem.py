@@ -56,9 +56,9 @@ def lost(batch):
     ("make", "said"),
     [
         (cut, r"shape \(6, 6\)"),
-        (whole, "floating point"),
+        (whole, "floating-point x"),
         (pair, "a frozen dataclass"),
-        (lost, r"Other\.sample needs finite x"),
+        (lost, r"Other\.sample must return finite x"),
     ],
 )
 def test_data_that_are_not_a_batch_are_refused_with_what_a_batch_is(make, said):
@@ -68,7 +68,7 @@ def test_data_that_are_not_a_batch_are_refused_with_what_a_batch_is(make, said):
 
 def test_a_network_that_does_not_fit_its_data_is_refused():
     data = av.data.PatchData(d=5, P=3, alpha=1.0, sigma=0.1)
-    with pytest.raises(RuntimeError, match="TwoLayer needs to return 1 output"):
+    with pytest.raises(RuntimeError, match="TwoLayer must return 1 output"):
         trained(data=data)
 
 
@@ -88,8 +88,8 @@ def single(loss, batch, t, rng):
     ("attack", "said"),
     [
         (doubling, "changed the points"),
-        (short, "points of the shape"),
-        (single, r"needs to return torch\.float64, as its points are"),
+        (short, "points of shape"),
+        (single, r"must return points of type torch\.float64"),
     ],
 )
 def test_an_attack_returns_new_points_of_the_same_shape_and_precision(attack, said):

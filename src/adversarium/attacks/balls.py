@@ -81,7 +81,7 @@ class Ball:
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "
-                f"{int((~x.isfinite()).sum())} entries that are infinite or no numbers."
+                f"{int((~x.isfinite()).sum())} infinite or NaN entries."
             )
         if self.box is None or not x.numel():
             return
@@ -89,8 +89,8 @@ class Ball:
         wall = torch.tensor(self.box, dtype=x.dtype).tolist()
         if low < wall[0] or high > wall[1]:
             raise ValueError(
-                f"the attack's box is {self.box}, the data lie in [{low:.4g}, {high:.4g}]; "
-                "widen the box or leave it out (box=None)."
+                f"an attack needs a box that contains the data, got box={self.box} and data in "
+                f"[{low:.4g}, {high:.4g}]; widen the box or use box=None."
             )
 
     @_on_flat_events

@@ -49,7 +49,9 @@ class CapPGD:
         x, way = batch.x, torch.zeros_like(batch.x)
         off = float((x.norm(dim=-1) - 1).abs().max())
         if off > 1e-6:
-            raise ValueError(f"CapPGD needs points of the unit sphere, got one {off:.2g} off it.")
+            raise ValueError(
+                f"CapPGD needs points on the unit sphere, got one {off:.2g} away from it."
+            )
         best = Best(x, loss(x).detach())
         for start in range(self.starts):
             if start > 0:

@@ -73,7 +73,9 @@ class FiniteAttack:
 
     def __post_init__(self) -> None:
         if self.rule not in (known := get_args(get_type_hints(FiniteAttack)["rule"])):
-            raise ValueError(f"FiniteAttack needs a rule of {', '.join(known)}, got {self.rule!r}.")
+            raise ValueError(
+                f"FiniteAttack needs one of the rules {', '.join(known)}, got {self.rule!r}."
+            )
 
     @property
     def version(self) -> int:

@@ -36,8 +36,8 @@ def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
             found = torch.autograd.grad(values.sum(), z, allow_unused=True)
     if found[0] is None:
         raise NoGradient(
-            "the loss has no gradient in x (looked-up or detached inputs?); attack it without: "
-            "RandomSearch, Corners."
+            "this attack needs the gradient of the loss in x, but the loss has none (is x detached "
+            "or used as an index?); RandomSearch and Corners need no gradient."
         )
     values, large = values.detach(), torch.finfo(x.dtype).max ** 0.25
     gradient = found[0].nan_to_num(0.0, large, -large)

@@ -44,7 +44,9 @@ class PatchTransplant:
         x = batch.x
         values, g = climb(loss, x)
         if g.ndim != values.ndim + 2:
-            raise TypeError("PatchTransplant needs inputs of patches (P, d).")
+            raise TypeError(
+                f"PatchTransplant needs patches, x of shape (…, P, d), got {tuple(x.shape)}."
+            )
         P = x.shape[-2]
         main = g.abs().amax(-1).argmax(-1)  # the most important patch
         direction = g.gather(-2, main[..., None, None].expand(*main.shape, 1, x.shape[-1]))

@@ -149,7 +149,7 @@ def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]
     """Draw y' uniformly from the other classes."""
     if int(y.max()) >= k:
         raise ValueError(
-            f"the attack needs the number of classes: k={k}, and a label is {y.max()}."
+            f"the attack needs labels below its number of classes k={k}, got {y.max()}."
         )
     return (y + 1 + integers(k - 1, y.shape, rng).to(y.device)) % k
 
@@ -161,7 +161,7 @@ def _latent(
     name, radius = type(attack).__name__, attack.radius
     if not isinstance(batch, _WithFeatures):
         raise TypeError(
-            f"{name} needs TwoFeaturePatches, which keep their latent draw, got "
+            f"{name} needs a batch of TwoFeaturePatches, with its latent variables, got "
             f"{type(batch).__name__}."
         )
     top = float(batch.strength[~batch.is_robust].max())

@@ -4,7 +4,7 @@ import hashlib
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -34,7 +34,8 @@ def attack(
     radii: Annotated[
         str,
         Parameter(
-            help="0.1,0.5,1; default: eight around the training radius", allow_leading_hyphen=True
+            help="such as 0.1,0.5,1; default: eight around the training radius",
+            allow_leading_hyphen=True,
         ),
     ] = "",
     points: Annotated[int, Parameter(help="number of fresh points to attack")] = 200,
@@ -79,7 +80,7 @@ def attack(
                     drawn = f"seed {seed}, {points} points"
                     _print(experiment, task, made, out, changes, drawn)
     if not results:
-        raise ValueError(f"{id} trains no network: its plan has trials alone.")
+        raise ValueError(f"attack needs a trained network, but the plan of {id} has only trials.")
     if json:
         return Answer(json_text({"attacks": results}))
     return 0
@@ -91,7 +92,7 @@ def _radii(text: str) -> tuple[float, ...]:
     except ValueError:
         chosen = (-1.0,)
     if any(not 0 <= r < math.inf for r in chosen) or len(set(chosen)) < len(chosen):
-        raise ValueError(f"--radii needs different numbers >= 0 such as 0.1,0.5,1, got {text!r}.")
+        raise ValueError(f"--radii needs distinct numbers >= 0 such as 0.1,0.5,1, got {text!r}.")
     return chosen
 
 
@@ -99,9 +100,9 @@ def _print_suite(made: "Strengths") -> None:
     """Print how many points each member of the strong suite misclassified, in the order in which
     the members ran, and the accuracy that depends on vanished gradients."""
     if not any(any(row) for row in made.members.values()):
-        print("  no strong attack broke a point")
+        print("  no strong attack caused an error")
         return _print_flat(made)
-    print("  points broken by each strong attack, of those that survived the ones above it")
+    print("  points misclassified under each strong attack but under none above it")
     for name, row in made.members.items():
         if any(row):
             print(f"  {name:<38}" + "".join(f"{count:>9}" for count in row))
@@ -110,8 +111,10 @@ def _print_suite(made: "Strengths") -> None:
 
 def _print_flat(made: "Strengths") -> None:
     if any(made.flat):
-        print(f"  {'survive without a gradient':<38}" + "".join(f"{s:>9.3g}" for s in made.flat))
-        print("  where gradients have vanished, survival is no sign of robustness")
+        print(
+            f"  {'correct, but without a gradient':<38}" + "".join(f"{s:>9.3g}" for s in made.flat)
+        )
+        print("  a point without a gradient may be correct only because attacks need gradients")
 
 
 def _print(
@@ -119,7 +122,7 @@ def _print(
     task: "Run",
     made: "Strengths",
     out: Path,
-    changes: dict[str, Any],
+    changes: dict[str, object],
     drawn: str,
 ) -> None:
     from adversarium.report.figures import planes
@@ -131,7 +134,7 @@ def _print(
     title = f"{experiment.id} {task.label}, {drawn}" + (f", changed: {mark}" if mark else "")
     print(f"{title}: error by attack and l_{norm} radius")
     print(f"  {'':<38}" + "".join(f"{r:>9.4g}" for r in made.radii))
-    bounds = {"not proven robust": made.proven, "least of any classifier (in law)": made.floor}
+    bounds = {"not proven robust": made.proven, "lowest of any classifier (population)": made.floor}
     for name, row in {**made.errors, **bounds}.items():
         if row:
             print(f"  {name:<38}" + "".join(f"{number(e):>9}" for e in row))

@@ -21,7 +21,7 @@ def scheduler(
     from adversarium.runs.where.cluster import distributed
 
     if not 0 <= port < 65536:
-        raise ValueError(f"--port needs a number from 0 (any that is free) to 65535, got {port}.")
+        raise ValueError(f"--port needs a number from 0 (any free port) to 65535, got {port}.")
     dask = distributed()
 
     async def serve() -> None:
@@ -40,7 +40,8 @@ def worker(
     *,
     name: Annotated[str, Parameter(help="name of the worker")] = "",
 ) -> int:
-    """Start a worker of a cluster. It computes one unit at a time, with the same code as here.
+    """Start a worker of a cluster. It computes one unit of work at a time, with the code that is
+    installed on its machine.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def worker(
     return _until_stopped(serve())
 
 
-def _until_stopped(server: Coroutine[Any, Any, None]) -> int:
+def _until_stopped(server: Coroutine[object, object, None]) -> int:
     try:
         asyncio.run(server)
     except OSError as fault:

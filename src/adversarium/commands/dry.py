@@ -7,13 +7,13 @@ the memory, and which of the paper's hypotheses the run meets.
 import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from adversarium.commands.options import Answer
+from adversarium.digest import Json
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.papers import experiments
 from adversarium.plans.run import Run, Task
@@ -44,11 +44,11 @@ def dry(plans: Sequence[Plan], options: AuditOptions, store: Store, json: bool) 
         known = f"about {run['seconds']:.0f} s" if run["seconds"] is not None else "time unknown"
         lacking = f"{run['missing']} of {run['seeds']} seeds to run"
         if not run["missing"]:
-            lacking = f"nothing to run (the rows of {run['seeds']} seeds are there or shipped)"
+            lacking = f"nothing to run (the rows of {run['seeds']} seeds are stored or shipped)"
         print(
             f"{run['id']} {run['label']}: {lacking}, "
             f"{run['steps']} steps, engine {run['engine']}, {known}, "
-            f"{run['bytes'] / 2**20:.0f} MiB of data and weights in a block"
+            f"{run['bytes'] / 2**20:.0f} MiB of data and weights per block"
             f"{_too_large(run['bytes'], options.device)}"
         )
         for text in configuration_lines(asked.jobs[i].task, run["changed"]):
@@ -56,7 +56,7 @@ def dry(plans: Sequence[Plan], options: AuditOptions, store: Store, json: bool) 
         if run["lacking"]:
             print(f"  cannot run yet: {run['lacking']}")
         for name, why in run["refused"].items():
-            print(f"  not {name}: {why}")
+            print(f"  engine {name} does not apply: {why}")
         for gate in run["assumptions"]:
             print(f"  {gate['told']}")
     for asked in plans:
@@ -66,17 +66,17 @@ def dry(plans: Sequence[Plan], options: AuditOptions, store: Store, json: bool) 
         print(note)
     for id in dict.fromkeys(asked.experiment.id for asked in plans):
         if id in experiments():
-            print(f"{id}, measured: {experiments()[id].cost}")
+            print(f"{id}, measured cost: {experiments()[id].cost}")
     return 0
 
 
 def _too_large(size: int, device: str) -> str:
     """Return a warning if this machine does not have that much memory."""
     has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if device == "cpu" else math.inf
-    return f": too much for this machine's {has / 2**20:.0f} MiB" if size > has else ""
+    return f", more than this machine's {has / 2**20:.0f} MiB" if size > has else ""
 
 
-def _line(asked: Plan, i: int, options: AuditOptions, store: Store) -> dict[str, Any]:
+def _line(asked: Plan, i: int, options: AuditOptions, store: Store) -> Json:
     experiment, job = asked.experiment, asked.jobs[i]
     seeds, task, changed = options.chosen(experiment), job.task, asked.changed(i)
     size = data_bytes(job, options.device) if isinstance(task, Run) else 0
@@ -134,8 +134,8 @@ def dry_sweep(
         numbers = dict(cells=len(points), runs=len(jobs), missing=lacking, seconds=seconds)
         whole = {"id": experiment.id, "claim": grid.watched, **numbers, "measured": cost}
         return Answer(json_text(whole))
-    known = "time unknown before a first cell has run" if seconds is None else (
-        f"about {seconds:.0f} s with its measurements")  # fmt: skip
+    known = "time unknown until a first cell has run" if seconds is None else (
+        f"about {seconds:.0f} s including measurements")  # fmt: skip
     more = f", and up to {grid.rounds} rounds of new cells" if grid.rounds else ""
     print(
         f"{experiment.id}, judged by {grid.watched}: {counted(len(points), 'cell')}, "
@@ -143,7 +143,7 @@ def dry_sweep(
         f"{lacking} of {len(jobs) * len(seeds)} seeds to run, {known}{more}"
     )
     if cost:
-        print(f"{experiment.id}, measured: {cost}")
+        print(f"{experiment.id}, measured cost: {cost}")
     return 0
 
 

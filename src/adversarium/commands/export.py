@@ -21,7 +21,7 @@ from adversarium.commands.options import (
 
 To = Annotated[
     Literal["csv", "npz", "parquet", "netcdf", "tex", "svg", "pdf", "png"],
-    Parameter(help="rows, a table of claims (tex), or figures"),
+    Parameter(help="format of the rows, of the table of claims (tex) or of the figures"),
 ]
 
 
@@ -62,7 +62,7 @@ def export(
     opened, changes = Store(store, readonly=True), parse_changes(set_)
     if to == "tex":
         if changes:
-            raise ValueError("a table of claims has no changed runs; export --set to csv or svg.")
+            raise ValueError("--to tex cannot show changed runs; with --set, export to csv or svg.")
         return _tex(named([id])[0], store, out)
     options = AuditOptions(preset, parse_seeds(seeds))
     homes = experiments_named([id])
@@ -73,13 +73,13 @@ def export(
         if rows is None:
             there = stored_evidence(experiment, opened) if not changes else None
             found = there[0] if there and there[0] != preset else ""
-            other = f", or take --preset {found}, whose rows are there" if found else ""
+            other = f", or use --preset {found}, whose rows are stored" if found else ""
             words = "".join(f" --set {word!r}" for word in set_)
             words += f" --seeds {seeds}" if seeds else ""
             words += f" --store {store}" if store != DEFAULT else ""
             raise ValueError(
-                f"{store} lacks rows of {home} at preset {preset} with {len(chosen)} seeds; run "
-                f"`adversarium run {home} --preset {preset}{words}` first{other}."
+                f"{store} does not have all rows of {home} at preset {preset} with {len(chosen)} "
+                f"seeds; run `adversarium run {home} --preset {preset}{words}` first{other}."
             )
         if to in ("svg", "pdf", "png"):
             whole = out if out is not None and len(homes) == 1 else None
@@ -106,7 +106,9 @@ def _written(target: Path, *kept: Path | None) -> Iterator[None]:
     writable(target.parent)
     for one in kept:
         if one is not None and one.exists() and target.exists() and target.samefile(one):
-            raise ValueError(f"{target} is {one}, which is kept; name another (--out FILE).")
+            raise ValueError(
+                f"{target} is {one}, which is never overwritten; choose another file (--out FILE)."
+            )
     refuse_others(target.parent, [target.name])
     begin(target.parent, [target.name])
     yield
@@ -124,10 +126,10 @@ def _tex(id: str, store: Path, out: Path | None) -> int:
     keys = [verdict_key(claim) for claim in selected_claims((id,))]
     entries = [read(stored[key]) for key in keys if key in stored]
     if not keys:
-        raise ValueError(f"{id} states no claims, and a table of claims needs some.")
+        raise ValueError(f"--to tex needs at least one claim, but {id} states none.")
     if not entries:
         raise ValueError(
-            f"no verdict of {id} in {store}; run `adversarium verify {id} --store {store}` first."
+            f"{store} has no verdict of {id}; run `adversarium verify {id} --store {store}` first."
         )
     file = user_file(id)
     target = out or Path(f"{file.stem if file is not None else id}.tex")

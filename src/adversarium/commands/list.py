@@ -46,17 +46,17 @@ def list_(
     Parameters
     ----------
     what
-        papers, experiments, claims, or a kind of part that plans are made of
+        papers, experiments, claims, or a kind of part for plans
     """
     if paper is not None and paper.lower() not in papers():
         raise ValueError(
-            f"no paper {paper!r}; there are {', '.join(papers())}, and ADVERSARIUM_PAPERS=DIR adds "
-            "the papers of a folder."
+            f"no paper has the tag {paper!r}; choose from {', '.join(papers())}, or set "
+            "ADVERSARIUM_PAPERS=DIR to add the papers in a folder."
         )
     if paper and what not in ("experiments", "claims"):
-        raise ValueError(f"--paper chooses claims or experiments, not {what}.")
+        raise ValueError(f"--paper selects claims or experiments, not {what}; leave it out.")
     if verdict is not None and what != "claims":
-        raise ValueError(f"--verdict chooses claims; use `adversarium list claims`, not {what}.")
+        raise ValueError(f"--verdict selects claims, not {what}; use `adversarium list claims`.")
     lines = _claims(verdict, store) if what == "claims" else _lines(what)
     if paper:
         lines = {id: text for id, text in lines.items() if id.split(".")[0] == paper.lower()}
@@ -75,7 +75,7 @@ def _claims(verdict: str | None, store: Path) -> dict[str, str]:
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""
-        raise ValueError(f"a verdict is one of {', '.join(words)}, got {verdict!r}.{hint}")
+        raise ValueError(f"--verdict must be one of {', '.join(words)}, got {verdict!r}.{hint}")
     last = last_verdicts(store)  # always read it, to reject a file that is not a store
     lines = {}
     for c in claims().values():
@@ -113,7 +113,7 @@ def _lines(what: What) -> dict[str, str]:
             named = public_names("plans")
             return {n: p.sentence for n, p in named.items() if p.file == "figures.py"}
         case _:
-            raise ValueError(f"there is no list of {what}.")
+            raise ValueError(f"list cannot list {what}.")
 
 
 def _described(name: PublicName) -> str:

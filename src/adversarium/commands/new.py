@@ -8,7 +8,7 @@ from typing import Annotated
 from adversarium.commands.options import Flag
 from adversarium.plans.papers import papers
 
-Regression = Annotated[bool, Flag(help="a theorem on regression: real labels, square loss")]
+Regression = Annotated[bool, Flag(help="use the template for regression: real labels, square loss")]
 
 _THEOREM, _REGRESSION = "theorem.txt", "regression.txt"
 _PAPER = {
@@ -33,15 +33,15 @@ def new(what: str, folder: Path | None = None, *, regression: Regression = False
         new folder for the paper
     """
     if not what.strip():
-        raise ValueError("new needs a name such as mine.py, or paper DIR, got an empty word.")
+        raise ValueError("new needs a file such as mine.py, or `paper DIR`, got an empty string.")
     if what == "paper" and folder is not None:
         tag = new_paper(folder)
-        print(f"{folder}; try: adversarium verify ./{folder}  (its claims begin with {tag}.)")
+        print(f"{folder}; try: adversarium verify ./{folder}  (ids of claims begin with {tag}.)")
         return 0
     if what == "paper":
-        raise ValueError("new paper needs a folder such as mine: adversarium new paper mine.")
+        raise ValueError("new paper needs a folder, for example: adversarium new paper mine.")
     if folder is not None:
-        raise ValueError(f"new takes FILE.py, or paper DIR, got {what} {folder}.")
+        raise ValueError(f"new needs FILE.py or `paper DIR`, got {what} {folder}.")
     path = new_file(Path(what), _REGRESSION if regression else _THEOREM)
     named = path if path.is_absolute() else f"./{path}"
     print(f"{path}; try: adversarium run {named}")
@@ -60,7 +60,7 @@ def new_file(path: Path, template: str = _THEOREM) -> Path:
     if path.suffix != ".py" or not path.stem.isidentifier():
         plain = re.sub(r"\W", "_", path.stem).lstrip("0123456789") or "mine"
         raise ValueError(
-            f"an own experiment is a Python file whose name is letters, digits and _, such as "
+            f"new needs a Python file whose name has only letters, digits and _, such as "
             f"{path.with_name(plain + '.py')}, got {path}."
         )
     if path.exists():
@@ -74,9 +74,12 @@ def new_paper(folder: Path) -> str:
     """Write the template of a paper into a new folder; return the tag of its claims."""
     name = folder.name
     if not name.isidentifier() or not name.islower():
-        raise ValueError(f"a paper's folder is a small word such as mine, got {name!r}.")
+        raise ValueError(
+            f"new paper needs a folder named in lowercase letters, digits and _, such as mine, got "
+            f"{name!r}."
+        )
     if name in papers():
-        raise ValueError(f"{name} is the tag of a paper that is here; name yours otherwise.")
+        raise ValueError(f"{name} is already the tag of a paper; choose another folder name.")
     if folder.exists():
         raise ValueError(f"{folder} already exists. Choose another folder name.")
     folder.mkdir(parents=True)

@@ -20,10 +20,12 @@ DryRun = Annotated[bool, Flag(help="show what would run, how and how long; do no
 Partly = Annotated[
     bool, Flag(help="no effect: a change that affects only some runs is allowed and reported")
 ]
-Seeds = Annotated[str | None, Parameter(help="10 (0 … 9), 3,17 or 5:15; default: the preset's")]
+Seeds = Annotated[str | None, Parameter(help="10 (for 0 … 9), 3,17 or 5:15; default: the preset's")]
 Changes = Annotated[
     list[str],
-    Parameter(name="--set", negative="", help="name=value: a knob, a field (data.alpha) or a part"),
+    Parameter(
+        name="--set", negative="", help="name=value, for a knob, a field (data.alpha) or a part"
+    ),
 ]
 File = Annotated[Path, Parameter(name="--store", help="SQLite file that stores all results")]
 DataDir = Annotated[Path | None, Parameter(name="--data", help="directory with data files")]
@@ -57,19 +59,19 @@ def writable(folder: Path) -> None:
     while not known.exists() and known != known.parent:
         known = known.parent
     if not known.is_dir():
-        raise ValueError(f"--out needs a folder, and {known} is a file; name another.")
+        raise ValueError(f"--out needs a folder, but {known} is a file; choose another folder.")
     try:
         with tempfile.TemporaryFile(dir=known):
             pass
     except OSError:
-        message = f"--out {folder}: nothing can be written in {known}; name another folder."
+        message = f"--out {folder} cannot be written: {known} is not writable; choose another."
         raise ValueError(message) from None
 
 
 def some(ids: Sequence[str]) -> tuple[str, ...]:
     """Return the ids; raise if there is none, or if one is empty."""
     if not ids:
-        raise ValueError("name at least one experiment; `adversarium list experiments` has them.")
+        raise ValueError("name at least one experiment; `adversarium list experiments` lists them.")
     return named(ids)
 
 
@@ -77,7 +79,7 @@ def named(ids: Sequence[str]) -> tuple[str, ...]:
     """Return the ids; raise if one is empty, because it is probably an unset shell variable."""
     if not all(id.strip() for id in ids):
         raise ValueError(
-            "name an experiment, got an empty word; `adversarium list experiments` has them."
+            "name an experiment, got an empty string; `adversarium list experiments` lists them."
         )
     return tuple(ids)
 

@@ -21,7 +21,7 @@ COMMANDS = {  # name: (function in commands/, help text)
     "list": ("list:list_", "List papers, experiments, claims or parts."),
     "show": ("show:show", "Show an experiment or claim, with its last verdict."),
     "run": ("run:run", "Run experiments and show figures and verdicts."),
-    "verify": ("verify:verify", "Run what claims still need, and print the ledger."),
+    "verify": ("verify:verify", "Compute the missing results of claims, and print the ledger."),
     "sweep": ("sweep:sweep", "Run a grid of runs, and find where the outcome switches."),
     "attack": ("attack:attack", "Run every attack × radius, with certified bounds."),
     "new": ("new:new", "Write a template for your theorem (FILE.py) or paper (paper DIR)."),
@@ -37,7 +37,7 @@ def program() -> App:
     """Return the table of commands as a program."""
     app = App(
         name="adversarium",
-        help="A laboratory for the theory of adversarial training: every statement, run and judged."
+        help="Test the published theory of adversarial training: run and judge every statement."
         "\n\nFor completion in bash, zsh or fish: adversarium --install-completion.",
         version=version("adversarium"),
         result_action="return_value",
@@ -70,7 +70,7 @@ def called(words: list[str]) -> int:
                 f"{fault.filename or 'standard output, or a file'}: {fault.strerror or fault}."
             )
         _hush()
-        return _complain(f"standard output cannot be written: {fault.strerror or fault}.")
+        return _complain(f"cannot write to standard output: {fault.strerror or fault}.")
     except Exception as fault:  # print one message, and how to get a traceback
         sentence = " ".join(str(fault).split()) or type(fault).__name__
         if isinstance(fault, MissingArgumentError):
@@ -82,20 +82,20 @@ def called(words: list[str]) -> int:
         from adversarium.runs.faults import describe
 
         whole = " ".join(describe(fault).split())
-        return _complain(f"{whole} (ADVERSARIUM_TRACEBACK=1 shows where).")
+        return _complain(f"{whole} (set ADVERSARIUM_TRACEBACK=1 for a traceback).")
 
 
 def _lacking(fault: MissingArgumentError) -> str:
     """Describe the argument that a command needs."""
     command = " ".join(fault.command_chain or ())
-    name = fault.argument.name if fault.argument is not None else "something"
+    name = fault.argument.name if fault.argument is not None else "an argument"
     plain = _PLACES.get(name, name)
-    return f"{command} needs {plain}; `adversarium {command} --help` says how.".lstrip()
+    return f"{command} needs {plain}; see `adversarium {command} --help`.".lstrip()
 
 
 _PLACES = {  # required arguments, as text
     "--id": "an id, such as paper.thm4.1 or ./FILE.py",
-    "--what": "FILE.py, or the words paper DIR",
+    "--what": "FILE.py or `paper DIR`",
     "--over": "an axis, such as --over d=10,20,40",
 }
 

@@ -29,7 +29,7 @@ class Progress:
                 TextColumn("{task.description}"),
                 BarColumn(),
                 TimeElapsedColumn(),
-                TextColumn("left of the steps" if self._steps else "left"),
+                TextColumn("time left for steps" if self._steps else "time left"),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
@@ -66,7 +66,7 @@ class Progress:
                 self._shown = now
         elif now - self._shown > 30 and done:
             left = (now - self._began) * (whole - done) / done
-            text = f"steps, about {left:.0f} s of steps left, then the last measurements"
+            text = f"steps, about {left:.0f} s left, then the final measurements"
             text = text if self._steps else f"in {now - self._began:.0f} s, about {left:.0f} s left"
             print(f"{what}: {done} of {whole} {text}", file=sys.stderr, flush=True)
             self._shown = now

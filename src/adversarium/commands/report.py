@@ -32,7 +32,8 @@ def report(
     for word in ids:
         if word not in files and resolved(word) == word:
             raise ValueError(
-                f"report takes own files (./FILE.py) beside the whole store, got {word!r}."
+                f"report needs your files (./FILE.py) or folders of papers, got {word!r}; it "
+                "always includes the entire store."
             )
     with Progress(steps=False) as progress:
         first = write_site(Store(store, readonly=True), out, files, progress)

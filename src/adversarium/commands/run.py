@@ -1,7 +1,7 @@
 """Implement `adversarium run`: plan and run experiments, judge and draw their results."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -49,9 +49,10 @@ def run(
     against: Annotated[bool, Flag(help="compare a changed run with the published one")] = False,
     json: Json = False,
 ) -> int | Answer:
-    """Run experiments and show figures and verdicts; for a claim, run only what its check needs. A
-    changed run (--set) is marked and never enters the ledger; --against compares it with the
-    published one. --dry-run shows what would run, on which engine, and why not on the others.
+    """Run experiments and show figures and verdicts; for a claim, do only the runs that its check
+    needs. A changed run (--set) is marked and never enters the ledger; --against compares it with
+    the published one. --dry-run shows what would run, on which engine, and why the other engines
+    cannot run it.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def run(
     """
     ready(device, data)
     if against and not set_:
-        raise ValueError("--against compares a changed run with the published one; use --set too.")
+        raise ValueError("--against needs --set: it compares a changed run with the published one.")
     from adversarium.commands.dry import dry
     from adversarium.report.tables import json_text
     from adversarium.report.terminal import drawn, figure_files, judgements, print_run
@@ -130,7 +131,7 @@ def _ran(
 
 def _run_as_json(
     asked: "Plan", i: int, reader: "Reader", options: "AuditOptions"
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return a run as a JSON-serialisable value; None if it failed."""
     from adversarium.runs.scope import assumptions
 

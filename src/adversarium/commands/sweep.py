@@ -52,7 +52,7 @@ def sweep(
 ) -> int | Answer:
     """Run a grid of runs; a stopped sweep can be resumed. It prints a table of verdicts and writes
     the numbers as CSV and a figure, with the theorem's and the fitted boundary if the experiment
-    has a switch. Each cell runs only what its verdict needs.
+    has a switch. Each cell does only the runs that its verdict needs.
 
     Parameters
     ----------
@@ -76,16 +76,17 @@ def sweep(
     from adversarium.runs.where import place
 
     if refine < 0 or (refine and zip):
-        raise ValueError("--refine needs a number of rounds >= 0, and a grid without --zip.")
+        raise ValueError(f"--refine needs rounds >= 0 and a grid without --zip, got {refine}.")
     homes = experiments_named([id])
     if len(homes) > 1:
-        raise ValueError(f"{id} names several experiments: {', '.join(homes)}; take one.")
+        raise ValueError(f"{id} names several experiments: {', '.join(homes)}; choose one.")
     experiment = load(homes[0])
     axes = [whole_axis(experiment, preset, parse_axis(word)) for word in over]
     fixed, watched = parse_changes(set_), watched_by(experiment, id, claim, preset)
     both = {own_name(experiment, a.name) for a in axes} & {own_name(experiment, f) for f in fixed}
     if both:
-        raise ValueError(f"{', '.join(sorted(both))} is swept (--over) and set (--set); take one.")
+        names = ", ".join(sorted(both))
+        raise ValueError(f"{names} cannot be both swept (--over) and set (--set); choose one.")
     options = AuditOptions(preset, parse_seeds(seeds), device, place(on), fresh)
     asked_cells = Grid(tuple(axes), watched, fixed, zip, refine)
     if dry_run:
@@ -110,7 +111,7 @@ def sweep(
     return status(made.failures)
 
 
-def _cell(cell: Any) -> dict[str, Any]:
+def _cell(cell: Any) -> dict[str, object]:
     """Return a cell as a JSON-serialisable value."""
     measured = cell.measured
     numbers: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}
@@ -121,7 +122,7 @@ def _cell(cell: Any) -> dict[str, Any]:
     return {**word, **numbers, "measured": every}
 
 
-def _free(stem: Path, asked: dict[str, Any]) -> Path:
+def _free(stem: Path, asked: dict[str, object]) -> Path:
     """Return the stem of a sweep's files, numbered if files of another sweep already have it; store
     the request next to them, as JSON."""
     from adversarium.report.tables import json_text

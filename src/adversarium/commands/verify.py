@@ -34,7 +34,7 @@ def verify(
     fresh: Fresh = False,
     json: Json = False,
 ) -> int | Answer:
-    """Run what the named claims (by default: all) still need, and print the ledger.
+    """Compute the missing results of the named claims (default: all), and print the ledger.
 
     Parameters
     ----------

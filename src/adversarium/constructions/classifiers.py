@@ -58,11 +58,11 @@ class Balls:
     def __post_init__(self) -> None:
         if self.delta < 0 or self.eps0 < 0:
             raise ValueError(
-                f"Balls needs delta >= 0 and eps0 >= 0, got {self.delta}, {self.eps0}."
+                f"Balls needs delta >= 0 and eps0 >= 0, got delta={self.delta}, eps0={self.eps0}."
             )
         distances = torch.cdist(self.x, self.x, p=self.p)[self.y[:, None] != self.y]
         if len(distances) and float(distances.min()) == 0:
-            raise ValueError("Balls needs different points for the two labels, got one for both.")
+            raise ValueError("Balls needs different points for the two labels, got one with both.")
         if not 2 * (self.delta + self.eps0) < self.R:
             raise ValueError(
                 f"Balls needs classes at a distance R > 2(delta + eps0), got R={self.R}, "

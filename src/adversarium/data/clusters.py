@@ -74,21 +74,23 @@ class Clusters:
             raise ValueError(f"Clusters needs a marginal such as Gauss(), got {self.marginal!r}.")
         if self.flip not in ("independent", "near", "far", "correlated", "exact"):
             raise ValueError(
-                "Clusters needs flip independent, near, far, correlated or exact, got "
+                "Clusters needs flip to be independent, near, far, correlated or exact, got "
                 f"{self.flip!r}."
             )
         along = self.spread == 1 and not isinstance(self.marginal, Mixed)
         if self.flip in ("near", "far") and not along and type(self.marginal) is not Gauss:
             raise ValueError(
-                f"flip={self.flip!r} needs Gauss() or one law with μ on an axis (spread=1): else "
-                "the quantile of ⟨μ, ξ⟩ is not known."
+                f"flip={self.flip!r} needs Gauss(), or one law with μ on an axis (spread=1); "
+                "otherwise the quantile of ⟨μ, ξ⟩ is unknown."
             )
         if self.balanced and self.flip not in ("independent", "exact"):
-            raise ValueError(f"balanced labels need flip exact or independent, got {self.flip!r}.")
+            raise ValueError(
+                f"balanced labels need flip to be exact or independent, got {self.flip!r}."
+            )
         few = self.seen is not None and not self.spread <= self.seen <= self.d
         if self.seen is not None and (few or type(self.marginal) is not Gauss):
             raise ValueError(
-                f"seen needs Gauss() and between spread and d coordinates, got {self.seen}."
+                f"seen needs marginal=Gauss() and spread <= seen <= d, got seen={self.seen}."
             )
 
     @property

@@ -75,7 +75,7 @@ class Digits:
     def __post_init__(self) -> None:
         if not 1 <= self.n_test < 1797:
             raise ValueError(
-                f"Digits needs 1 <= n_test < 1797 (so that training images are left), "
+                f"Digits needs 1 <= n_test < 1797 (some images must remain for training), "
                 f"got {self.n_test}."
             )
 
@@ -100,6 +100,7 @@ class Digits:
         part = order[: self.n_test] if self.part == "test" else order[self.n_test :]
         if n > len(part):
             raise ValueError(
-                f"Digits has {len(part)} {self.part} images at n_test={self.n_test}, got n={n}."
+                f"Digits needs n <= {len(part)}, the number of {self.part} images at "
+                f"n_test={self.n_test}, got n={n}."
             )
         return part[torch.randperm(len(part), generator=rng)[:n]]

@@ -256,7 +256,7 @@ class Mixed:
 
     def __post_init__(self) -> None:
         if len(self.laws) < 2:
-            raise ValueError(f"Mixed needs two laws or more, got {len(self.laws)}.")
+            raise ValueError(f"Mixed needs at least two laws, got {len(self.laws)}.")
 
     @property
     def lam(self) -> float:

@@ -92,8 +92,8 @@ class SpherePoints:
                 if len(kept) == n:
                     return torch.stack(kept)
         raise ValueError(
-            f"SpherePoints found no {n} points whose caps of radius {self.radius} are disjoint in "
-            f"d={self.d}; take fewer points, a smaller radius or a larger d."
+            f"SpherePoints found no {n} points with disjoint caps of radius {self.radius} in "
+            f"d={self.d}; use fewer points, a smaller radius or a larger d."
         )
 
     def _caps(self, x: Tensor, rng: Generator) -> Float[Tensor, "n K d"]:

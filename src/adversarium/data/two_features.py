@@ -61,8 +61,8 @@ class TwoFeaturePatches:
             raise ValueError(f"TwoFeaturePatches needs k >= 2 classes, got k={self.k}.")
         if self.d < 2 * self.k:
             raise ValueError(
-                f"TwoFeaturePatches needs d >= 2k (two features a class), got d={self.d} with "
-                f"k={self.k}; take d >= {2 * self.k}."
+                f"TwoFeaturePatches needs d >= 2k (two features per class), got d={self.d} with "
+                f"k={self.k}; use d >= {2 * self.k}."
             )
         if not 1 <= self.n_robust < self.P:
             raise ValueError(
@@ -96,7 +96,7 @@ class TwoFeaturePatches:
             return {}
         if not isinstance(batch, TwoFeatureBatch):
             raise TypeError(
-                "TwoFeaturePatches needs a batch of its own, which keeps the latent draw, got "
+                "TwoFeaturePatches needs a batch that it sampled, with its latent variables, got "
                 f"{type(batch).__name__}."
             )
         reach = {"radius": radius, "k": self.k}

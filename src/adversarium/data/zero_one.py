@@ -26,8 +26,8 @@ MNIST = {
 }
 Source = Literal["mnist", "digits"]
 LACKING = (
-    "MNIST needs its four idx files (train-images-idx3-ubyte, …, packed or not) in a directory: "
-    "name it with --data; source=digits is the stand-in that ships."
+    "MNIST needs a directory with its four idx files (train-images-idx3-ubyte, …, gzipped or not); "
+    "name it with --data, or use source=digits, which needs no files."
 )
 
 
@@ -56,7 +56,7 @@ def _idx(folder: Path, name: str) -> np.ndarray:
         else gzip.decompress((folder / f"{name}.gz").read_bytes())
     )
     if hashlib.sha256(raw).hexdigest() != MNIST[name]:
-        raise ValueError(f"{folder / name} is not MNIST's file (its checksum differs).")
+        raise ValueError(f"{folder / name} is not the MNIST file (its checksum differs).")
     axes = raw[3]
     shape = struct.unpack(f">{axes}I", raw[4 : 4 + 4 * axes])
     return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * axes).reshape(shape)
@@ -123,7 +123,7 @@ class ZeroOne:
                 f"ZeroOne needs side >= 2 and mu > 0, got side={self.side}, mu={self.mu}."
             )
         if self.source not in ("mnist", "digits"):
-            raise ValueError(f"ZeroOne needs source mnist or digits, got {self.source!r}.")
+            raise ValueError(f"ZeroOne needs source to be mnist or digits, got {self.source!r}.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -148,7 +148,8 @@ class ZeroOne:
         if self.source == "mnist" and mnist_folder() is None:
             return LACKING
         most = len(_images(self.source, self.part)[1])
-        few = f"{self.source} has {most} {self.part} images of 0 and 1, got n={n}."
+        what = f"{self.part} images of 0 and 1 in {self.source}"
+        few = f"ZeroOne needs n <= {most}, the number of {what}, got n={n}."
         return few if n > most else ""
 
     def sample(self, n: int, rng: Generator) -> VectorBatch:

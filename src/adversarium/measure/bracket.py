@@ -12,9 +12,9 @@ from torch import Tensor
 
 from adversarium.measure.errors import certified_margin, error, worst_margin
 from adversarium.measure.measuring import described
-from adversarium.measure.scene import AnyScene, AnyState
+from adversarium.measure.scene import AnyScene
 from adversarium.shapes import Float
-from adversarium.sockets import Attack, Batch, Bounded, Lipschitz, Measure, W, Waiting
+from adversarium.sockets import AnyState, Attack, Batch, Bounded, Lipschitz, Measure, W, Waiting
 
 
 def lipschitz_margin(
@@ -86,8 +86,8 @@ class CertifiedError:
         ball = attack.ball if isinstance(attack, Bounded) else None
         if ball is None:
             raise TypeError(
-                f"CertifiedError needs a training attack with a ball, and {type(attack).__name__} "
-                "has none: there is no set over which robustness could be proven."
+                f"CertifiedError needs a training attack with a ball, got {type(attack).__name__} "
+                "without one; robustness is proven over that ball."
             )
         waits = isinstance(attack, Waiting) and state.t < attack.after
         return error(certified_margin(state, batch, ball.p, 0.0 if waits else ball.radius))
@@ -100,7 +100,7 @@ def exact_margin(W: np.ndarray, x: np.ndarray, y: float, p: float, radius: float
 
     m, d = W.shape
     if m > 12 or p not in (1, math.inf):
-        raise ValueError(f"exact_margin enumerates 2^m patterns: m <= 12, p = 1 or inf; got m={m}.")
+        raise ValueError(f"exact_margin needs m <= 12 and p = 1 or inf, got m={m}, p={p}.")
     a = np.where(np.arange(m) < m // 2, 1.0, -1.0) / math.sqrt(m)
     best = math.inf
     for pattern in itertools.product((0, 1), repeat=m):

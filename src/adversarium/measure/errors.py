@@ -10,9 +10,9 @@ from torch import Tensor
 from adversarium.attacks.gradient import NoGradient
 from adversarium.data.batches import picked
 from adversarium.measure.measuring import measures
-from adversarium.measure.scene import AnyScene, AnyState
+from adversarium.measure.scene import AnyScene
 from adversarium.shapes import Float
-from adversarium.sockets import Attack, Batch, Measure, Recorded
+from adversarium.sockets import AnyState, Attack, Batch, Measure, Recorded
 
 
 def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Tensor:
@@ -199,7 +199,7 @@ class ErrorByRadius:
 
     def __post_init__(self) -> None:
         if list(self.radii) != sorted(set(self.radii)):
-            raise ValueError(f"ErrorByRadius needs rising radii, got {self.radii}.")
+            raise ValueError(f"ErrorByRadius needs increasing radii, got {self.radii}.")
 
     @property
     def measures(self) -> tuple[Measure, ...]:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from adversarium.measure.measuring import Measuring, measured
-from adversarium.measure.scene import AnyState
-from adversarium.sockets import Measure, Rows, Scene_contra
+from adversarium.sockets import AnyState, Measure, Rows, Scene_contra
 
 Seen_contra = TypeVar("Seen_contra", bound=AnyState, contravariant=True)
 Extreme = tuple[Tensor, Tensor]  # the largest value so far, and its step
@@ -186,7 +185,7 @@ def _one(probe: Measuring[Seen_contra, Scene_contra]) -> Measure:
     known = measured(probe)
     if len(known) != 1:
         names = ", ".join(measure.name for measure in known)
-        raise ValueError(f"this fold needs a probe of one number, got one of {names}.")
+        raise ValueError(f"this fold needs a probe that returns one number, got {names}.")
     return known[0]
 
 
@@ -196,5 +195,5 @@ def _number(
     """Return the value of the probe, one number per replica."""
     value = probe(state, scene)
     if not isinstance(value, Tensor):
-        raise TypeError(f"this fold needs a probe of one number, got {', '.join(value)}.")
+        raise TypeError(f"this fold needs a probe that returns one number, got {', '.join(value)}.")
     return value

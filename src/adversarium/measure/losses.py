@@ -5,9 +5,9 @@ from typing import Literal
 
 from torch import Tensor
 
-from adversarium.measure.scene import AnyScene, AnyState
+from adversarium.measure.scene import AnyScene
 from adversarium.shapes import Float
-from adversarium.sockets import Attack, Batch, Measure, RealLabelled
+from adversarium.sockets import AnyState, Attack, Batch, Measure, RealLabelled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +73,8 @@ class ExcessRisk(Loss):
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
         data, batch = scene.data, self._batch(scene)
         if not isinstance(data, RealLabelled):
-            raise TypeError(f"ExcessRisk needs data with best(x), got {type(data).__name__}")
+            raise TypeError(
+                f"ExcessRisk needs data with a method best(x), got {type(data).__name__}."
+            )
         best = scene.problem.recipe.risk.function(data.best(batch.x), batch.y)
         return (self._losses(state, scene, batch) - best).mean(-1)

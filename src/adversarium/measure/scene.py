@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-from adversarium.sockets import DataSet, State
+from adversarium.sockets import DataSet
 from adversarium.training.problem import A, B, D, L, Problem
 
 T = TypeVar("T")
@@ -66,5 +66,4 @@ class Scene(Generic[D, L, A, B]):
         return self.once(f"test/{n}", lambda: self.problem.draw(data, n, "test"))
 
 
-AnyState = State[Any]
 AnyScene = Scene[Any, Any, Any, Any]

@@ -62,7 +62,7 @@ def refuse_curved(activation: Activation) -> None:
     """Raise if the activation is not convex: its chords would not lie above it."""
     if isinstance(activation, Erf | Tanh):
         name = type(activation).__name__
-        raise ValueError(f"there is no certificate for {name}, which is not convex.")
+        raise ValueError(f"a certificate needs a convex activation, got {name}.")
 
 
 def unit_bounds(

@@ -55,8 +55,8 @@ class Module:
             hash(tuple(self.options.values()))
         except TypeError as fault:
             raise ValueError(
-                f"Module needs options that cannot change, got {dict(self.options)} ({fault}); "
-                "write tuples for lists."
+                f"Module needs hashable options, got {dict(self.options)} ({fault}); "
+                "use tuples instead of lists."
             ) from fault
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Weights:
@@ -143,12 +143,12 @@ class Module:
         if drawn:
             raise ValueError(
                 f"Module needs a network that draws no random numbers when it is called, got "
-                f"{name} (dropout?); build it without, or with probability 0."
+                f"{name}; if it has dropout, remove it or set its probability to 0."
             )
         if F.shape != ((2,) if k == 1 else (2, k)):
             raise ValueError(
-                f"Module needs {k} output(s) a point, got {tuple(F.shape[1:])} from {name}; end it "
-                "in a layer of k outputs."
+                f"Module needs {k} output(s) per point, got shape {tuple(F.shape[1:])} from "
+                f"{name}; its last layer must have {k} output(s)."
             )
 
 
@@ -156,8 +156,8 @@ def _origin(W: Weights) -> _Origin:
     """Read the origin from shapes only, without fetching a number from the device."""
     if _SHAPE not in W or _CLASSES not in W:
         raise ValueError(
-            f"Module needs the weights that its init made, with {_SHAPE!r} and {_CLASSES!r}, got "
-            f"{', '.join(W)}; lay loaded ones over them: {{**network.init(…), **loaded}}."
+            f"Module needs weights from its init, with {_SHAPE!r} and {_CLASSES!r}, got "
+            f"{', '.join(W)}; for loaded weights, use {{**network.init(…), **loaded}}."
         )
     stacked = W[_CLASSES].ndim == 3
     return _Origin(tuple(W[_SHAPE].shape[2 if stacked else 1 :]), W[_CLASSES].shape[-1], stacked)

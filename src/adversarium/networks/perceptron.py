@@ -50,9 +50,11 @@ class Perceptron:
         if self.m < 1:
             raise ValueError(f"Perceptron needs m >= 1, got {self.m}.")
         if self.top not in ("trained", "fixed", "signs"):
-            raise ValueError(f"Perceptron needs top trained, fixed or signs, got {self.top!r}.")
+            raise ValueError(
+                f"Perceptron needs top to be trained, fixed or signs, got {self.top!r}."
+            )
         if self.top == "signs" and self.m % 2:
-            raise ValueError(f"Perceptron with top signs needs an even width m, got {self.m}.")
+            raise ValueError(f"Perceptron with top=signs needs an even width m, got {self.m}.")
 
     @property
     def still(self) -> frozenset[str]:

@@ -59,7 +59,7 @@ class Where:
         return ", ".join(part for part in (family, *places) if part)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Return whether two values are equal up to rounding: a coordinate may be computed (1 − γ)."""
     if isinstance(one, float) and isinstance(other, (int, float)):
         return math.isclose(one, other, rel_tol=1e-9)

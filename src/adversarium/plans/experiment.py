@@ -43,16 +43,16 @@ class Experiment:
             raise ValueError(f"the preset {preset} of {self.id} needs seeds >= 1, got {asked!r}.")
         return asked
 
-    def knobs(self, preset: str) -> dict[str, Any]:
+    def knobs(self, preset: str) -> dict[str, object]:
         """Return the plan's knobs that the preset sets."""
         return {k: v for k, v in self._preset(preset).items() if k != "seeds"}
 
-    def knob_value(self, preset: str, name: str) -> Any:
+    def knob_value(self, preset: str, name: str) -> object:
         """Return the value of a knob at a preset, or the plan's default."""
         default = inspect.signature(self.plan).parameters[name].default
         return self.knobs(preset).get(name, default)
 
-    def _preset(self, preset: str) -> Mapping[str, Any]:
+    def _preset(self, preset: str) -> Mapping[str, object]:
         if preset not in self.presets:
             raise ValueError(
                 f"{self.file or self.id} has no preset {preset}, only {', '.join(self.presets)}; "

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.papers import paper_of
 
 
@@ -36,7 +37,7 @@ class Knob:
         ends += [f">= {self.low:g}"] * (self.low > -math.inf)
         return " and ".join((["even"] if self.even else []) + ends)
 
-    def refuses(self, value: Any) -> str:
+    def refuses(self, value: object) -> str:
         """Explain why a value is not allowed; empty if it is allowed.
 
         >>> knob("m").refuses(0)
@@ -66,13 +67,13 @@ def _numbers(value: Any) -> Iterable[float]:
 
 
 @cache
-def _shared() -> dict[str, Any]:
+def _shared() -> Json:
     text = (files("adversarium.plans") / "knobs.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 @cache
-def _of_paper(folder: Path) -> dict[str, Any]:
+def _of_paper(folder: Path) -> Json:
     """Return the knobs that a paper describes; empty if it describes none."""
     path = folder / "knobs.toml"
     try:
@@ -81,7 +82,7 @@ def _of_paper(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} cannot be read: {fault}.") from fault
 
 
-def _tables(experiment: str) -> Iterator[Mapping[str, Any]]:
+def _tables(experiment: str) -> Iterator[Json]:
     """Yield the tables that may describe a knob: the experiment's, its paper's, the shared one."""
     paper = paper_of(experiment)
     if paper is not None:
@@ -122,7 +123,7 @@ def name_of_symbol(symbol: str) -> str:
 _KINDS = {bool: "yes or no", int: "whole number", float: "number", str: "word"}
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """Return the kind of value that a knob takes, inferred from one of its values.
 
     >>> kind((2, 3)), kind(0.5), kind(((2, 25), (2, 50)))

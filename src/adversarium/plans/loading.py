@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.papers import (
@@ -26,6 +26,9 @@ from adversarium.plans.papers import (
     experiments,
     papers,
 )
+
+if TYPE_CHECKING:
+    from adversarium.plans.run import Task
 
 
 def user_file(word: str) -> Path | None:
@@ -222,7 +225,7 @@ def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) ->
     about a wrong value of a knob stay unchanged."""
 
     @wraps(made.plan)
-    def plan(**knobs: Any) -> list[Any]:
+    def plan(**knobs: Any) -> list["Task"]:
         with errors_named(path, sentences):
             tasks = made.plan(**knobs)
         if not isinstance(tasks, Iterable):
@@ -274,7 +277,7 @@ def file_claims(path: str) -> dict[str, Claim]:
     }
 
 
-def _require_valid_claim(path: str, id: str, entry: Any, checks: Mapping[str, Any]) -> None:
+def _require_valid_claim(path: str, id: str, entry: object, checks: Mapping[str, object]) -> None:
     """Raise unless the claim of a user's file has known fields, a known kind and a check."""
     catalogue_only = {"experiment", "alias_of", "images", "ours", "for_part"}
     allowed = {*CLAIM_FIELDS, *OPTIONAL_CLAIM_FIELDS} - catalogue_only

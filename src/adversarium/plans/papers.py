@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+
+from adversarium.digest import Json
 
 GROUP = "adversarium.papers"  # the entry point of papers, and the package of those that we ship
 
@@ -137,7 +138,7 @@ def _homes() -> Iterator[tuple[Path, str]]:
 
 
 def require_fields(
-    table: Mapping[str, Any], needed: Mapping[str, type], optional: Mapping[str, type]
+    table: Mapping[str, object], needed: Mapping[str, type], optional: Mapping[str, type]
 ) -> None:
     """Raise unless a TOML table has the needed fields, no unknown ones, and values of their
     types."""
@@ -185,7 +186,7 @@ def paper_of(id: str) -> Paper | None:
 
 
 @cache
-def _toml(tag: str) -> dict[str, Any]:
+def _toml(tag: str) -> Json:
     path = papers()[tag].folder / "claims.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -208,7 +209,7 @@ OPTIONAL_CLAIM_FIELDS = {
 }
 
 
-def _claim(tag: str, id: str, entry: Mapping[str, Any]) -> Claim:
+def _claim(tag: str, id: str, entry: Json) -> Claim:
     with _within(tag, id):
         if not id.startswith(f"{tag}."):
             raise ValueError(f"an id of this paper begins with {tag!r}")

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from adversarium.digest import configuration, digest
+from adversarium.digest import Json, configuration, digest
 
 if TYPE_CHECKING:
-    from adversarium.sockets import AnyFold, AnyProbe, Measure
+    from adversarium.measure.folds import At
+    from adversarium.sockets import AnyAttack, AnyData, AnyFold, AnyLearner, AnyProbe, Measure
+    from adversarium.training.objectives import Risk
+    from adversarium.training.recipe import Optimiser
 
 # the parts of a run, and the attribute that each must have
 PARTS = {
@@ -82,7 +85,7 @@ class _Placed:
     at: Mapping[str, Any]
 
     @property
-    def coordinates(self) -> dict[str, Any]:
+    def coordinates(self) -> Json:
         """Return the coordinates of the task in its family, by name."""
         try:
             return {k: v.of(self) if isinstance(v, Read) else v for k, v in self.at.items()}
@@ -100,7 +103,7 @@ class _Placed:
         return ", ".join(part for part in (self.family, *parts) if part)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -120,17 +123,17 @@ class Run(_Placed):
     ('d = 20', (0, 50, 100))
     """
 
-    data: Any
-    network: Any
+    data: "AnyData"
+    network: "AnyLearner"
     n: int
     steps: int
     eta: float
-    attack: Any = None
-    risk: Any = None  # training.Risk; None: cross-entropy
-    optimiser: Any = None  # training.SGD; None: full-batch gradient descent
-    probes: Sequence[Any] = ()  # at every record time
-    final: Sequence[Any] = ()  # after the last step only
-    folds: Sequence[Any] = ()  # at every step
+    attack: "AnyAttack" = None
+    risk: "Risk | None" = None  # None: cross-entropy
+    optimiser: "Optimiser | None" = None  # None: full-batch gradient descent
+    probes: "Sequence[AnyProbe]" = ()  # at every record time
+    final: "Sequence[AnyProbe]" = ()  # after the last step only
+    folds: "Sequence[AnyFold]" = ()  # at every step
     record: int | tuple[int, ...] | None = None  # a stride, times, or None: log-spaced times
     dtype: str = "float64"
     engine: str | None = None
@@ -206,18 +209,18 @@ class Run(_Placed):
         )
 
     @cached_property
-    def dynamics(self) -> dict[str, Any]:
+    def dynamics(self) -> Json:
         """Return all that determines the numbers of the run, except the engine, as plain JSON."""
         return {name: configuration(getattr(self, name)) for name in _DYNAMICS}
 
     @property
-    def identity(self) -> list[Any]:
+    def identity(self) -> list[object]:
         """Return the entire run as plain JSON: dynamics, family, coordinates and recordings."""
         recorded = [[configuration(r.probe), configuration(r.times)] for r in self.recordings]
         return [self.dynamics, self.family, configuration(self.coordinates), recorded]
 
 
-def _record_times(given: Any) -> None:
+def _record_times(given: object) -> None:
     """Raise unless given a stride or times."""
     times = given if isinstance(given, (tuple, list, range)) else () if given is None else (given,)
     least = 0 if isinstance(given, (tuple, list, range)) else 1
@@ -228,7 +231,7 @@ def _record_times(given: Any) -> None:
             )
 
 
-def _whole_numbers(part: Any) -> None:
+def _whole_numbers(part: object) -> None:
     """Raise if an integer field of a part has a number that is not an integer."""
     for known in fields(part) if is_dataclass(part) else ():
         value = getattr(part, known.name)
@@ -238,7 +241,7 @@ def _whole_numbers(part: Any) -> None:
             raise ValueError(f"{message}, got {value!r}.")
 
 
-def _takes_two(probe: Any) -> None:
+def _takes_two(probe: object) -> None:
     """Raise if a function cannot be called with a state and a scene."""
     if isinstance(probe, FunctionType):
         try:
@@ -250,12 +253,12 @@ def _takes_two(probe: Any) -> None:
             ) from None
 
 
-def _timed(probe: Any, times: tuple[int, ...], steps: int) -> Recording:
+def _timed(probe: "AnyProbe | AnyFold", times: tuple[int, ...], steps: int) -> Recording:
     """Return the recording of a probe at its times (`At`) if it has any, else at the run's."""
-    chosen = getattr(probe, "times", None)
-    if chosen is None:
+    if not hasattr(probe, "times"):
         return Recording(probe, times)
-    return Recording(probe.probe, tuple(t for t in chosen if t <= steps))
+    timed = cast("At[Any, Any]", probe)
+    return Recording(timed.probe, tuple(t for t in timed.times if t <= steps))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,13 +281,13 @@ class Trial(_Placed):
     at: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def dynamics(self) -> dict[str, Any]:
+    def dynamics(self) -> Json:
         """Return all that determines the numbers of the trial, as plain JSON."""
         names = ("function", "parameters", "version")
         return {name: configuration(getattr(self, name)) for name in names}
 
     @property
-    def identity(self) -> list[Any]:
+    def identity(self) -> list[object]:
         """Return the entire trial as plain JSON: dynamics, family and coordinates."""
         return [self.dynamics, self.family, configuration(self.coordinates)]
 

@@ -5,12 +5,16 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
 from adversarium.plans.papers import papers
 from adversarium.report.figures.style import COLOURS, canvas, mathtext, save, with_style, write_csv
 from adversarium.runs.ledger import Entry
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ def findings(entries: Sequence[Entry]) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
-def _finding(table: Mapping[str, Any], known: Mapping[str, Entry]) -> Finding | None:
+def _finding(table: Json, known: Mapping[str, Entry]) -> Finding | None:
     pairs = zip(table["show"], table["names"], strict=True)
     required = [(table["claim"], name, short) for name, short in pairs]
     numbers: dict[str, Summary] = {}
@@ -89,7 +93,7 @@ def draw_finding(finding: Finding, folder: Path) -> Path:
     return path
 
 
-def _mark(axis: Any, claimed: float, grey: str) -> None:
+def _mark(axis: "Axes", claimed: float, grey: str) -> None:
     """Draw the value of the paper as a dashed line."""
     axis.axvline(claimed, color=grey, linestyle="--", linewidth=1)
     axis.annotate("paper", (claimed, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),

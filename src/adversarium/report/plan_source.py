@@ -3,7 +3,6 @@
 import ast
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from adversarium.plans.knobs import kind
 
@@ -23,7 +22,7 @@ def presets(file: Path) -> list[str]:
     ]
 
 
-def knobs(file: Path) -> dict[str, dict[str, Any]]:
+def knobs(file: Path) -> dict[str, dict[str, object]]:
     """The knobs of a plan: the type of each, and its value at the quick preset."""
     constants = _Constants(file)
     tree = _tree(file)
@@ -50,7 +49,7 @@ def knobs(file: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _quick(file: Path, constants: "_Constants") -> dict[str, Any]:
+def _quick(file: Path, constants: "_Constants") -> dict[str, object]:
     for node in _tree(file).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "quick":
             if isinstance(node.value, ast.Call):
@@ -62,7 +61,7 @@ def _quick(file: Path, constants: "_Constants") -> dict[str, Any]:
     return {}
 
 
-def _value(constants: "_Constants", node: ast.expr | None) -> Any:
+def _value(constants: "_Constants", node: ast.expr | None) -> object:
     """The value of a literal; its source if it is computed."""
     if node is None:
         return None

@@ -1,7 +1,6 @@
 """The picture of a result or of an experiment in one call, for notebooks."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from adversarium.api import Outcome, Result
 from adversarium.plans.evidence import Evidence
@@ -9,7 +8,7 @@ from adversarium.plans.figures import Curves, Table
 from adversarium.report.figures import drawing
 
 
-def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> Any:
+def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> object:
     """A matplotlib figure that a notebook displays; the backend is not changed.
 
     For a result, the figure shows the named probes (all if none is named) against t, with mean and
@@ -36,7 +35,7 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
     return curve_drawing.picture
 
 
-def _named_figure(outcome: Outcome, name: str) -> Any:
+def _named_figure(outcome: Outcome, name: str) -> object:
     known = {f.name: f for f in outcome.experiment.figures}
     named = drawing(known[name], outcome.rows) if name in known else None
     if named is None or named.picture is None:

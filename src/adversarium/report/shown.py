@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.catalogue import selected_claims, verdict_key
 from adversarium.plans.knobs import knob
 from adversarium.plans.loading import load, user_file
@@ -20,7 +21,7 @@ from adversarium.runs.ledger_file import committed
 Verdicts = Mapping[str, dict[str, Any]]  # id → entry of a ledger, as JSON has it
 
 
-def last_verdicts(store: Path) -> dict[str, dict[str, Any]]:
+def last_verdicts(store: Path) -> dict[str, dict[str, object]]:
     """The verdicts of the committed ledger; those of the user's store take precedence."""
     words = {str(word) for word in Outcome}
     verdicts = {e.id: e.plain() for e in committed() if e.verdict in words}
@@ -58,11 +59,11 @@ def shown(id: str, store: Path, as_json: bool) -> str:
     return "\n\n".join(_claim(claim, verdicts) for claim in chosen)
 
 
-def _json(plain: Mapping[str, Any]) -> str:
+def _json(plain: Mapping[str, object]) -> str:
     return json.dumps(plain, ensure_ascii=False)
 
 
-def _knobs_and_verdicts(file: Path, ids: tuple[str, ...], verdicts: Verdicts) -> dict[str, Any]:
+def _knobs_and_verdicts(file: Path, ids: tuple[str, ...], verdicts: Verdicts) -> dict[str, object]:
     return {"knobs": plan_source.knobs(file), "verdicts": [verdicts.get(id) for id in ids]}
 
 
@@ -109,7 +110,7 @@ def _description(info: ExperimentInfo) -> str:
     return text.rstrip()
 
 
-def _knob(name: str, found: Mapping[str, Any], info: ExperimentInfo) -> str:
+def _knob(name: str, found: Json, info: ExperimentInfo) -> str:
     """A knob: its symbols, its type, its value at the quick preset, and its meaning."""
     known = knob(name, info.id)
     also = f" (also {', '.join(known.symbols)})" if known.symbols else ""

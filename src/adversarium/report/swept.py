@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.digest import Json
 from adversarium.report.figures import planes
 from adversarium.report.figures.style import save, write_csv
 from adversarium.runs.sweep import Sweep
@@ -106,7 +107,7 @@ def _real(value: float | None) -> float:
     return np.nan if value is None else float(value)
 
 
-def boundary_numbers(sweep: Sweep) -> dict[str, Any] | None:
+def boundary_numbers(sweep: Sweep) -> Json | None:
     """The fitted boundary as JSON: its power, and the factor between it and the predicted one."""
     if sweep.boundary is None:
         return None

@@ -70,10 +70,10 @@ def expected_errors(entries: Sequence[Entry]) -> tuple[int, float]:
     return held + failed, 0.01 * held + 0.0001 * failed
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """A value as strict JSON; numbers that are not finite become null."""
 
-    def plain(v: Any) -> Any:
+    def plain(v: object) -> object:
         if isinstance(v, Mapping):
             return {str(k): plain(x) for k, x in v.items()}
         if isinstance(v, (list, tuple)):

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Evidence, Rows, Summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
@@ -75,7 +75,7 @@ def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
     return spanning(claim_of(experiment, id), check, judged(check, rows), reach)
 
 
-def judgements(plan: Plan, rows: Evidence) -> list[dict[str, Any]]:
+def judgements(plan: Plan, rows: Evidence) -> list[dict[str, object]]:
     """The verdicts of a plan's claims as JSON; empty if a run failed."""
     if len(rows) != len(plan.jobs):
         return []
@@ -140,13 +140,13 @@ def figure_files(experiment: Experiment, formats: Sequence[str] = ("svg",)) -> l
     return [f"{stem}.{form}" for stem in stems for form in ("csv", *formats)]
 
 
-def configuration_lines(task: Task, changed: Mapping[str, tuple[Any, Any]]) -> list[str]:
+def configuration_lines(task: Task, changed: Mapping[str, tuple[object, object]]) -> list[str]:
     """The configuration of a task, every part with every field, and the changes of fields."""
     texts = [f"{path} {value_text(a)} → {value_text(b)}" for path, (a, b) in changed.items()]
     return [*configured(task), *([f"changed: {', '.join(texts)}"] if texts else [])]
 
 
-def _assumption_lines(gates: Sequence[Mapping[str, Any]]) -> list[str]:
+def _assumption_lines(gates: Sequence[Json]) -> list[str]:
     """The number of hypotheses that a run meets, and those that it does not (--dry-run lists
     all)."""
     required = [gate for gate in gates if "wanted" in gate["told"]]

@@ -21,7 +21,7 @@ class Axis:
     values: tuple[Any, ...]
     log: bool = False
 
-    def word(self, value: Any) -> str:
+    def word(self, value: object) -> str:
         """Return a value as text. For a part, the text has only the fields in which the axis's
         parts differ, or the non-default fields if no other part on the axis has its kind.
 
@@ -42,7 +42,7 @@ class Axis:
         ]  # fmt: skip
         return f"{type(value).__name__}({', '.join(differ)})"
 
-    def between(self, a: Any, b: Any) -> Any:
+    def between(self, a: object, b: Any) -> Any:
         """Return the midpoint of two values on the axis's scale; None if there is none."""
         if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (a, b)):
             return None
@@ -53,8 +53,8 @@ class Axis:
 
 
 def refined(
-    axes: Sequence[Axis], points: Sequence[dict[str, Any]], words: Sequence[str]
-) -> list[dict[str, Any]]:
+    axes: Sequence[Axis], points: Sequence[dict[str, object]], words: Sequence[str]
+) -> list[dict[str, object]]:
     """Return new cells halfway between neighbours along an axis whose verdicts differ."""
     known = {tuple(p.values()): word for p, word in zip(points, words, strict=True)}
     halfway: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -92,7 +92,7 @@ def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
     return Axis(axis.name, tuple(dict.fromkeys(max(1, round(v)) for v in axis.values)), axis.log)
 
 
-def _field(experiment: Experiment, preset: str, path: str) -> Any:
+def _field(experiment: Experiment, preset: str, path: str) -> object:
     """Return a field's value in the first run that has the field; None if no run has it."""
     for task in experiment.tasks(preset):
         value: Any = task
@@ -170,7 +170,7 @@ def _split(text: str) -> list[str]:
     return pieces
 
 
-def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, Any]]:
+def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, object]]:
     """Return the changes of every cell: all combinations, or the axes advanced together."""
     names = [axis.name for axis in axes]
     if not zipped and math.prod(len(a.values) for a in axes) > _MOST:

@@ -12,6 +12,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from types import FunctionType, UnionType
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.catalogue import nearest
 from adversarium.plans.experiment import Experiment, merged
 from adversarium.plans.knobs import Knob, knob, knob_of_symbol, name_of_symbol
@@ -46,7 +47,7 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
     return seeds
 
 
-def parse_value(text: str, name: str = "") -> Any:
+def parse_value(text: str, name: str = "") -> object:
     """Parse a literal, a public name with literal arguments such as pgd(p=2, radius=1.2), or a
     word. If a name is unknown, the error suggests similar names of the kind `name` (attack)."""
     text = text.strip()
@@ -57,7 +58,7 @@ def parse_value(text: str, name: str = "") -> Any:
     return _value(tree, text, name)
 
 
-def _value(node: ast.expr, text: str, name: str = "") -> Any:
+def _value(node: ast.expr, text: str, name: str = "") -> object:
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name) or (node.args and not _literals(node.args)):
             raise ValueError(f"{text!r}: only NAME(field=literal, …) of a public name is allowed.")
@@ -86,7 +87,7 @@ def _literals(nodes: Sequence[ast.expr]) -> bool:
     return all(isinstance(n, ast.Constant) for n in nodes)
 
 
-def _public(name: str, kind: str) -> Any:
+def _public(name: str, kind: str) -> object:
     """Return a public class or function of the packages of parts, ignoring case. If none exists,
     the error lists those of the same kind of part (attack)."""
     from adversarium import attacks, data, networks, training
@@ -105,12 +106,12 @@ def _public(name: str, kind: str) -> Any:
     raise ValueError(f"no public {kind if fit else 'part'} {name!r}.{hint}")
 
 
-def _offers(part: Any) -> set[str]:
+def _offers(part: object) -> set[str]:
     """Return the names that instances of a public class have, from the class or its bases."""
     return {name for base in getattr(part, "__mro__", ()) for name in vars(base)}
 
 
-def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+def built(part: Any, arguments: list[Any], keywords: Json) -> object:
     """Return part(…). If a field is unknown or does not fit, raise with a sentence."""
     names = list(inspect.signature(part).parameters)
     for name in keywords:
@@ -128,7 +129,7 @@ def built(part: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         raise ValueError(f"{part.__name__} cannot be built: {fault}.") from fault
 
 
-def _lacking(part: Any, placed: Sequence[str], named: Mapping[str, Any]) -> list[str]:
+def _lacking(part: Any, placed: Sequence[str], named: Json) -> list[str]:
     """Return the fields without a default that were not given."""
     return [
         f.name
@@ -138,7 +139,7 @@ def _lacking(part: Any, placed: Sequence[str], named: Mapping[str, Any]) -> list
     ]  # fmt: skip
 
 
-def fitted(part: Any, name: str, value: Any) -> Any:
+def fitted(part: object, name: str, value: object) -> object:
     """Return the value if it fits the field's declared type, else raise with a sentence."""
     cls = part if isinstance(part, type) else type(part)
     hint = typing.get_type_hints(cls).get(name, Any)
@@ -152,7 +153,7 @@ def fitted(part: Any, name: str, value: Any) -> Any:
     return float(value) if hint is float and isinstance(value, int) else value
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _fits(value: object, hint: object) -> bool:
     if hint is Any:
         return True
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -176,11 +177,11 @@ def _fits(value: Any, hint: Any) -> bool:
     return True
 
 
-def _is_union(hint: Any) -> bool:
+def _is_union(hint: object) -> bool:
     return isinstance(hint, UnionType)
 
 
-def parse_changes(words: Sequence[str]) -> dict[str, Any]:
+def parse_changes(words: Sequence[str]) -> dict[str, object]:
     """Parse --set name=value arguments into a dictionary. Raise if a name occurs twice."""
     changes: dict[str, Any] = {}
     for given in words:
@@ -193,7 +194,7 @@ def parse_changes(words: Sequence[str]) -> dict[str, Any]:
     return changes
 
 
-def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> tuple[Task, ...]:
+def planned(experiment: Experiment, preset: str, changes: Mapping[str, object]) -> tuple[Task, ...]:
     """Return the experiment's tasks with changes: first the knobs of the plan (with everything
     derived from them), then fields (data.alpha) and parts (attack) of every run. Runs that become
     equal after a change are one run."""
@@ -217,8 +218,8 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, Any]) -> 
 
 
 def split_changes(
-    experiment: Experiment, preset: str, changes: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    experiment: Experiment, preset: str, changes: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
     """Split changes into knobs of the plan and fields of runs, under the project's names. Raise if
     a value is outside its limits."""
     named: dict[str, Any] = {}
@@ -249,7 +250,7 @@ def split_changes(
     return turned, rest
 
 
-def _meet(names: Sequence[str], path: str, value: Any) -> bool:
+def _meet(names: Sequence[str], path: str, value: object) -> bool:
     """Return whether a change of a field, or of a whole part, sets one of these fields. A field of
     the run (steps) is not the field of a part (attack.steps)."""
     inside = [name for name in names if name not in ("n", "steps", "eta")]
@@ -287,7 +288,7 @@ def own_name(experiment: Experiment, given: str) -> str:
 
 
 @contextmanager
-def _plan_errors(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[None]:
+def _plan_errors(experiment: Experiment, knobs: Mapping[str, object]) -> Iterator[None]:
     """Turn an error raised by a plan into a sentence that names the knobs."""
     try:
         yield
@@ -305,7 +306,7 @@ def _plan_errors(experiment: Experiment, knobs: Mapping[str, Any]) -> Iterator[N
         ) from fault
 
 
-def _choices(experiment: Experiment, word: Any) -> list[str]:
+def _choices(experiment: Experiment, word: object) -> list[str]:
     """Return the words that the plan and its presets allow for the knob that takes this word."""
     several = [knob.default for knob in inspect.signature(experiment.plan).parameters.values()]
     several += [v for given in experiment.presets.values() for v in given.values()]
@@ -313,7 +314,7 @@ def _choices(experiment: Experiment, word: Any) -> list[str]:
     return list(dict.fromkeys(words)) if isinstance(word, str) else []
 
 
-def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
+def _knob(experiment: Experiment, preset: str, name: str, value: object) -> object:
     """Return a knob's value. A single number for a knob that takes several becomes a sequence of
     one."""
     default = inspect.signature(experiment.plan).parameters[name].default
@@ -338,7 +339,7 @@ def _knob(experiment: Experiment, preset: str, name: str, value: Any) -> Any:
     return value
 
 
-def _changed(task: Run, name: str, value: Any) -> Run:
+def _changed(task: Run, name: str, value: object) -> Run:
     head, _, rest = name.partition(".")
     if not rest:
         return changed(task, head, fitted(task, head, value))

@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import numpy as np
 import torch
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Series
 from adversarium.plans.run import Run, Trial
 from adversarium.rng import stream
@@ -73,7 +73,7 @@ def no_global_random_numbers() -> Iterator[None]:
         )
 
 
-def _global_states() -> dict[str, Any]:
+def _global_states() -> dict[str, object]:
     main = threading.current_thread() is threading.main_thread()
     main = main and "beartype" not in sys.modules  # it draws to choose what it checks
     return {
@@ -115,7 +115,7 @@ def _trial(unit: Unit, experiment: str) -> UnitResult:
     return UnitResult((_block(job, experiment, seeds, seconds, unit, kept),), {})
 
 
-def _exactly(trial: Trial, count: int) -> list[Mapping[str, Any]]:
+def _exactly(trial: Trial, count: int) -> list[Json]:
     """Return the numbers of a trial that draws nothing. They are equal for every seed."""
     rng = stream(0, "trial")
     before = rng.get_state()

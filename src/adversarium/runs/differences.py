@@ -1,7 +1,6 @@
 """How changed runs differ from the published ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from adversarium.digest import configuration, digest
 from adversarium.plans.run import Run, Task
@@ -9,7 +8,7 @@ from adversarium.plans.run import Run, Task
 _HIDDEN = ("is", "version")
 
 
-def resolved(task: Task) -> dict[str, Any]:
+def resolved(task: Task) -> dict[str, object]:
     """Return every field of a task and of its parts by path. These decide its numbers.
 
     >>> from adversarium.plans.run import Trial
@@ -20,7 +19,7 @@ def resolved(task: Task) -> dict[str, Any]:
     return dict(_flat(dynamics if isinstance(task, Run) else dynamics["parameters"]))
 
 
-def _flat(plain: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(plain: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
     for name, value in plain.items():
         if isinstance(value, Mapping):
             yield f"{above}{name}", value.get("is", "")
@@ -38,7 +37,7 @@ def configured(task: Task) -> list[str]:
     return [own, *(f"{k}: {shown(v)}" for k, v in parts.items())] if own or parts else []
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a plain value as text: a part as NAME(field=value, …)."""
     if isinstance(value, Mapping):
         name = str(value.get("is", "")).partition("@")[0]
@@ -49,7 +48,7 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
+def changes_of(task: Task, before: Task | None) -> dict[str, tuple[object, object]]:
     """Return the fields in which a task differs from the published one: path → (old, new). Empty if
     there is no published one."""
     if before is None:
@@ -63,7 +62,7 @@ def changes_of(task: Task, before: Task | None) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def _left_open(task: Task, path: str) -> Any:
+def _left_open(task: Task, path: str) -> object:
     """Return a field of a part that its configuration omits because it has its default value."""
     head, _, name = path.partition(".")
     return getattr(getattr(task, head, None), name, None) if name.isidentifier() else None
@@ -104,7 +103,7 @@ def reach_note(name: str, tasks: Sequence[Task], without: Sequence[Task | None])
 
 
 def kept_radii(
-    changes: Mapping[str, Any], tasks: Sequence[Task], published: Sequence[Task | None]
+    changes: Mapping[str, object], tasks: Sequence[Task], published: Sequence[Task | None]
 ) -> list[str]:
     """Name the measurements that still use the radius of the published training attack."""
     notes = []
@@ -123,7 +122,7 @@ def kept_radii(
     return notes
 
 
-def _has_field(plain: Any, field: str, value: Any) -> bool:
+def _has_field(plain: object, field: str, value: object) -> bool:
     """Return whether a field has a value anywhere in a configuration."""
     if isinstance(plain, Mapping):
         return plain.get(field) == value or any(_has_field(v, field, value) for v in plain.values())

@@ -4,7 +4,6 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import torch
 
@@ -83,7 +82,7 @@ def resolve(task: Task) -> Job:
     return Job(task, engine, key, refused)
 
 
-def run_key(dynamics: Mapping[str, Any], engine: str, version: int) -> str:
+def run_key(dynamics: Mapping[str, object], engine: str, version: int) -> str:
     """Return the key of a run's rows: its dynamics, its engine and the engine's version."""
     return digest({"task": dynamics, "engine": engine, "version": version})
 

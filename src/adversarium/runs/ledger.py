@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.intervals import finite
@@ -74,7 +75,7 @@ class Entry:
         name."""
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """Return the entry as plain JSON values, with its mathematics as plain text."""
         whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
@@ -116,18 +117,18 @@ class Entry:
         }
 
 
-def _measured(summary: Summary) -> dict[str, Any]:
+def _measured(summary: Summary) -> dict[str, object]:
     """Return an entry's number. Its accepted range is stored with its part."""
     summarised = {k: v for k, v in _as_json(summary).items() if k != "wanted"}
     return {**summarised, "values": list(summary.values)}
 
 
-def _as_json(summary: Summary) -> dict[str, Any]:
+def _as_json(summary: Summary) -> dict[str, object]:
     """Return a part's number. Its values are stored once, with the entry's."""
     return {k: v for k, v in asdict(summary).items() if k != "values"}
 
 
-def read(plain: Mapping[str, Any]) -> Entry:
+def read(plain: Json) -> Entry:
     """Read an entry from JSON. An entry written before entries had parts has none."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
     values = {m["name"]: m["values"] for m in plain["measured"]}
@@ -162,7 +163,7 @@ def _sharpness(plain: object) -> tuple[Sensitivity, ...]:
 
 
 def _summaries(
-    plain: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[float | None]]
+    plain: Sequence[Json], values: Mapping[str, Sequence[float | None]]
 ) -> tuple[Summary, ...]:
     made = []
     for m in plain:
@@ -172,7 +173,7 @@ def _summaries(
     return tuple(made)
 
 
-def _factor(gate: Mapping[str, Any]) -> float:
+def _factor(gate: Json) -> float:
     """Return a gate's factor. JSON has no infinity: a gate that holds without a number lies at an
     open end of its range."""
     if gate["factor"] is None and gate["holds"]:
@@ -192,7 +193,7 @@ class Ledger:
     machine: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Json:
         """Return the ledger as plain JSON values."""
         entries = [entry.plain() for entry in self.claims]
         return {"claims": entries, "machine": dict(self.machine), "seconds": self.seconds}

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims, papers
@@ -69,7 +70,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
         raise ValueError(f"the ledger {path} cannot be written ({fault.strerror}).") from fault
 
 
-def _lines(path: Path) -> dict[str, dict[str, Any]]:
+def _lines(path: Path) -> dict[str, dict[str, object]]:
     """Return the lines of a ledger by claim, with the hypotheses that they refer to by number."""
     whole = json.loads(path.read_text(encoding="utf-8"))
     gates = whole.get("gates", ())
@@ -80,7 +81,7 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
     return lines
 
 
-def _text(line: Mapping[str, Any], gates: dict[str, int]) -> str:
+def _text(line: Json, gates: dict[str, int]) -> str:
     """Return a claim's line, followed by one line per part. Hypotheses are given by number."""
     head = {k: v for k, v in line.items() if k != "parts"}
     if regime := line.get("regime"):
@@ -98,11 +99,11 @@ def _text(line: Mapping[str, Any], gates: dict[str, int]) -> str:
     return f'{text[:-1]}, "parts": [\n  ' + ",\n  ".join(parts) + "]}"
 
 
-def _dumped(plain: Mapping[str, Any]) -> str:
+def _dumped(plain: Mapping[str, object]) -> str:
     return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(", ", ":"))
 
 
-def line_of(e: Entry) -> dict[str, Any]:
+def line_of(e: Entry) -> dict[str, object]:
     """Return the line of an entry, without the texts of claims.toml and without empty fields."""
     if e.verdict == NOT_YET or e.alias_of:  # an alias shares its claim's entry
         return {"id": e.id, "verdict": e.verdict}
@@ -137,7 +138,7 @@ def _joined(parts: Sequence[Part]) -> str:
     return parts[0].reason if len(parts) == 1 else speaking(parts)
 
 
-def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, Any]:
+def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
     chosen = sorted(part.measured, key=lambda m: _room(m, part))[:DECISIVE]
     several = {m.wanted for m in part.measured} != {(part.low, part.high)}
     numbers = {}
@@ -180,11 +181,11 @@ def _short(value: float | None, digits: int = 4) -> float | int | str | None:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
-def read_line(line: Mapping[str, Any]) -> Entry:
+def read_line(line: Json) -> Entry:
     """Return the entry of a line, with the texts of its claim but without values per seed."""
     claim, known = claims()[line["id"]], claims()
     bare = entry(claim, None, Facts(), known)
@@ -217,7 +218,7 @@ def read_line(line: Mapping[str, Any]) -> Entry:
     )
 
 
-def _read_part(line: Mapping[str, Any], verdict: str) -> Part:
+def _read_part(line: Json, verdict: str) -> Part:
     low, high = (_number(end) for end in line.get("wanted", (None, None)))
     measured = []
     for name, (mean, least, most, *own) in line.get("numbers", {}).items():

@@ -6,7 +6,6 @@ import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 
 @cache
@@ -48,7 +47,7 @@ def require_device(device: str) -> str:
     return device
 
 
-def machine(device: str = "cpu") -> dict[str, Any]:
+def machine(device: str = "cpu") -> dict[str, object]:
     """Return {cpu, cores, device, torch, python} and the version and revision of adversarium."""
     import torch
 

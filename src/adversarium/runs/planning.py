@@ -50,7 +50,7 @@ class Plan:
         changed."""
         return folder_of(self.changes) if self.changes else ""
 
-    def changed(self, i: int) -> dict[str, tuple[Any, Any]]:
+    def changed(self, i: int) -> dict[str, tuple[object, object]]:
         """Return the fields in which a job differs from the published one: path → (old, new). If no
         field differs (a probe's) or no published run exists, return the names that were set."""
         task, before = self.jobs[i].task, self.published[i]
@@ -63,7 +63,7 @@ class Plan:
             return found
         return {name: (self._before(name), value) for name, value in self.changes.items()}
 
-    def _before(self, name: str) -> Any:
+    def _before(self, name: str) -> object:
         """Return the published value of a name: the knob's value, or the field's values in the
         published runs."""
         if name in inspect.signature(self.experiment.plan).parameters:
@@ -74,7 +74,7 @@ class Plan:
         return several[0] if len(several) == 1 else several or None
 
 
-def folder_of(changes: Mapping[str, Any]) -> str:
+def folder_of(changes: Mapping[str, object]) -> str:
     """Return a readable folder name for changes. Different changes have different names.
 
     >>> folder_of({"m": 4, "lam": 0.9})
@@ -99,7 +99,7 @@ def homes(words: Sequence[str]) -> list[tuple[str, str]]:
     return list(named)
 
 
-def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, Any]) -> Plan:
+def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, object]) -> Plan:
     """Return an experiment's jobs with changes; for one claim, only those that its check needs."""
     experiment = load(home)
     chosen = (claim,) if claim else tuple(experiment.checks)
@@ -126,7 +126,7 @@ def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, Any
 
 
 def _reach(
-    experiment: Experiment, preset: str, changes: Mapping[str, Any], tasks: Sequence[Task]
+    experiment: Experiment, preset: str, changes: Mapping[str, object], tasks: Sequence[Task]
 ) -> list[str]:
     """Return one note for each change that does not affect some of the runs, with the names of
     these runs."""

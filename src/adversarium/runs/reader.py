@@ -1,10 +1,10 @@
 """Rows of one experiment, from the user's store and the row files shipped with the code."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Evidence, Rows, Series
 from adversarium.runs.blocks import Block
 from adversarium.runs.jobs import Job
@@ -84,7 +84,7 @@ class Reader:
             sources.append((list(block.seeds), has, arrays))
         return sources
 
-    def provenance(self, job: Job, seeds: Sequence[int]) -> dict[str, Any]:
+    def provenance(self, job: Job, seeds: Sequence[int]) -> Json:
         """Return the engine, refusals, seconds and machine of a run. If its rows come from two
         places (some probes from the store, some from a shipped file), return those of both."""
         stored = self.store.recorded(job.key)
@@ -103,7 +103,7 @@ class Reader:
 _OF_EACH = ("refused", "time")  # fields that are not merged
 
 
-def _origin(sources: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _origin(sources: Sequence[Json]) -> dict[str, object]:
     """Merge several provenances into one. Fields that differ are listed for each."""
     whole = dict(sources[0])
     for other in sources[1:]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
+from adversarium.digest import Json
 from adversarium.measure.measuring import measured
 from adversarium.measure.scene import AnyScene
 from adversarium.plans.evidence import Series
@@ -15,7 +16,7 @@ from adversarium.plans.run import Run
 from adversarium.runs.blocks import StoredSeries
 from adversarium.runs.faults import RAISED, PartFault, part_fault
 from adversarium.runs.jobs import Job
-from adversarium.sockets import AnyFold, AnyProbe, Measure, Recorded, State
+from adversarium.sockets import AnyFold, AnyProbe, AnyState, Measure, Recorded
 
 
 class Recorder:
@@ -39,15 +40,15 @@ class Recorder:
         self._memories: list[Any] = [None] * len(self.folds)
 
     @property
-    def memory(self) -> dict[str, Any]:
+    def memory(self) -> dict[str, object]:
         """Return everything recorded so far, for a checkpoint."""
         return {"rows": self._rows, "folds": self._memories}
 
     @memory.setter
-    def memory(self, saved: Mapping[str, Any]) -> None:
+    def memory(self, saved: Json) -> None:
         self._rows, self._memories = dict(saved["rows"]), list(saved["folds"])
 
-    def see(self, state: State[Any]) -> dict[str, Recorded]:
+    def see(self, state: AnyState) -> dict[str, Recorded]:
         """Pass a state to the folds, and to the probes that are recorded at its time. Return the
         recorded numbers by name."""
         t, scene = state.t, self.scene
@@ -119,7 +120,7 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
     return rows
 
 
-def _is_finite(state: State[Any]) -> bool:
+def _is_finite(state: AnyState) -> bool:
     """Return whether every number in a state is finite: the error of NaN weights is meaningless."""
     held = (leaf for leaf in tree_leaves(vars(state)) if isinstance(leaf, Tensor))
     return all(bool(leaf.isfinite().all()) for leaf in held if leaf.is_floating_point())

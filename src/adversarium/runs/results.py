@@ -43,7 +43,7 @@ def write_rows(path: Path, blocks: Iterable[Block]) -> None:
                 np.lib.format.write_array(out, array, allow_pickle=False)
 
 
-def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
+def _line(block: Block, columns: list[np.ndarray]) -> dict[str, object]:
     """Return a block without its numbers, and append these to the columns."""
     kept: dict[str, Any] = {}
     for probe, one in block.kept.items():
@@ -58,7 +58,7 @@ def _line(block: Block, columns: list[np.ndarray]) -> dict[str, Any]:
 
 
 def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Round the numbers of a series (seeds, times, …). Return integers m and e with value m·10^e."""
+    """Round the numbers of a series (seeds, times, …) to integers m and e, value m·10^e."""
     most = CURVE_DIGITS if values.shape[1] > 1 else DIGITS
     mantissa = np.zeros(values.size, dtype=np.int32)
     exponent = np.zeros(values.size, dtype=np.int16)

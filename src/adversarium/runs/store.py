@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Series
 from adversarium.plans.papers import claims
 from adversarium.plans.wording import counted
@@ -163,7 +164,7 @@ class Store:
             for probe, kept in block.kept.items():
                 self._keep(run, seed, i, probe, kept)
 
-    def _origin(self, run: int | None, seed: int, new: Mapping[str, Any]) -> dict[str, Any]:
+    def _origin(self, run: int | None, seed: int, new: Json) -> Json:
         """Return the origin of a seed: the stored origin, updated with that of the new rows."""
         query = "SELECT provenance FROM spent WHERE run = ? AND seed = ?"
         row = self._db.execute(query, (run, seed)).fetchone()
@@ -225,7 +226,7 @@ class Store:
         known = {blob: tuple(_ints(blob).tolist()) for _, _, blob in rows if blob is not None}
         return {(seed, probe): known.get(blob) for seed, probe, blob in rows}
 
-    def runs(self) -> list[tuple[str, str, Any]]:
+    def runs(self) -> list[tuple[str, str, object]]:
         """Return every run: its key, experiment and configuration."""
         with self._reported():
             rows = self._db.execute("SELECT key, experiment, config FROM runs ORDER BY id")
@@ -259,7 +260,7 @@ class Store:
             for probe, by_name in made.items()
         }
 
-    def provenance(self, key: str, seeds: Sequence[int]) -> dict[str, Any]:
+    def provenance(self, key: str, seeds: Sequence[int]) -> Json:
         """Return the engine, refusals, seconds per seed and machine of a run."""
         with self._reported():
             run, engine, refused = self._db.execute(
@@ -277,7 +278,9 @@ class Store:
             **(json.loads(spent[0][1]) if spent else {}),
         }
 
-    def fail(self, key: str, experiment: str, config: Any, seeds: Sequence[int], why: str) -> None:
+    def fail(
+        self, key: str, experiment: str, config: object, seeds: Sequence[int], why: str
+    ) -> None:
         """Record a run that raised or diverged."""
         with self._reported(), self._db:
             self._db.execute(
@@ -292,7 +295,7 @@ class Store:
             for table in ("spent", "done", "arrays"):
                 self._db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[dict[str, object]]:
         """Return the runs that failed."""
         with self._reported():
             rows = self._db.execute("SELECT experiment, seeds, reason FROM failures").fetchall()
@@ -305,7 +308,7 @@ class Store:
             row = self._db.execute(query, (key,)).fetchone()
         return row[0] if row else ""
 
-    def keep_verdicts(self, entries: Mapping[str, Mapping[str, Any]]) -> None:
+    def keep_verdicts(self, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Store the last verdicts, each under its key, for `show` and `report`."""
         with self._reported(), self._db:
             self._db.executemany(
@@ -313,7 +316,7 @@ class Store:
                 [(k, json.dumps(e, ensure_ascii=False), time.time()) for k, e in entries.items()],
             )
 
-    def verdicts(self) -> dict[str, dict[str, Any]]:
+    def verdicts(self) -> dict[str, dict[str, object]]:
         """Return the last verdict of every claim audited here, by `catalogue.verdict_key`."""
         with self._reported():
             rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
@@ -343,7 +346,7 @@ class Store:
                 alike.setdefault(here, []).append(seed)
             for here, seeds in alike.items():
                 arrays = self.arrays(key, seeds)
-                origin = self.provenance(key, seeds)
+                origin = dict(self.provenance(key, seeds))
                 seconds = origin.pop("seconds") / len(seeds)
                 origin.pop("engine"), origin.pop("refused")
                 kept = {probe: StoredSeries(times, arrays.get(probe, {})) for probe, times in here}

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -13,11 +13,12 @@ from adversarium.attacks import APGD, FGSM, PGD, Ball, PatchTransplant, strong_a
 from adversarium.attacks.gradient import NoGradient, flat
 from adversarium.measure.bracket import bracket
 from adversarium.measure.errors import error, hunt, worst_margin
-from adversarium.measure.scene import AnyState, Scene
+from adversarium.measure.scene import Scene
 from adversarium.plans.run import Run
 from adversarium.runs.jobs import resolve
 from adversarium.runs.training_stream import state_at
 from adversarium.sockets import (
+    AnyState,
     Attack,
     Batch,
     Bounded,
@@ -75,7 +76,7 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
         SUITE: strong_attacks(p, radius, k, box=box, targets=3),
     }
     if ball is not None:
-        suite["training attack"] = (replace(run.attack, radius=radius),)
+        suite["training attack"] = (replace(cast(Any, run.attack), radius=radius),)
     if isinstance(run.network, PatchAdditive) and p == 2 and box is None:
         suite["one patch's direction on another"] = (PatchTransplant(radius=radius),)
     if isinstance(run.data, Structured):

@@ -105,7 +105,7 @@ class Grid:
 
 
 def grid_jobs(
-    experiment: Experiment, grid: Grid, preset: str, new: Sequence[Mapping[str, Any]]
+    experiment: Experiment, grid: Grid, preset: str, new: Sequence[Mapping[str, object]]
 ) -> list[tuple[list[Job], str]]:
     """Return the jobs of every cell, or the reason why it has none. Raise if no cell has any."""
     plans = [_planned(experiment, preset, grid, cell) for cell in new]
@@ -158,7 +158,7 @@ def _titled(report: Report | None, what: str) -> Report | None:
 
 
 def _planned(
-    experiment: Experiment, preset: str, grid: Grid, cell: Mapping[str, Any]
+    experiment: Experiment, preset: str, grid: Grid, cell: Mapping[str, object]
 ) -> tuple[list[Job], str]:
     """Return the jobs of a cell, or the reason why there are none."""
     changes, watched = {**grid.fixed, **cell}, grid.watched
@@ -185,7 +185,7 @@ def _planned(
 def _judged(
     experiment: Experiment,
     watched: str,
-    place: Mapping[str, Any],
+    place: Mapping[str, object],
     reader: Reader,
     jobs: Sequence[Job],
     seeds: Sequence[int],

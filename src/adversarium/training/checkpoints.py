@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from adversarium.digest import Json
 from adversarium.training.problem import AnyProblem, Problem
 
 T = TypeVar("T")
@@ -139,11 +140,11 @@ def restored(plain: Any, arrays: Sequence[np.ndarray], device: str) -> Any:
     for part in name.split("."):
         kind = getattr(kind, part)
     if not (is_dataclass(kind) or hasattr(kind, "_fields")):
-        raise ValueError(f"{plain['record']} is not a record")
+        raise ValueError(f"a checkpoint needs a dataclass or named tuple, got {plain['record']}")
     return kind(**{k: restored(v, arrays, device) for k, v in plain["fields"].items()})
 
 
-def write(path: Path, state: object, memory: object, about: Mapping[str, Any]) -> None:
+def write(path: Path, state: object, memory: object, about: Json) -> None:
     """Write a checkpoint: a state, the memory of the folds, and the run it belongs to."""
     held = [_array(leaf) for leaf in leaves(state)]
     count = len(held)
@@ -165,7 +166,7 @@ def write(path: Path, state: object, memory: object, about: Mapping[str, Any]) -
     temporary.replace(path)
 
 
-def read_about(path: Path) -> dict[str, Any]:
+def read_about(path: Path) -> Json:
     """Return the description of the run that a checkpoint belongs to."""
     with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
         about: dict[str, Any] = json.loads(file["header"].tobytes())["about"]
@@ -180,5 +181,5 @@ def read(path: Path, state: T, device: str) -> tuple[T, Any]:
     saved = iter(arrays[: header["state"]])
     made = filled(state, saved)
     if next(saved, None) is not None:
-        raise ValueError(f"{path} belongs to another kind of state")
+        raise ValueError(f"{path} does not fit this run: it has more tensors than the state")
     return made, restored(header["memory"], arrays, device)

@@ -100,12 +100,17 @@ class Risk:
 
     def __post_init__(self) -> None:
         if self.log and (self.loss != "exponential" or self.lam != 1):
-            raise ValueError("Risk needs loss='exponential' and lam=1 for log=True.")
+            raise ValueError(
+                "Risk with log=True needs loss='exponential' and lam=1, got "
+                f"loss={self.loss!r}, lam={self.lam}."
+            )
         if isinstance(self.loss, str) and self.loss not in LOSSES:
             known = ", ".join(LOSSES)
-            raise ValueError(f"Risk needs a function or a loss of {known}, got {self.loss!r}.")
+            raise ValueError(
+                f"Risk needs a function or one of the losses {known}, got {self.loss!r}."
+            )
         if not (isinstance(self.loss, str) or callable(self.loss)):
-            raise ValueError(f"Risk needs a loss by name or a function, got {self.loss!r}.")
+            raise ValueError(f"Risk needs the name of a loss, or a function, got {self.loss!r}.")
         if not 0 <= self.lam <= 1:
             raise ValueError(f"Risk needs 0 <= lam <= 1, got {self.lam}.")
 
@@ -146,7 +151,8 @@ def loss_map(name: str, f: Output, x: Tensor, y: Tensor, risk: Risk) -> Output:
         return lambda z: true_logit(F := f(z), target) - true_logit(F, y)
     if name not in LOSSES:
         raise ValueError(
-            f"an attack's loss is one of {', '.join(LOSSES)}, risk, targeted:r; got {name!r}."
+            f"an attack needs one of the losses {', '.join(LOSSES)}, risk or targeted:r, got "
+            f"{name!r}."
         )
     return lambda z: LOSSES[name](f(z), y)
 

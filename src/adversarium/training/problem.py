@@ -15,10 +15,11 @@ from torch.utils._pytree import tree_map
 from adversarium.data.batches import gathered, moved, stack, taken
 from adversarium.rng import Streams, stream, streams
 from adversarium.sockets import (
+    AnyData,
+    AnyLearner,
     Attack,
     Batch,
     Distribution,
-    Learner,
     Pooled,
     RealLabelled,
     Silent,
@@ -107,7 +108,7 @@ class Problem(Generic[D, L, A, B]):
         """Return points of the pool in the problem's precision; bytes become numbers in [0, 1]."""
         return cast(B, taken(cast(Any, self.pool), places, self.dtype))
 
-    def draw(self, data: Distribution[Any], n: int, use: str) -> B:
+    def draw(self, data: AnyData, n: int, use: str) -> B:
         """Draw n points for every seed, from the stream of the given use."""
 
         def one(seed: int) -> Any:
@@ -167,43 +168,41 @@ def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> li
         return list(pool.map(one, seeds))
 
 
-def _require_batch(drawn: object, data: Distribution[Any], n: int) -> Any:
+def _require_batch(drawn: object, data: AnyData, n: int) -> Any:
     """Return the batch; raise unless it has n points of the data's shape."""
     name = type(data).__name__
     if not (isinstance(drawn, Batch) and is_dataclass(drawn)):
         raise ValueError(
-            f"{name}.sample needs to return a frozen dataclass with tensors x and y, got "
+            f"{name}.sample must return a frozen dataclass with tensors x and y, got "
             f"{type(drawn).__name__}."
         )
     wanted = (n, *data.shape)
     if tuple(drawn.x.shape) != wanted or tuple(drawn.y.shape) != (n,):
         raise ValueError(
-            f"{name}.sample needs x of the shape {wanted} and y of {(n,)}, got "
+            f"{name}.sample must return x of shape {wanted} and y of shape {(n,)}, got "
             f"{tuple(drawn.x.shape)} and {tuple(drawn.y.shape)}."
         )
     if not drawn.x.is_floating_point():
-        raise ValueError(f"{name}.sample needs x in floating point, got {drawn.x.dtype}.")
+        raise ValueError(f"{name}.sample must return floating-point x, got {drawn.x.dtype}.")
     if not bool(torch.isfinite(drawn.x).all()):
-        raise ValueError(
-            f"{name}.sample needs finite x, got values that are infinite or no numbers."
-        )
+        raise ValueError(f"{name}.sample must return finite x, got infinite or NaN values.")
     return drawn
 
 
-def require_labels(y: Tensor, data: Distribution[Any]) -> None:
+def require_labels(y: Tensor, data: AnyData) -> None:
     """Raise unless labels are ±1 for one output, 0 … k − 1 for k, or finite for regression."""
     if isinstance(data, RealLabelled):
         if not (y.is_floating_point() and bool(y.isfinite().all())):
-            raise ValueError("regression needs finite labels in floating point.")
+            raise ValueError("regression needs finite floating-point labels.")
         return
     k = data.k
     known = [-1, 1] if k == 1 else range(k)
     if not bool(torch.isin(y, torch.tensor(list(known), dtype=y.dtype, device=y.device)).all()):
-        needed = "±1 (k = 1)" if k == 1 else f"whole numbers 0 … {k - 1} (k = {k})"
+        needed = "±1 (k = 1)" if k == 1 else f"integers 0 … {k - 1} (k = {k})"
         found = ", ".join(f"{v:g}" for v in sorted(set(y.flatten().tolist()))[:5])
         raise ValueError(
-            f"labels are {needed}, and the data have {found}; data with real labels need a method "
-            "best(x), the best prediction."
+            f"labels must be {needed}, got {found}; for real labels, give the data a method "
+            "best(x) that returns the best prediction."
         )
 
 
@@ -217,19 +216,19 @@ def fitting(problem: AnyProblem) -> AnyProblem:
     return problem
 
 
-def misfit(network: Learner[Any], data: Distribution[Any], W: Tree, x: Tensor) -> str:
+def misfit(network: AnyLearner, data: AnyData, W: Tree, x: Tensor) -> str:
     """Return why the network does not fit the data, tested on one point per seed, or ""."""
     k, replicas, name, source = data.k, len(x), type(network).__name__, type(data).__name__
     wanted = (replicas, 1) if k == 1 else (replicas, 1, k)
-    message = f"{name} needs to return {k} output(s) for a point of {source}, {data.shape}"
+    message = f"{name} must return {k} output(s) for a point of {source} of shape {data.shape}"
     try:
         with torch.no_grad():
             came = tuple(network.f(W, x).shape)
     except (RuntimeError, IndexError) as fault:
         axes = "W and x have a leading axis of seeds (x @ W.mT, never W.T)"
-        return f"{message}, and cannot take it ({fault}); {axes}."
+        return f"{message}, but it fails ({fault}); {axes}."
     if came != wanted:
-        return f"{message}: the shape {wanted} of seeds, points and outputs, got {came}."
+        return f"{message}: with axes for seeds and points, shape {wanted}, got {came}."
     return ""
 
 
@@ -255,6 +254,6 @@ def _side_by_side(batches: Sequence[B]) -> B:
     names = [f.name for f in fields(first) if isinstance(getattr(first, f.name), Tensor)]
     others = [f.name for f in fields(first) if f.name not in names]
     if any(getattr(b, name) != getattr(first, name) for b in batches for name in others):
-        raise ValueError("batches that differ in more than their tensors do not run side by side.")
+        raise ValueError("batches that run side by side may differ only in their tensors.")
     joined = {name: torch.cat([getattr(batch, name) for batch in batches]) for name in names}
     return cast(B, replace(first, **joined))

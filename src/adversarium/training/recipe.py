@@ -32,7 +32,8 @@ class GradientDescent:
     def __post_init__(self) -> None:
         if not self.drop > 0 or self.every < 0:
             raise ValueError(
-                f"GradientDescent needs drop > 0 and every >= 0, got {self.drop}, {self.every}."
+                f"GradientDescent needs drop > 0 and every >= 0, got drop={self.drop}, "
+                f"every={self.every}."
             )
 
     def factor(self, t: int) -> float:
@@ -224,8 +225,8 @@ def _require_options(clip: float | None, schedule: StepSchedule) -> None:
         raise ValueError(f"an optimiser needs clip > 0 or None, got {clip}.")
     if isinstance(schedule, str) and schedule not in ("constant", "cosine"):
         raise ValueError(
-            "a schedule is constant, cosine, Triangular(peak=…) or Piecewise(at=…, drop=…), got "
-            f"{schedule!r}."
+            "a schedule must be constant, cosine, Triangular(peak=…) or Piecewise(at=…, drop=…), "
+            f"got {schedule!r}."
         )
 
 
@@ -259,7 +260,7 @@ class Recipe:
                 f"training needs n >= 1 points and steps >= 0, got n={self.n}, steps={self.steps}."
             )
         if not self.eta > 0:
-            raise ValueError(f"training needs a step eta > 0, got {self.eta}.")
+            raise ValueError(f"training needs a step size eta > 0, got {self.eta}.")
 
     def decayed(self, t: int) -> float:
         """Return the factor of η at step t of full-batch gradient descent."""

@@ -58,13 +58,9 @@ def perturbed(
         raise ValueError(f"{name} changed the points it was given; work on a copy (x.clone()).")
     if not isinstance(made, Tensor) or made.shape != batch.x.shape:
         came = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
-        raise ValueError(
-            f"{name} needs to return points of the shape {tuple(batch.x.shape)}, got {came}."
-        )
+        raise ValueError(f"{name} must return points of shape {tuple(batch.x.shape)}, got {came}.")
     if made.dtype != batch.x.dtype:
-        raise ValueError(
-            f"{name} needs to return {batch.x.dtype}, as its points are, got {made.dtype}."
-        )
+        raise ValueError(f"{name} must return points of type {batch.x.dtype}, got {made.dtype}.")
     x = made.detach()
     ball = attack.ball if isinstance(attack, Bounded) else None
     if ball is not None:
@@ -161,8 +157,8 @@ class WeightState(Generic[W_]):
         """Return the margins at x or under an attack, which uses a separate evaluation stream."""
         if isinstance(self.problem.data, RealLabelled):
             raise TypeError(
-                f"{type(self.problem.data).__name__} has real labels, so there are no margins and "
-                "no errors; measure losses instead (av.measure.Loss, av.measure.ExcessRisk)"
+                f"{type(self.problem.data).__name__} has real labels, so it has no margins and no "
+                "errors; measure losses instead (av.measure.Loss, av.measure.ExcessRisk)"
             )
         if attack is None:
             return margin(self.f(batch.x), batch.y)
@@ -210,8 +206,8 @@ class WeightState(Generic[W_]):
         network = self.problem.network
         if not isinstance(network, Certified):
             raise TypeError(
-                f"{type(network).__name__} has no bounds to prove robustness with; give it "
-                "`interval(W, x, p, radius)`, or ask for attacks alone."
+                f"{type(network).__name__} has no certified bounds; define its method "
+                "`interval(W, x, p, radius)`, or measure only errors under attacks."
             )
         return network.interval(cast(Any, self.W), batch.x, p, radius)
 
@@ -293,3 +289,6 @@ def distance(W: Tree, V: Tree) -> Tensor:
     """Return ‖W − V‖_F, one number per replica."""
     pairs = list(zip(tree_leaves(W), tree_leaves(V), strict=True))
     return torch.stack([(a - b).flatten(1).square().sum(-1) for a, b in pairs]).sum(0).sqrt()
+
+
+AnyWeightState = WeightState[Any]

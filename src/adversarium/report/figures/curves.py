@@ -1,12 +1,13 @@
 """Curves over time, the course of one seed, and profiles along an axis."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adversarium.digest import Json
 from adversarium.plans.evidence import Evidence, Rows
 from adversarium.plans.figures import Course, Curves, Profile
 from adversarium.report.figures.numbers import Drawing, lines_of, run_place, symbols
@@ -21,6 +22,9 @@ from adversarium.report.figures.style import (
     set_panel_title,
     visible_length,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
@@ -61,7 +65,11 @@ def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str,
 
 
 def _band(
-    axis: Any, x: np.ndarray | Iterable[float], values: np.ndarray, fill: float = 0.0, **style: Any
+    axis: "Axes",
+    x: np.ndarray | Sequence[float],
+    values: np.ndarray,
+    fill: float = 0.0,
+    **style: Any,
 ) -> Iterator[tuple[float, ...]]:
     """Draw the mean over seeds, and the band of all seeds if `fill` is its opacity; the numbers:
     x, mean, lowest, highest."""
@@ -113,7 +121,7 @@ def course(figure: Course, run: Rows) -> Drawing:
     return Drawing(picture, ("probe", "t", f"seed {run.seeds[seed]}"), lines)
 
 
-def _set_symlog_time(axis: Any) -> None:
+def _set_symlog_time(axis: "Axes") -> None:
     axis.set_xscale("symlog", linthresh=1)
     axis.set_xlim(left=0)
 
@@ -178,7 +186,7 @@ def _last_values(figure: Profile, run: Rows, probe: str) -> tuple[tuple[float, .
     return x, np.where(values > 1e-12, values, np.nan) if figure.log_y else values
 
 
-def _finish_profile(axis: Any, figure: Profile) -> int:
+def _finish_profile(axis: "Axes", figure: Profile) -> int:
     """Set the scales, marks and x label of a panel; return the lines of text above it."""
     if figure.log_x:
         set_log_scale(axis, "x")
@@ -209,5 +217,5 @@ def _panels(number: int) -> tuple[Any, Any, int]:
     return picture, axes.flat[:number], across
 
 
-def _style(i: int) -> dict[str, Any]:
+def _style(i: int) -> Json:
     return dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7])

@@ -36,7 +36,9 @@ def phase(figure: Phase, runs: list[Rows]) -> Drawing:
     if figure.point is not None:
         text, *point = figure.point
         picture.axes[0].plot(*point, marker="*", markersize=14, color=COLOURS[1], zorder=5)
-        picture.axes[0].annotate(text, point, xytext=(8, 6), textcoords="offset points", zorder=5)
+        picture.axes[0].annotate(
+            text, (point[0], point[1]), xytext=(8, 6), textcoords="offset points", zorder=5
+        )
     lines: list[tuple[Any, ...]] = [
         (a, b, float(v.mean()), float(v.min()), float(v.max()))
         for a, b, v in zip(x.tolist(), y.tolist(), values, strict=True)

@@ -1,9 +1,9 @@
 """The numbers of a figure with their symbols and places, and the figure before it is written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,12 +13,16 @@ from adversarium.plans.places import placed
 from adversarium.plans.run import Run
 from adversarium.report.figures.style import save, write_csv
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 @dataclass(frozen=True)
 class Drawing:
     """A figure before it is written: the picture (None for a table) and its numbers."""
 
-    picture: Any
+    picture: "Figure | None"
     header: tuple[str, ...]
     lines: list[tuple[Any, ...]]
 
@@ -67,7 +71,11 @@ def mean_and_interval(values: np.ndarray, points: int = 0) -> tuple[float, float
 
 
 def draw_intervals(
-    axis: Any, x: Iterable[float], numbers: np.ndarray, log: bool = False, **style: Any
+    axis: "Axes",
+    x: Sequence[float] | np.ndarray,
+    numbers: np.ndarray,
+    log: bool = False,
+    **style: Any,
 ) -> None:
     """Draw means with their intervals: the columns of `numbers` are mean, low and high."""
     mean, low, high = numbers.T

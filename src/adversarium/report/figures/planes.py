@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,13 @@ from adversarium.report.figures.style import (
     wrapped,
     write_csv,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection, QuadMesh
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
 
 PRINTED = "#8c3fbf"  # a published power: none of the seven colours of levels
 
@@ -47,7 +54,7 @@ class Plane:
         line: Boundary | None,
         theorem: np.ndarray,
         printed: float | None = None,
-    ) -> Any:
+    ) -> "Figure":
         """A phase diagram on logarithmic axes.
 
         It has coloured cells, the boundary of the theorem (dashed; rows (x, y), possibly none), the
@@ -85,7 +92,7 @@ class Plane:
         picture.colorbar(cells, label=wrapped(mathtext(value_name), 45))
         return picture
 
-    def _cells(self, axis: Any) -> Any:
+    def _cells(self, axis: "Axes") -> "QuadMesh | PathCollection":
         """Draw the values in colour: as adjacent tiles if the points form a full grid, else as
         squares."""
         xs, ys = np.unique(self.x), np.unique(self.y)
@@ -115,7 +122,7 @@ class Map:
         levels: Mapping[str, float],
         theory: Mapping[str, np.ndarray],
         printed: float | None,
-    ) -> Any:
+    ) -> "Figure":
         """Coloured cells and level sets, one colour per level: measured (solid), predicted (dashed)
         and those of the bound (dotted). The published power has no constant; it is drawn through
         the middle of the map (dash-dotted)."""
@@ -153,7 +160,7 @@ class Map:
         return picture
 
 
-def _set_log_axes(axis: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
+def _set_log_axes(axis: "Axes", x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
     """Make both axes logarithmic; they end with the tiles."""
     axis.set(xscale="log", yscale="log")
     axis.set_xlim(*_edges(x)[[0, -1]])
@@ -163,14 +170,16 @@ def _set_log_axes(axis: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str
     axis.set(xlabel=mathtext(names[0]), ylabel=mathtext(names[1]))
 
 
-def _tiles(axis: Any, x: np.ndarray, y: np.ndarray, values: np.ndarray, colours: Any) -> Any:
+def _tiles(
+    axis: "Axes", x: np.ndarray, y: np.ndarray, values: np.ndarray, colours: "Colormap"
+) -> "QuadMesh":
     """Draw adjacent tiles about the points of a full grid."""
     seamless: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1)
     return axis.pcolormesh(_edges(x), _edges(y), values, cmap=colours, **seamless)
 
 
 def _mark_cells(
-    axis: Any, cells: Iterable[tuple[Any, Any, float, str]], values: np.ndarray
+    axis: "Axes", cells: Iterable[tuple[float, float, float, str]], values: np.ndarray
 ) -> None:
     """Write a letter into cells (x, y, value, letter), legible on the colours of the values."""
     middle = np.nanmean(values) if np.isfinite(values).any() else 0.0
@@ -179,14 +188,14 @@ def _mark_cells(
         axis.text(x, y, letter, ha="center", va="center", color=colour, fontsize=8)
 
 
-def _pale_greys() -> Any:
+def _pale_greys() -> "Colormap":
     """Colours from a middle grey to white, on which lines of every colour are visible."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("pale", ["#8f8f8f", "#fdfdfd"])
 
 
-def _colours() -> Any:
+def _colours() -> "Colormap":
     """Colours from dark to bright, and grey for a missing value."""
     import matplotlib
 
@@ -204,8 +213,8 @@ def _edges(points: np.ndarray) -> np.ndarray:
 @with_style
 def heatmap(
     path: Path,
-    x: Sequence[Any],
-    y: Sequence[Any],
+    x: Sequence[object],
+    y: Sequence[object],
     grid: np.ndarray,
     marks: np.ndarray,
     names: tuple[str, str],

@@ -9,7 +9,12 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 # Okabe and Ito: distinct for all common forms of colour blindness
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -52,7 +57,7 @@ def with_style(function: Callable[P, T]) -> Callable[P, T]:
 
 def canvas(
     size: tuple[float, float], down: int = 1, across: int = 1, **shared: Any
-) -> tuple[Any, Any]:
+) -> tuple["Figure", Any]:
     """A picture and the grid of its axes."""
     from adversarium.report.figures.picture import Picture
 
@@ -61,7 +66,7 @@ def canvas(
 
 
 @with_style
-def save(picture: Any, path: Path) -> None:
+def save(picture: "Figure", path: Path) -> None:
     """Write a picture without a date. An SVG follows the colour scheme of the reader.
 
     The picture is laid out once for all formats; `savefig` would draw it twice for each format.
@@ -93,12 +98,12 @@ def file_name(name: str) -> str:
     return f"{plain[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+def write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
     """Write comma-separated values into a file."""
     path.write_text(csv_text(header, lines), encoding="utf-8", newline="")
 
 
-def csv_text(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+def csv_text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; a text that a spreadsheet would read as a formula is quoted.
 
     >>> csv_text(("a", "b"), [("=1+1", -2.0)])
@@ -109,7 +114,7 @@ def csv_text(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def _harmless(value: Any) -> Any:
+def _harmless(value: object) -> object:
     formula = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t")
     return f"'{value}" if formula else value
 
@@ -163,7 +168,7 @@ def plain_number(value: float) -> str:
     return f"$10^{{{power}}}$" if math.isclose(lead, 1) else f"${lead:g}\\cdot10^{{{power}}}$"
 
 
-def set_log_scale(axis: Any, side: str) -> None:
+def set_log_scale(axis: "Axes", side: str) -> None:
     """Make the "x" or "y" axis logarithmic."""
     axis.set(**{f"{side}scale": "log"})
     log_ticks(getattr(axis, f"{side}axis"))
@@ -180,7 +185,7 @@ def log_ticks(side: Any) -> None:
     side.set_minor_formatter(ticker.NullFormatter())
 
 
-def add_legend(picture: Any, axis: Any, fontsize: float = 8) -> None:
+def add_legend(picture: "Figure", axis: "Axes", fontsize: float = 8) -> None:
     """Add the legend of an axis below all axes, in as many columns as fit."""
     handles, labels = axis.get_legend_handles_labels()
     if handles:
@@ -191,11 +196,13 @@ def add_legend(picture: Any, axis: Any, fontsize: float = 8) -> None:
                        fontsize=fontsize)  # fmt: skip
 
 
-def draw_marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, float]) -> int:
+def draw_marks(axis: "Axes", verticals: Mapping[str, float], levels: Mapping[str, float]) -> int:
     """Draw vertical marks with their texts above the axis, in as many lines as avoid overlap, and
     horizontal marks; return the number of lines."""
     ends: list[float] = []  # where the last text of every line ends, as a share of the axis
-    width = axis.get_figure().get_figwidth() * axis.get_position().width * 72
+    picture = axis.get_figure(root=True)
+    assert picture is not None
+    width = picture.get_figwidth() * axis.get_position().width * 72
     for text, t in sorted(verticals.items(), key=lambda mark: mark[1]):
         axis.axvline(t, color="#666666", linewidth=0.8, linestyle=":")
         share = 4.4 * visible_length(text) / width
@@ -213,12 +220,12 @@ def draw_marks(axis: Any, verticals: Mapping[str, float], levels: Mapping[str, f
     return len(ends)
 
 
-def add_title(picture: Any, text: str) -> None:
+def add_title(picture: "Figure", text: str) -> None:
     """Set the title of a picture, in as many lines as it needs."""
     width = int(picture.get_figwidth() * 72 / 6.5)
     picture.suptitle(mathtext(wrapped(text, width)), fontsize=11)
 
 
-def set_panel_title(axis: Any, text: str, lines: int = 0) -> None:
+def set_panel_title(axis: "Axes", text: str, lines: int = 0) -> None:
     """Set the title of an axis, above the texts of its marks."""
     axis.set_title(mathtext(text), fontsize=10, pad=6 + 10.5 * lines)

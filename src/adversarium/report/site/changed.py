@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adversarium.digest import Json
 from adversarium.plans.loading import load, user_file
 from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import experiments
@@ -70,7 +71,7 @@ def changed_runs(store: Store) -> list[ChangedRun]:
     return changed
 
 
-def _published(id: str) -> dict[str, Any]:
+def _published(id: str) -> dict[str, object]:
     """The configurations of an experiment's plans by key; empty if the experiment is not available,
     or if its user file can no longer be read."""
     path = user_file(id)
@@ -94,18 +95,18 @@ def _shares(id: str) -> frozenset[str]:
     return frozenset(name for task in tasks for name in shares(task))
 
 
-def _differences(config: Any, plans: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _differences(config: object, plans: Mapping[str, object]) -> dict[str, tuple[object, object]]:
     """The fields that differ from the nearest published run: the run with the fewest of them."""
     changed = flat(config)
 
-    def fields(published: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    def fields(published: Json) -> dict[str, tuple[object, object]]:
         pairs = {p: (published.get(p), changed.get(p)) for p in (*published, *changed)}
         return {path: (was, now) for path, (was, now) in pairs.items() if was != now}
 
     return min((fields(flat(plan)) for plan in plans.values()), key=len)
 
 
-def _group(experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]) -> dict[str, Any]:
+def _group(experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]) -> Json:
     """The table and the figure of runs of which the same fields changed."""
     names = _names(runs)[:_COLUMNS]
     fields = list(paths)[:_COLUMNS]

@@ -1,8 +1,9 @@
 """The page of a claim: its statement, its verdict, the evidence, and how to repeat it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adversarium.digest import Json
 from adversarium.plans.papers import papers, readings
 from adversarium.report.documents import render
 from adversarium.report.site.results import SiteFigure, StoredExperiment
@@ -50,7 +51,7 @@ _COLUMNS = (  # fields of a line with their titles; a column without any value i
 )
 
 
-def _lines(entry: Entry) -> list[dict[str, Any]]:
+def _lines(entry: Entry) -> Sequence[Json]:
     """One line per number. Only the first line of a part has its name, verdict and sharpness."""
     several = len(entry.parts) > 1
     if not several and not any(part.measured for part in entry.parts):

@@ -68,7 +68,7 @@ def experiment_page(
     return page, csv_text(RunLine._fields, runs)
 
 
-def _families(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def _families(jobs: Sequence[Job]) -> list[dict[str, object]]:
     """Every family of runs: its title, the fields that its runs share, and those that vary."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
@@ -82,7 +82,7 @@ def _families(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     ]
 
 
-def _configuration(dynamics: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
+def _configuration(dynamics: Sequence[Mapping[str, object]]) -> dict[str, list[tuple[str, str]]]:
     leaves = [flat(one) for one in dynamics]
     values = {
         path: list(dict.fromkeys(value_text(one.get(path)) for one in leaves))
@@ -97,7 +97,7 @@ def _configuration(dynamics: Sequence[Mapping[str, Any]]) -> dict[str, list[tupl
     }
 
 
-def flat(configuration: Any, path: str = "") -> dict[str, Any]:
+def flat(configuration: object, path: str = "") -> dict[str, object]:
     """The leaves of a configuration by their paths.
 
     >>> flat({"data": {"is": "Clusters", "d": 4}, "n": 3})
@@ -115,7 +115,7 @@ def flat(configuration: Any, path: str = "") -> dict[str, Any]:
 _VARIES = "…"
 
 
-def _masked(configuration: Any, varied: Mapping[str, Any], path: str = "") -> Any:
+def _masked(configuration: object, varied: Mapping[str, object], path: str = "") -> Any:
     """A configuration with dots in place of the fields that vary."""
     if path in varied and path:
         return _VARIES

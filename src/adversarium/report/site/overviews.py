@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
 
 from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import papers, readings
@@ -89,7 +88,7 @@ def errata_page(entries: Sequence[Entry], ours: Collection[str]) -> str:
     )
 
 
-def _erratum(entry: Entry, known: Mapping[str, Entry]) -> dict[str, Any]:
+def _erratum(entry: Entry, known: Mapping[str, Entry]) -> dict[str, object]:
     """An entry, the first numbers of its failing parts (of all parts if none fails), and the
     corrected statement."""
     failing = [m for part in entry.parts if part.outcome == Outcome.FAILS for m in part.measured]
@@ -122,7 +121,7 @@ def _table(text: str) -> list[list[str]]:
 def provenance_page(
     homes: Sequence[StoredExperiment],
     runs: Mapping[str, Sequence[RunLine]],
-    failures: Sequence[Mapping[str, Any]],
+    failures: Sequence[Mapping[str, object]],
 ) -> str:
     """The origin of the rows of every experiment, and the runs that failed."""
     return render(

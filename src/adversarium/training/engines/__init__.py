@@ -44,7 +44,7 @@ def choose(
     ('signal_noise', ['gram'])
     """
     if name is not None and name not in ENGINES:
-        raise ValueError(f"no engine {name!r}; there are {', '.join(ENGINES)}.")
+        raise ValueError(f"no engine is named {name!r}; choose from {', '.join(ENGINES)}.")
     refused: dict[str, str] = {}
     asked = [ENGINES[name]] if name else [e for e in ENGINES.values() if type(e) is not Law]
     for engine in asked:
@@ -53,5 +53,6 @@ def choose(
             return engine, refused
         refused[engine.name] = reason
     raise ValueError(
-        "no engine runs these parts: " + "; ".join(f"{n}: {why}" for n, why in refused.items())
+        "no engine can run these parts together: "
+        + "; ".join(f"{n}: {why}" for n, why in refused.items())
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 from torch.utils._pytree import tree_map
@@ -11,7 +10,7 @@ from adversarium.digest import configuration, digest
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched, Batching
 from adversarium.training.problem import AnyProblem, fitting, side_by_side
 from adversarium.training.recipe import GradientDescent, Recipe, Tree
-from adversarium.training.states import WeightState, trainable
+from adversarium.training.states import AnyWeightState, WeightState, trainable
 
 
 def alike(problem: AnyProblem) -> Hashable:
@@ -43,15 +42,16 @@ class Full:
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if not isinstance(recipe.optimiser, GradientDescent):
-            return "full runs full-batch gradient descent; minibatches are sgd's"
+            came = type(recipe.optimiser).__name__
+            return f"full needs the optimiser GradientDescent, got {came}; sgd runs minibatches"
         return ""
 
-    def init(self, problems: Sequence[AnyProblem]) -> WeightState[Any]:
+    def init(self, problems: Sequence[AnyProblem]) -> AnyWeightState:
         """Return the state at t = 0."""
         whole = fitting(side_by_side(problems))
         return WeightState(whole, 0, whole.W0)
 
-    def step(self, state: WeightState[Any]) -> WeightState[Any]:
+    def step(self, state: AnyWeightState) -> AnyWeightState:
         """Return the next state."""
         problem = state.problem
         eta = problem.recipe.eta * problem.recipe.decayed(state.t)
@@ -61,6 +61,6 @@ class Full:
         W = remembered(problem.network, moved, memory, heard)
         return WeightState(problem, state.t + 1, W)
 
-    def split(self, state: WeightState[Any]) -> list[WeightState[Any]]:
+    def split(self, state: AnyWeightState) -> list[AnyWeightState]:
         """Return one state per problem of the stack."""
         return state.split()

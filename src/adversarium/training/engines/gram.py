@@ -43,7 +43,7 @@ from adversarium.training.engines.gram_kernels import look, plus_outer, rough_pr
 from adversarium.training.engines.sharing import SharingProblem
 from adversarium.training.problem import AnyProblem
 from adversarium.training.recipe import GradientDescent, Recipe
-from adversarium.training.states import WeightState
+from adversarium.training.states import AnyWeightState, WeightState
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class GramState:
         return self.at.A @ first + self.at.B @ x
 
     @cached_property
-    def full(self) -> WeightState[Any]:
+    def full(self) -> AnyWeightState:
         """The same state with its weights rebuilt."""
         W, top = self._first_layer, self.at.top
         if isinstance(self.problem.network, TwoLayer):
@@ -288,15 +288,17 @@ class Gram:
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(network) not in (TwoLayer, Perceptron) or len(data.shape) != 1:
-            return "gram needs a TwoLayer network or a Perceptron on vectors"
+            return "gram needs a TwoLayer or Perceptron network, and data that are vectors"
         if type(recipe.optimiser) is not GradientDescent:
-            return "gram runs full-batch gradient descent"
+            return (
+                f"gram needs the optimiser GradientDescent, got {type(recipe.optimiser).__name__}"
+            )
         if recipe.risk.log:
-            return "gram runs the risk itself, not its logarithm (risk.log = False)"
+            return "gram needs risk.log = False: it cannot train on the logarithm of the risk"
         if isinstance(data, RealLabelled):
-            return "gram runs classifiers; real labels are full's and sgd's"
+            return "gram needs class labels; full and sgd also accept real labels"
         if attack is not None and (recipe.risk.lam != 1 or recipe.risk.log):
-            return "gram needs risk.lam = 1"
+            return f"gram needs risk.lam = 1 with an attack, got {recipe.risk.lam}"
         return "" if attack is None else leaves_span(attack)
 
     def placed(self, problem: AnyProblem) -> AnyProblem:

@@ -131,11 +131,13 @@ def climbed(
 def leaves_span(attack: Attack) -> str:
     """Return why an attack leaves the span of the weights, or an empty string."""
     if type(attack) is not PGD or attack.p != 2 or attack.box is not None:
-        return "gram needs PGD in l2 without a box: other perturbations leave the weights' span"
+        return "gram needs PGD in l2 without a box, which stays in the span of the weights"
     if not attack.normalised or attack.start != "zero" or attack.restarts != 1:
-        return "gram needs normalised steps from a zero start: a random start leaves the span"
+        return "gram needs PGD with normalised=True, start='zero' and restarts=1"
     if attack.loss not in _MARGIN_LOSSES:
-        return "gram needs an attack on the margin"
+        return (
+            f"gram needs PGD with one of the losses {', '.join(_MARGIN_LOSSES)}, got {attack.loss}"
+        )
     return ""
 
 

@@ -95,17 +95,17 @@ class Law(Gram):
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not Clusters or type(data.marginal) is not Gauss or data.spread != 1:
-            return "law needs Clusters with Gaussian noise, μ on an axis"
+            return "law needs the data Clusters with Gaussian noise and μ on an axis (spread = 1)"
         if data.seen is not None:
-            return "law chooses the coordinates itself (seen=None)"
+            return "law needs Clusters with seen=None, because it chooses the coordinates itself"
         if type(network) is not TwoLayer:
-            return "law needs a TwoLayer network: others' first weights are not Gaussian"
+            return "law needs a TwoLayer network, whose initial weights are Gaussian"
         reason = super().refuses(data, network, attack, recipe)
         if reason:
             return reason.replace("gram", "law")
         need = _coordinates(recipe, network)
         if data.d < need:
-            return f"law needs d of at least n + m/2 + 1 = {need}"
+            return f"law needs d >= n + m/2 + 1 = {need}, got {data.d}"
         return ""
 
     def placed(self, problem: AnyProblem) -> ProblemInLaw:

@@ -57,9 +57,9 @@ class Linear:
         if type(network) is not MixedLearner or network.m:
             return "linear needs a MixedLearner without threshold units (m = 0)"
         if recipe.optimiser != GradientDescent() or recipe.risk.loss != "exponential":
-            return "linear needs full-batch descent on the exponential loss"
+            return "linear needs full-batch gradient descent on the exponential loss"
         if recipe.risk.lam != 1:
-            return "linear needs risk.lam = 1"
+            return f"linear needs risk.lam = 1, got {recipe.risk.lam}"
         if attack is None or (
             type(attack) is FGSM
             and attack.p == 2
@@ -68,8 +68,8 @@ class Linear:
         ):
             return ""
         return (
-            "linear needs FGSM in l2 on the logit difference without a box, which is exact there, "
-            f"or none, got {attack}"
+            "linear needs attack=None or FGSM in l2 on the logit difference without a box, which "
+            f"is exact for a linear network, got {attack}"
         )
 
     def init(self, problems: Sequence[AnyProblem]) -> "Descent":

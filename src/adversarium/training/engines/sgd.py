@@ -21,7 +21,13 @@ from adversarium.training.recipe import (
     clipped,
     step_factor,
 )
-from adversarium.training.states import WeightState, perturbed, trainable, trained_outputs
+from adversarium.training.states import (
+    AnyWeightState,
+    WeightState,
+    perturbed,
+    trainable,
+    trained_outputs,
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def _stochastic(recipe: Recipe) -> SGD | Adam:
 class Walk:
     """The state of all problems, the optimiser's memory, and the order of the minibatches."""
 
-    state: WeightState[Any]
+    state: AnyWeightState
     memory: Tree
     order: Order
     augmenting: tuple[Generator, ...] = ()  # one stream per seed
@@ -92,7 +98,8 @@ class Stochastic:
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if not isinstance(recipe.optimiser, (SGD, Adam)):
-            return "sgd runs minibatches; full-batch descent is full's"
+            came = type(recipe.optimiser).__name__
+            return f"sgd needs the optimiser SGD or Adam, got {came}; full runs full batches"
         if recipe.optimiser.batch > recipe.n:
             return f"sgd needs batch <= n, got batch={recipe.optimiser.batch} with n={recipe.n}"
         return ""
@@ -135,6 +142,6 @@ class Stochastic:
         W = remembered(problem.network, moved, still, heard)
         return Walk(WeightState(problem, t + 1, W, fresh=True), memory, order, walk.augmenting)
 
-    def split(self, walk: Walk) -> list[WeightState[Any]]:
+    def split(self, walk: Walk) -> list[AnyWeightState]:
         """Return one state per problem of the stack."""
         return walk.state.split()

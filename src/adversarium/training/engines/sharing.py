@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from adversarium.sockets import Centred, Distribution
+from adversarium.sockets import AnyData, Centred
 from adversarium.training.problem import A, B, D, L, Problem
 from adversarium.training.recipe import Tree
 
@@ -33,7 +33,7 @@ def _bytes(drawn: object) -> int:
     return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, Tensor))
 
 
-def shared(key: tuple[Any, ...], device: str, make: Callable[[], T]) -> T:
+def shared(key: tuple[object, ...], device: str, make: Callable[[], T]) -> T:
     """Return the result of `make`, from a cache of the latest draws if it is still there.
 
     A call that arrives while another one is drawing the same values waits for them.
@@ -86,7 +86,7 @@ class SharingProblem(Problem[D, L, A, B]):
     (True, False)
     """
 
-    def draw(self, data: Distribution[Any], n: int, use: str) -> B:
+    def draw(self, data: AnyData, n: int, use: str) -> B:
         """Draw n points for every seed, from the stream of the given use."""
         if not isinstance(data, Centred):  # other data have no known shared noise
             return super().draw(data, n, use)

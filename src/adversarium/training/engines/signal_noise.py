@@ -198,13 +198,17 @@ class SignalNoise:
     def refuses(self, data: AnyData, network: AnyLearner, attack: AnyAttack, recipe: Recipe) -> str:
         """Return why the engine cannot run these objects, or an empty string."""
         if type(data) is not PatchData or type(network) is not CubicCNN:
-            return "signal_noise needs PatchData and CubicCNN: only there do (u, v) close"
+            return (
+                "signal_noise needs the data PatchData and the network CubicCNN: only for these "
+                "is training a closed system in (u, v)"
+            )
         if attack is not None and type(attack) is not GTA:
             return (
-                f"signal_noise needs the attack GTA, which never looks at W, or none, got {attack}"
+                "signal_noise needs attack=None or GTA, which does not depend on the weights, got "
+                f"{attack}"
             )
         if recipe.optimiser != GradientDescent() or recipe.risk.loss != "cross_entropy":
-            return "signal_noise needs full-batch descent on the logistic loss"
+            return "signal_noise needs full-batch gradient descent on the logistic loss"
         return ""
 
     def init(self, problems: Sequence[AnyProblem]) -> Cells:

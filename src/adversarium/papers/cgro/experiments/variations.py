@@ -8,11 +8,13 @@ attacks at 0.05α, 0.1α, 0.2α and δ = γα. No claim of the paper is judged h
 """
 
 from dataclasses import replace
+from typing import cast
 
 from adversarium.attacks import APGD, FGSM, PGD, GenericGTA, PatchTransplant
 from adversarium.measure.errors import Error, risk
 from adversarium.networks import PatchCNN, Power, ReLU, SmoothedReLU
 from adversarium.plans import Read, Table, where
+from adversarium.sockets import Attack
 
 from ..theory.patches import patches
 from ..theory.regime import gates
@@ -22,7 +24,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 D, GAMMA = 200, 1 - 0.01335
 ALPHA, SIGMA0 = D**0.249, D**-0.5
 RADII = {"0.05α": 0.05, "0.1α": 0.1, "0.2α": 0.2, "δ": GAMMA}
-TRANSFER = patches("", d=D).attack
+TRANSFER = cast(Attack, patches("", d=D).attack)
 
 quick = dict(steps=5_000, seeds=5)
 paper = dict(steps=10_000, seeds=10)

@@ -97,7 +97,7 @@ def is_predicted(run: Run) -> bool:
 
 def predicted(run: Run, offset: bool = True) -> tuple[float, float]:
     """Return the clean and robust accuracy of the linearised network."""
-    rates = run.eta * sum(run.optimiser.factor(t) for t in range(run.steps))
+    rates = run.eta * sum((run.optimiser.factor(t) for t in range(run.steps)), 0.0)
     ratio = run.attack.radius / run.data.mu if run.attack is not None else 0.0
     beta = run.data.beta
     return lazy_accuracies(

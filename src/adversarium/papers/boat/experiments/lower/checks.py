@@ -113,7 +113,7 @@ def _off(name: str, other: str) -> Reading:
 
 def _gaussian(run: Rows) -> np.ndarray:
     """2Φ(−(‖μ‖ − α)/σ)."""
-    given = run.task.parameters  # type: ignore[union-attr]
+    given = run.task.parameters
     z = (1 - given["ratio"]) * given["mu"] / given["marginal"].sigma
     return np.full(len(run.seeds), math.erfc(z / math.sqrt(2)))
 
