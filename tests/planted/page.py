@@ -16,8 +16,7 @@ _HEAD = """\
 
 The audit is itself audited. Each bug below is planted by `tests/planted`, what its claims need is
 run with it, and their verdicts must turn (a claim that holds stops holding, one that fails stops
-failing); without the bug they are the ledger's at the same size. `python -m tests.planted --page`
-writes this page.
+failing); without the bug they are the ledger's at the same size. `make faults` writes this page.
 """
 
 _MISSES = """\
