@@ -229,7 +229,7 @@ def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
 
 class InBall:
     """The common part of attacks with a norm, a radius and a box: the ball that contains their
-    points.
+    points. An attack for one norm sets p, and box = None, for its class.
 
     >>> from adversarium.attacks import FGSM
     >>> FGSM(p=2, radius=0.5).ball == Ball(2.0, 0.5)

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, get_args, get_type_hints, runtime_checkabl
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import InBall
 from adversarium.attacks.best import Best
 from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams, integers
@@ -120,7 +120,7 @@ class FiniteAttack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Corners:
+class Corners(InBall):
     """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12. It uses no gradient.
 
     >>> from adversarium.data import Clusters
@@ -131,16 +131,14 @@ class Corners:
     True
     """
 
+    p = math.inf
+    box = None
+
     radius: float
     loss: str = "logit_difference"
 
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(math.inf, self.radius)
-
     def __post_init__(self) -> None:
-        _ = self.ball
+        super().__post_init__()
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

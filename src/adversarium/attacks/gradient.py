@@ -88,7 +88,7 @@ class FGSM(InBall):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PGD:
+class PGD(InBall):
     """Projected gradient ascent: x ← P(x + step·direction), where direction is the steepest of norm
     p, or the raw gradient. The best result of all restarts is returned. With `best` an ascent
     returns its best iterate, not the last.
@@ -114,17 +114,12 @@ class PGD:
     after: int = 0  # no perturbation before this training step
 
     @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
-    @property
     def step_size(self) -> float:
         """Return the step in the units of the ball's norm."""
         return 2.5 * self.radius / self.steps if self.step is None else self.step
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
+        super().__post_init__()
         if self.steps < 1 or self.restarts < 1:
             raise ValueError(
                 f"PGD needs steps >= 1 and restarts >= 1, got {self.steps} and {self.restarts}."
@@ -168,7 +163,7 @@ class PGD:
 
 
 @dataclass(frozen=True, kw_only=True)
-class APGD:
+class APGD(InBall):
     """Ascent with momentum and a step that halves, per example, when progress stops.
 
     This attack resembles Auto-PGD (Croce and Hein) and is the strong default for verdicts. It
@@ -189,13 +184,8 @@ class APGD:
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
 
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(self.p, self.radius, self.box)
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)
+        super().__post_init__()
         if self.steps < 1 or self.restarts < 1:
             raise ValueError(
                 f"APGD needs steps >= 1 and restarts >= 1, got {self.steps} and {self.restarts}."
@@ -279,7 +269,7 @@ class APGD:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginStep:
+class MarginStep(InBall):
     """X̃ = X + Clip(η̃ ∇_X L_margin), the one-step attack of §2.4 of RNRF, L_margin = −F_y.
 
     With `over`, η̃ acts on the gradient of a mean over that many points (N: the batch mean). This
@@ -295,19 +285,17 @@ class MarginStep:
     True
     """
 
+    p = math.inf
+    box = None
+
     radius: float
     step: float  # η̃
     over: int = 1
     clip: Literal["element", "patch"] = "element"
     loss: str = "minus_true_logit"
 
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(math.inf, self.radius)
-
     def __post_init__(self) -> None:
-        _ = self.ball
+        super().__post_init__()
         if self.step < 0 or self.over < 1:
             raise ValueError(
                 f"MarginStep needs step >= 0 and over >= 1, got {self.step} and {self.over}."

@@ -17,7 +17,7 @@ from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class DDN:
+class DDN(InBall):
     """The nearest broken point in l2, with direction and norm decoupled (Rony et al. 2019): a unit
     step along the gradient, then back to a sphere that shrinks by `gamma` if the point is broken
     and grows if it is not. Returns that point if it lies in the ball, else its projection.
@@ -30,16 +30,13 @@ class DDN:
     True
     """
 
+    p = 2.0
+
     radius: float
     steps: int = 80
     gamma: float = 0.05
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(2, self.radius, self.box)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball, unit
+from adversarium.attacks.balls import InBall, unit
 from adversarium.attacks.best import Best
 from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams
@@ -14,7 +14,7 @@ from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatchTransplant:
+class PatchTransplant(InBall):
     """The steepest direction of the most important patch, spent partly there and partly on another
     patch, in l2. The best of all patches and shares is returned (our attack).
 
@@ -31,14 +31,12 @@ class PatchTransplant:
     True
     """
 
+    p = 2.0
+    box = None
+
     radius: float
     shares: int = 21
     loss: str = "logit_difference"
-
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(2, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

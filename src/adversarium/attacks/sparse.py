@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball
+from adversarium.attacks.balls import Ball, InBall
 from adversarium.attacks.best import Best, per_example, wide
 from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams
@@ -14,7 +14,7 @@ from adversarium.sockets import Loss, Points
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseAscent:
+class SparseAscent(InBall):
     """l1 ascent with adaptive sparsity (Croce and Hein 2021). A step moves the largest coordinates
     of the gradient; their number is the number that the best point uses, divided by 1.5. The step
     shrinks while that number does not change. It runs first in three and two times the ball, then
@@ -28,17 +28,14 @@ class SparseAscent:
     [0.5, 0.5, 0.5]
     """
 
+    p = 1.0
+
     radius: float
     steps: int = 60
     restarts: int = 2
     factors: tuple[float, ...] = (3.0, 2.0, 1.0)
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
-
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(1, self.radius, self.box)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         x = batch.x

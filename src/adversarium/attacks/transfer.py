@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from adversarium.attacks.balls import Ball, norm
+from adversarium.attacks.balls import Ball, InBall, norm
 from adversarium.attacks.best import Best
 from adversarium.attacks.gradient import climb
 from adversarium.rng import Streams, integers
@@ -171,7 +171,7 @@ def _latent(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeatureReplacement:
+class FeatureReplacement(InBall):
     """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF. The attack needs no
     model, only the latent draw. It is valid if every β_p ≤ ε.
 
@@ -184,14 +184,12 @@ class FeatureReplacement:
     [1.5, 1.5, 1.5]
     """
 
+    p = math.inf
+    box = None
+
     radius: float  # ε
     k: int  # classes
     loss: str = "logit_difference"  # not used
-
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         robust, strength, y = _latent(batch, self)
@@ -205,7 +203,7 @@ class FeatureReplacement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UniversalFeature:
+class UniversalFeature(InBall):
     """Δ_p = −ε u_y + ε u_{y'} on every patch: breaks the network of Proposition 3.2 of RNRF (our
     attack).
 
@@ -218,14 +216,12 @@ class UniversalFeature:
     (0, [-0.5, 0.5, 0.0, 0.0])
     """
 
+    p = math.inf
+    box = None
+
     radius: float  # ε
     k: int  # classes
     loss: str = "logit_difference"  # not used
-
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(math.inf, self.radius)
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
         if not isinstance(batch, Labelled):
@@ -236,7 +232,7 @@ class UniversalFeature:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FeatureCollision:
+class FeatureCollision(InBall):
     """The candidates behind the impossibility result (our attack): robust patches → (α_p − ε)u_y,
     the others → 0, the same (α − ε)u_y or (α − ε)u_{y'}, whichever has the highest loss; the noise
     does not change. Every patch-additive network is wrong on one class of these points if all β_p ≤
@@ -250,17 +246,16 @@ class FeatureCollision:
     0.5
     """
 
+    p = math.inf
+    box = None
+
     radius: float  # ε
     alpha: float  # α, at most 2ε
     k: int  # classes
     loss: str = "logit_difference"
 
-    @property
-    def ball(self) -> Ball:
-        """Return the perturbation set."""
-        return Ball(math.inf, self.radius)
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.radius <= self.alpha <= 2 * self.radius:
             raise ValueError(
                 f"FeatureCollision needs radius <= alpha <= 2 radius, got radius={self.radius} and "
