@@ -37,7 +37,7 @@ def program() -> App:
     """Return the table of commands as a program."""
     app = App(
         name="adversarium",
-        help="Test the published theory of adversarial training: run and judge every statement."
+        help="A laboratory for the theory of adversarial training: run and judge every statement."
         "\n\nFor completion in bash, zsh or fish: adversarium --install-completion.",
         version=version("adversarium"),
         result_action="return_value",

@@ -139,10 +139,16 @@ def _lacking(part: Any, placed: Sequence[str], named: Json) -> list[str]:
     ]  # fmt: skip
 
 
+# the types of Run's own parts, which Run checks itself
+_PARTS = dict.fromkeys(
+    ("AnyData", "AnyLearner", "AnyAttack", "AnyProbe", "AnyFold", "Risk", "Optimiser"), Any
+)
+
+
 def fitted(part: object, name: str, value: object) -> object:
     """Return the value if it fits the field's declared type, else raise with a sentence."""
     cls = part if isinstance(part, type) else type(part)
-    hint = typing.get_type_hints(cls).get(name, Any)
+    hint = typing.get_type_hints(cls, localns=_PARTS).get(name, Any)
     if hint is bool and value in ("yes", "no"):
         return value == "yes"
     if not _fits(value, hint):

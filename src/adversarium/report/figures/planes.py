@@ -285,7 +285,7 @@ def strengths(path: Path, attacks: Any, title: str, x_label: str) -> None:
     picture.suptitle(wrapped(title, 70), fontsize=10)
     add_legend(picture, axis)
     save(picture, path)
-    bounds = {"not proven": attacks.proven, "least of any classifier": attacks.floor}
+    bounds = {"not proven": attacks.proven, "lowest of any classifier": attacks.floor}
     rows = [
         (name, *pair)
         for name, errors in {**attacks.errors, **bounds}.items()
