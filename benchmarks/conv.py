@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 import torch
 
 from adversarium.networks import SmoothedReLU
-from adversarium.papers.conv.theory.convergence import converging
+from adversarium.papers.conv.theory.convergence import descent_gap
 from adversarium.papers.conv.theory.features import built_networks
 from adversarium.papers.conv.theory.kinks import kink_suprema
 from adversarium.rng import normal, stream
@@ -34,7 +34,7 @@ def descended(rule: str) -> float:
     """Seconds of a descent under an attack, with its certified optima."""
     torch.set_num_threads(1)
     of = dict(m=16_384, alpha=0.1, radii=(1.0, 2.0))
-    return seconds(lambda: converging(stream(0, rule), SMOOTHED, rule, **of))
+    return seconds(lambda: descent_gap(stream(0, rule), SMOOTHED, rule, **of))
 
 
 def drawn(m: int) -> None:

@@ -181,7 +181,7 @@ def test_seeds_are_whole_numbers_that_a_store_can_keep(seeds):
 
 
 def test_an_unknown_device_is_refused():
-    with pytest.raises(ValueError, match="a device is cpu, cuda or cuda:N, got 'gpu'"):
+    with pytest.raises(ValueError, match="the device must be cpu, cuda or cuda:N, got 'gpu'"):
         av.run(small(), device="gpu")
 
 

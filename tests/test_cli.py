@@ -140,7 +140,7 @@ def test_run_prints_one_json_object(changed, call, monkeypatch):
 def test_a_changed_run_is_marked_and_never_enters_the_ledger(changed, call, tmp_path):
     store = str(changed[0] / "adversarium.sqlite")
     out = call("run", "rnrf.fig3", *TOY, "--seeds", "2", "--store", store).stdout
-    assert "changed: not for the ledger" in out
+    assert "excluded from the ledger" in out
     (own,) = (tmp_path / "figures" / "rnrf.fig3").iterdir()
     assert own.name.startswith("changed ") and (own / "features.csv").exists()
     shown = json.loads(call("show", "rnrf.fig3.transition", "--store", store, "--json").stdout)
@@ -262,7 +262,7 @@ BAD = [
     (["show", "nonsense"], "no paper, experiment or claim"),
     (["run", "cgro.fig1"], "not yet implemented"),
     (["run", "rnrf.fig3", "--set", "data.alfa=3"], "no field 'alfa'"),
-    (["run", "rnrf.fig3", "--set", "nosuch=3"], "nothing is called"),
+    (["run", "rnrf.fig3", "--set", "nosuch=3"], "no knob or field"),
     (["run", "rnrf.fig3", "--set", "d=abc"], "needs int"),
     (["run", "rnrf.fig3", "--set", "d=3"], "d >= 2k"),
     (["run", "rnrf.fig3", "--set", "attack.radius=-1"], "radius >= 0"),
@@ -281,10 +281,10 @@ BAD = [
     (["verify", "--store", "letter.txt"], "not a store"),
     (["report", "--out", "letter.txt"], "directory"),
     (["report", "rnrf"], "your files"),
-    (["report", "--out", "page"], "no report of ours"),
+    (["report", "--out", "page"], "was not written by adversarium"),
     (["export", "rnrf.fig3"], "run `adversarium run rnrf.fig3"),
     (["export", "rnrf.fig3"], "use --preset paper"),
-    (["run", "cgro.setting", "--set", "foo=1"], "nothing is called 'foo'"),
+    (["run", "cgro.setting", "--set", "foo=1"], "no knob or field of cgro.setting is named 'foo'"),
     (["run", "cgro.setting", "--set", "data.alpha=3"], "trains nothing"),
     (["run", "cgro.thm4.1", "--set", "sets=Z"], "sets are some of E, C"),
     (["run", "cgro.flatness", "--set", "dimensions=4"], "dimensions among 1, 2, 3"),
@@ -294,7 +294,7 @@ BAD = [
     (["export", "rnrf.fig3", "--to", "xls"], "xls"),
     (["sweep", "rnrf.fig3"], "over"),
     (["sweep", "rnrf.fig3", "--over", "d=1:2"], "--over"),
-    (["sweep", "rnrf.fig3", "--over", "nosuch=1,2"], "nothing is called"),
+    (["sweep", "rnrf.fig3", "--over", "nosuch=1,2"], "no knob or field"),
     (["sweep", "rnrf.fig3", "--over", "d=10,20", "--claim", "cgro.thm4.1"], "has no claim"),
     (["list", "engines"], "engines"),
     (["scheduler", "--port", "99999999"], "--port needs a number"),
@@ -305,7 +305,7 @@ BAD = [
     (["verify", "./syntax.py"], "SyntaxError"),
     (["run", "./empty.py"], "needs plan, quick, checks"),
     (["run", "./badplan.py"], "line 6 raised"),
-    (["verify", "./stolen.py"], "is a claim of the catalogue"),
+    (["verify", "./stolen.py"], "the catalogue already has a claim"),
     (["run", "./exits.py"], "raised SystemExit"),
     (["verify", "./page"], "contains no paper"),
     (["new", "paper", "page"], "already exists"),
@@ -430,13 +430,13 @@ UNFIT = {  # what is changed in which file, and what is said
         "claims.toml",
         KIND,
         KIND + "\ncolour = 1",
-        "toy.later: it has no field colour",
+        "toy.later: it sets unknown fields: colour",
     ),
     "lost kind": ("claims.toml", KIND, "", "claims.toml: toy.later: it lacks kind"),
     "lost title": ("claims.toml", "title", "name", "claims.toml: toy.thm1: it lacks title"),
     "lost file": ("claims.toml", "toy.thm1", "toy.thm9", "thm9.py is not a file"),
     "lost experiment": ("claims.toml", HOME, HOME.replace("1", "7"), "no experiment toy.thm7"),
-    "lost check": (THEOREM, '"toy.loss":', '"toy.lost":', "thm1.py has no check of toy.loss"),
+    "lost check": (THEOREM, '"toy.loss":', '"toy.lost":', "thm1.py has no check for toy.loss"),
     "no rule": (THEOREM, "return level(", "return str(", "raised TypeError"),
     "raises": (
         THEOREM,

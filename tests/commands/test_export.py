@@ -71,7 +71,7 @@ def test_an_export_never_replaces_a_store_a_plan_or_a_file_of_somebody_else(call
         )
         assert (tmp_path / kept).read_bytes()[:16] == before[:16]
     (tmp_path / "keep.txt").write_text("precious")
-    one_sentence(call(*words, "keep.txt", status=2), "exists and was not written here")
+    one_sentence(call(*words, "keep.txt", status=2), "was not written by adversarium")
     assert (tmp_path / "keep.txt").read_text() == "precious"
 
 
@@ -81,7 +81,7 @@ def test_an_export_replaces_an_earlier_one_unless_it_was_edited(call, own, tmp_p
     assert call(*words).stdout == call(*words).stdout
     target = tmp_path / "deep" / "rows.csv"
     target.write_text("name,mark\nAda,1\n")
-    one_sentence(call(*words, status=2), "was edited since it was written")
+    one_sentence(call(*words, status=2), "was edited after it was written")
     assert target.read_text().startswith("name,mark")
 
 

@@ -17,9 +17,9 @@ WRONG = {
     "sweep cgro.thm4.1 --over d=10,10": "10 comes twice",
     "sweep cgro.thm4.1 --over d=log:1:9:2.5": "a whole number of values",
     "attack boat.fig2 --radii -1,2": "--radii needs distinct numbers >= 0",
-    "run boat.fig2 --set mu=nan": "nan is no number to set",
+    "run boat.fig2 --set mu=nan": "nan is not allowed as a value",
     "run cgro.thm4.1 --set attack=pgd(p=2)": "PGD needs radius=… as well",
-    "run boat.lower --set laws=(Gaus,)": "nothing is called 'Gaus' here",
+    "run boat.lower --set laws=(Gaus,)": "has no choice 'Gaus'",
 }
 
 

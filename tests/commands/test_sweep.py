@@ -29,7 +29,7 @@ def test_what_is_swept_cannot_be_set(call):
 
 def test_words_among_the_numbers_of_an_axis_are_refused_before_anything_trains(call):
     said = call("sweep", "boat.published", "--over", "m=16,a", status=2)
-    one_sentence(said, "'a' stands among numbers")
+    one_sentence(said, "'a' is not a number, but")
 
 
 def test_a_sweep_leaves_other_files_alone(call, own, tmp_path):

@@ -112,5 +112,5 @@ def test_two_papers_with_one_key_are_refused(tmp_path, monkeypatch):
 
     toy.write(tmp_path / "one"), toy.write(tmp_path / "two")
     monkeypatch.setenv("ADVERSARIUM_PAPERS", f"{tmp_path}")
-    with toy.forgotten(), pytest.raises(ValueError, match="both are TOY; give one another key"):
+    with toy.forgotten(), pytest.raises(ValueError, match="both have the key TOY; change one"):
         papers()

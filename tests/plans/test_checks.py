@@ -499,7 +499,7 @@ def test_a_bound_that_is_not_a_number_is_refused(rule):
 
 @pytest.mark.parametrize("given", [end("risk"), 0.5, "risk"])
 def test_a_check_needs_a_number_of_a_run(given):
-    with pytest.raises(ValueError, match=r"\.on\(where|a number a seed"):
+    with pytest.raises(ValueError, match=r"\.on\(where|one number per seed"):
         level(given, high=1.0)
 
 
@@ -526,5 +526,5 @@ class Talking:
 
 
 def test_a_check_that_does_not_return_a_verdict_is_refused():
-    with pytest.raises(ValueError, match="returns a Verdict, got 'holds'"):
+    with pytest.raises(ValueError, match="must return a Verdict, got 'holds'"):
         judged(Talking(), Evidence())

@@ -88,7 +88,7 @@ def test_a_number_with_axes_is_one_number_a_seed_only_when_told_how():
     told = {"mean": [2, 2], "max": [3, 4], "min": [1, 0]}
     for over, expected in told.items():
         assert last("x", over=over).of(rows(x=by_class)).tolist() == expected
-    with pytest.raises(ValueError, match="say what to take over them"):
+    with pytest.raises(ValueError, match="reduce it with over="):
         last("x").of(rows(x=by_class))
     assert reduced(values[:, :1], "").tolist() == [1, 4]
 

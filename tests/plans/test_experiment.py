@@ -12,7 +12,7 @@ def planned(*tasks):
 
 
 def test_two_runs_that_differ_need_two_places():
-    with pytest.raises(ValueError, match="stand in the same place"):
+    with pytest.raises(ValueError, match="have the same label"):
         planned(patches(), patches(eta=0.1)).tasks("quick")
     assert len(distinct([patches(), patches(probes=(risk,))], "x")) == 1
     with pytest.raises(ValueError, match="must yield Run or Trial"):

@@ -14,7 +14,11 @@ RUN = {  # what `run` refuses: (right, wrong, what is said)
         'y=("rsik",)',
         "the figure 'risk' shows 'rsik', which",
     ),
-    "a figure in another folder": ('name="risk"', 'name="../../EVIL"', "whose name can be that of"),
+    "a figure in another folder": (
+        'name="risk"',
+        'name="../../EVIL"',
+        "whose name is a valid file",
+    ),
     "a preset without a knob": ("steps=5, ", "", "quick lacks steps, which plan(…) needs"),
     "a preset with another knob": ("steps=5", "steps=5, m=3", "quick sets m, which plan(…) does"),
     "a probe of one argument": (
@@ -35,12 +39,12 @@ def test_a_plan_that_does_not_fit_is_refused_before_it_runs(fault, call, own, tm
 
 
 VERIFY = {  # what `verify` refuses: (added lines, what is said)
-    "two figures of one name": ("figures = figures * 2", "two figures are called"),
-    "a single figure": ("figures = figures[0]", "figures is a tuple"),
-    "a list of claims": ("claims = []", "claims is a dictionary"),
+    "two figures of one name": ("figures = figures * 2", "two figures are named"),
+    "a single figure": ("figures = figures[0]", "figures must be a tuple"),
+    "a list of claims": ("claims = []", "claims must be a dictionary"),
     "a claim without a check": ('claims["own.lost"] = dict(statement="x")', "has no check"),
     "an unknown kind": ('claims["own.thm"]["kind"] = "hunch"', "got 'hunch'"),
-    "an unknown field": ('claims["own.thm"]["colour"] = 1', "is a dictionary and may have"),
+    "an unknown field": ('claims["own.thm"]["colour"] = 1', "must be a dictionary with some"),
 }
 
 

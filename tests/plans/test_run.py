@@ -113,8 +113,8 @@ UNFIT = {
     "no network": (dict(network=None), "network needs a part"),
     "a bare module": (dict(network=nn.Linear(3, 1)), "wrap it"),
     "a word for an attack": (dict(attack="pgd"), "attack needs a part"),
-    "an attack without a ball": (dict(attack=Unheld()), "has a radius and no ball"),
-    "a word for a probe": (dict(probes=["risk"]), "a probe is called with a state and a scene"),
+    "an attack without a ball": (dict(attack=Unheld()), "has a radius but no ball"),
+    "a word for a probe": (dict(probes=["risk"]), "a probe must be a function"),
     "a class for a probe": (dict(probes=[Error]), r"such as Error\(…\), got the class"),
     "a probe of one argument": (dict(probes=[lonely]), "got lonely"),
     "two probes of one name": (dict(probes=[risk, named_risk]), "two probes record risk"),
@@ -142,5 +142,5 @@ def test_an_attack_with_a_ball_fits():
 
 @pytest.mark.parametrize("record", [-5, 0, (1.5,), (-1,), "all", True])
 def test_record_times_are_a_stride_or_whole_numbers(record):
-    with pytest.raises(ValueError, match="record is a stride"):
+    with pytest.raises(ValueError, match="record needs a stride"):
         patches(record=record)

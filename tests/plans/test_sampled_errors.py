@@ -63,7 +63,7 @@ def test_a_bound_on_a_sampled_error_counts_the_error_of_the_sample(rows, share, 
     sampled = Quantity("error", lambda rows: np.array([share] * 5), points=points)
     verdict = at_most(sampled, 0.1).judge(rows)
     assert verdict.verdict == word
-    assert verdict.chance == (word == "fails")  # seen again on fresh seeds
+    assert verdict.chance == (word == "fails")  # to be reproduced on fresh seeds
 
 
 def test_a_difference_has_the_error_of_both_its_sides(rows):

@@ -33,7 +33,7 @@ def test_every_quantity_of_a_claim_is_shown_with_its_own_range(tmp_path):
 
 def test_a_claim_that_another_experiment_judges_says_so(call):
     out = call("show", "cgro.thmF.1").stdout
-    assert "judged by cgro.flatness, by the same check as cgro.thmE.1" in out
+    assert "judged by cgro.flatness, with the same check as cgro.thmE.1" in out
     assert "not yet implemented" not in out
 
 

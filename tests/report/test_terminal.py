@@ -72,7 +72,7 @@ def test_a_run_is_told_with_last_values_places_verdicts_and_figures(capsys, tmp_
 def test_against_sets_a_changed_run_beside_the_published_one_paired_by_seed(capsys, tmp_path):
     under = rows([0.0, 0.1, 0.0, 0.1, 0.0])
     out = printed(capsys, tmp_path, under)
-    assert "(changed: not for the ledger; data.mu = 3.0)" in out
+    assert "(changed: data.mu = 3.0; excluded from the ledger)" in out
     assert "changed: data.mu 2 → 3" in out
     lines = [" ".join(line.split()) for line in out.splitlines()]
     less = [line for line in lines if line.startswith("minus published")]

@@ -11,11 +11,11 @@ def test_a_figure_replaces_an_earlier_one_and_nothing_else(call, own, tmp_path, 
         call("run", "./own.py", "--out", "pictures")
     mine = tmp_path / "pictures" / "own" / name
     mine.write_text(mine.read_text() + "\nmy note\n")
-    one_sentence(call("run", "./own.py", "--out", "pictures", status=2), "was edited since")
+    one_sentence(call("run", "./own.py", "--out", "pictures", status=2), "was edited after")
     assert "my note" in mine.read_text()
     other = tmp_path / "mine" / name
     other.parent.mkdir()
     other.write_text("my own")
     said = call("export", "./own.py", "--to", "svg", "--out", "mine", status=2)
-    one_sentence(said, "exists and was not written here")
+    one_sentence(said, "was not written by adversarium")
     assert other.read_text() == "my own"

@@ -379,7 +379,7 @@ def chancy(monkeypatch, check):
 def test_a_failure_by_chance_is_seen_again_on_fresh_seeds(store, monkeypatch):
     chancy(monkeypatch, level(last("drawn"), 0, 1))
     (entry,) = audit([claim("toy.chance")], store)[0].claims
-    assert entry.verdict == "fails" and entry.chance and "seen again on 6 fresh" in entry.reason
+    assert entry.verdict == "fails" and entry.chance and "reproduced on 6 fresh" in entry.reason
     (key,) = (key for (key,) in store._db.execute("SELECT key FROM runs"))
     assert store.seeds(key) == {*range(6), *range(FRESH, FRESH + 6)}
     asked = audit([claim("toy.chance")], store, AuditOptions(seeds=(0, 1, 2, 3, 4, 5, 6)))[
@@ -395,7 +395,7 @@ def test_a_failure_that_fresh_seeds_do_not_show_is_undecided(store, monkeypatch)
     )  # fmt: skip
     chancy(monkeypatch, level(lucky, high=1))
     (entry,) = audit([claim("toy.chance")], store)[0].claims
-    assert entry.verdict == "undecided" and "on 6 fresh seeds: holds" in entry.reason
+    assert entry.verdict == "undecided" and "but holds on 6 fresh seeds" in entry.reason
 
 
 def test_failing_parts_that_are_not_seen_again_are_open_and_the_others_stay():
@@ -407,5 +407,5 @@ def test_failing_parts_that_are_not_seen_again_are_open_and_the_others_stay():
     made = _partly_seen(first, verdict(Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED), 10)
     assert [p.outcome for p in made.parts] == [Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED]
     assert made.outcome == Outcome.MIXED
-    assert "seen again on 10 fresh seeds" in made.parts[1].reason
-    assert "not seen again on 10 fresh seeds (why)" in made.parts[2].reason
+    assert "reproduced on 10 fresh seeds" in made.parts[1].reason
+    assert "not reproduced on 10 fresh seeds (why)" in made.parts[2].reason

@@ -73,7 +73,7 @@ def test_changes_turn_knobs_fields_and_parts():
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("dd=4", "nothing is called 'dd'"),
+        ("dd=4", "is named 'dd'"),
         ("data.beeta=4", "no field 'beeta'"),
         ("d=hello", "the knob d needs int"),
         ("data.alpha=hello", "needs float"),
@@ -82,7 +82,7 @@ def test_changes_turn_knobs_fields_and_parts():
         ("d=", "name=value"),
         ("d=3", "d >= 2k"),
         ("attack.radius=-1", "radius >= 0"),
-        ("label=x", "nothing is called"),
+        ("label=x", "no knob or field"),
     ],
 )
 def test_a_wrong_change_gets_one_sentence(word, said):
@@ -167,18 +167,18 @@ REFUSED = {
     "conv.eq16 --set rules=(nope,)": "needs one of the rules exact, anti",
     "boat.published --set m=100000000000000000000": "at most 9223372036854775807",
     "rnrf.fig3 --seeds 3,99999999999999999999999": "--seeds takes seeds up to 9223372036854775807",
-    "boat.published --set seeds=5": "seeds is no knob; --seeds says which seeds are run.",
-    "boat.published --set α=0.5": "nothing is called 'α' here; α is alpha (",
+    "boat.published --set seeds=5": "seeds is not a knob; choose the seeds with --seeds.",
+    "boat.published --set α=0.5": "is named 'α'; α denotes alpha (",
     "rnrf.fig3 --set m=3 --set m=4": "--set names m twice",
-    "rnrf.fig3 --set eps=1 --set ε=2": "eps and ε are one thing here",
-    "boat.published --set T=5 --set steps=10": "T and steps are one thing here; give it one value.",
-    "boat.published --set m=32 --set network.m=64": "are one thing here; give it one value",
-    "boat.published --set m=32 --set network=TwoLayer(m=8)": "are one thing here; give it one",
+    "rnrf.fig3 --set eps=1 --set ε=2": "eps and ε are the same parameter",
+    "boat.published --set T=5 --set steps=10": "T and steps are the same parameter;",
+    "boat.published --set m=32 --set network.m=64": "are the same parameter; set one of them",
+    "boat.published --set m=32 --set network=TwoLayer(m=8)": "are the same parameter; set one",
     "boat.published --set data.mu=0.5 --set data=clusters(d=8,mu=3.0)": (
-        "data and data.mu are one thing here; say it inside of data=…"
+        "data.mu is a field of data, which is also set; set it in data=NAME(…)."
     ),
     "boat.published --set data=clusters(d=8,mu=3.0) --set data.mu=0.5": (
-        "data and data.mu are one thing here; say it inside of data=…"
+        "data.mu is a field of data, which is also set; set it in data=NAME(…)."
     ),
     "cgro.phases --set attack=pgd(radius=0.1)": (
         "placed by data.d, attack.gap, n, but 'PGD' object has no attribute 'gap'"
@@ -193,7 +193,7 @@ def test_a_value_that_does_not_fit_is_refused_in_one_sentence(words, call):
 
 def test_a_field_of_a_part_that_no_run_has_is_refused_with_the_way_to_it(call, own):
     said = call("run", f"./{own.name}", "--set", "optimiser.batch=5", status=2)
-    one_sentence(said, "has a part optimiser, so optimiser.batch changes nothing")
+    one_sentence(said, "has a part optimiser, so optimiser.batch has no effect")
     assert "--set 'optimiser=NAME(batch=…)'" in said.stderr
 
 

@@ -60,12 +60,12 @@ GLOBAL = {
 @pytest.mark.parametrize("part", GLOBAL)
 def test_a_part_that_draws_from_global_random_numbers_is_refused(part):
     changed, library = GLOBAL[part]
-    with pytest.raises(RuntimeError, match=f"drew from the global random numbers of {library}"):
+    with pytest.raises(RuntimeError, match=f"drew from the global generator of {library}"):
         trained(**changed)
 
 
 def test_a_trial_that_draws_from_global_random_numbers_is_refused():
-    with pytest.raises(RuntimeError, match="drew from the global random numbers of Python"):
+    with pytest.raises(RuntimeError, match="drew from the global generator of Python"):
         av.run(av.Trial(function=drawn), range(2))
 
 
@@ -80,8 +80,8 @@ def complex_numbers(state, scene):
 @pytest.mark.parametrize(
     ("probe", "said"),
     [
-        (hides_risk, "another probe records risk too"),
-        (complex_numbers, "complex numbers, and real ones are needed"),
+        (hides_risk, "another probe also records risk"),
+        (complex_numbers, "must be real, got complex numbers"),
     ],
 )
 def test_a_probe_that_would_mislead_is_refused(probe, said):
@@ -93,7 +93,7 @@ def test_a_number_under_the_name_of_another_is_refused_also_if_both_are_stored(t
     store = tmp_path / "s.sqlite"
     trained(store)
     trained(store, probes=[hides_risk])
-    with pytest.raises(ValueError, match="two probes record risk, and one would hide the other"):
+    with pytest.raises(ValueError, match="two probes record risk, so one would hide the other"):
         trained(store, probes=[av.measure.risk, hides_risk])
 
 
@@ -107,7 +107,7 @@ def listed(rng):
 
 @pytest.mark.parametrize(
     ("function", "said"),
-    [(empty, "returns numbers by name"), (listed, "several are given as Along")],
+    [(empty, "dictionary of named numbers"), (listed, "several as Along")],
 )
 def test_a_trial_that_does_not_return_named_numbers_is_refused(function, said):
     with pytest.raises(RuntimeError, match=said):

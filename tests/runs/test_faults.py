@@ -9,8 +9,8 @@ from tests.program import SHORT
 PROBES = {
     "raise SystemExit(0)": "own.py, line 9, probe oops: SystemExit: 0",
     "return [1.0][3]": "own.py, line 9, probe oops: IndexError: list index out of range",
-    "return 3.0": "probe oops: TypeError: oops is a float, and a tensor is needed",
-    "return state.W[:1]": "probe oops: ValueError: oops has the shape ",
+    "return 3.0": "probe oops: TypeError: oops must be a tensor, got float",
+    "return state.W[:1]": "probe oops: ValueError: the first axis of oops must ",
 }
 
 

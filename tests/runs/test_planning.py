@@ -12,7 +12,7 @@ def test_the_folder_of_a_changed_run_names_its_number():
 
 def test_a_value_that_is_the_published_one_changes_nothing(call):
     out = call("run", "rnrf.fig3", "--set", "d=100", "--dry-run").stdout
-    assert "d = 100 changes nothing: these are the published runs" in out and "changed:" not in out
+    assert "d = 100 has no effect: these are the published runs" in out and "changed:" not in out
 
 
 def test_a_knob_that_changes_no_run_is_reported(call, tmp_path):
@@ -20,14 +20,14 @@ def test_a_knob_that_changes_no_run_is_reported(call, tmp_path):
     assert "ghost" in text
     (tmp_path / "ghost.py").write_text(text)
     out = call("run", "./ghost.py", "--set", "ghost=4", "--dry-run").stdout
-    assert "ghost = 4 changes nothing: these are the published runs" in out
+    assert "ghost = 4 has no effect: these are the published runs" in out
 
 
 def test_a_time_after_the_last_step_is_reported(call, own):
     text = SHORT.replace("probes=(risk,", "probes=(At(risk, (0, 5000)),")
     own.write_text(text.replace("import risk", "import At, risk"))
     out = call("run", "./own.py", "--dry-run").stdout
-    assert "t = 5000 comes after the last step (5) and is left out" in out
+    assert "t = 5000 is after the last step (5) and is not recorded" in out
 
 
 def test_a_knob_of_probes_alone_is_reported_as_a_change(call):

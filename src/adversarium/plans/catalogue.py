@@ -84,7 +84,7 @@ def experiment_ids(word: str) -> list[str]:
         ids |= dict.fromkeys(home for home in homes if home)
     if not ids:
         raise ValueError(
-            f"{word} is in the catalogue but not yet implemented. Experiments that run: "
+            f"{word} is in the catalogue but not yet implemented. The implemented experiments are "
             f"{', '.join(experiments())}."
         )
     return list(ids)

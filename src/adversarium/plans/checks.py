@@ -35,9 +35,11 @@ def _named(*asked: object) -> None:
     """Raise unless given one number per seed; a reading has no run yet."""
     for one in asked:
         if isinstance(one, Reading):
-            raise ValueError(f"{one.name} is a reading of any run; .on(where(…)) says of which.")
+            raise ValueError(f"{one.name} belongs to no run yet; choose one with .on(where(…)).")
         if not isinstance(one, Quantity):
-            raise ValueError(f'a check needs a number a seed, such as last("risk"), got {one!r}.')
+            raise ValueError(
+                f'a check needs one number per seed, such as last("risk"), got {one!r}.'
+            )
 
 
 def identity(error: Quantity, tolerance: float) -> Check:
@@ -279,7 +281,7 @@ def cited(kind: str, what: str) -> Check:
     >>> cited("inequality", "the VC bound").judge(Evidence()).verdict
     'not testable'
     """
-    return NotTestable(kind, Why.CITED, f"{what}; its own source would decide it")
+    return NotTestable(kind, Why.CITED, f"{what}; it has to be checked in the cited source")
 
 
 def not_testable(kind: str, why: Why, what: str) -> Check:

@@ -44,7 +44,7 @@ class Given:
         happened = self.event.of(rows)
         happenings = summary(self.event, happened)
         if not happened.any():
-            return undecided(Why.REGIME, f"{self.event.name} in no seed", (happenings,))
+            return undecided(Why.REGIME, f"{self.event.name} is true in no seed", (happenings,))
         verdict = self.check.judge(rows.kept(happened == 1))
         if not verdict.measured:
             return verdict
@@ -245,7 +245,7 @@ def judged(check: Check, rows: Evidence) -> Verdict:
     except NoSuchRun as lost:
         return undecided(Why.REGIME, f"{NO_RUN}: {lost}")
     if not isinstance(made, Verdict):
-        raise ValueError(f"the judge of a check returns a Verdict, got {made!r}.")
+        raise ValueError(f"the method judge of a check must return a Verdict, got {made!r}.")
     return made
 
 

@@ -130,7 +130,7 @@ class Rows:
     def __getitem__(self, name: str) -> Series:
         if name not in self.series:
             there = ", ".join(sorted(self.series)) or "nothing"
-            raise NoSuchRun(f"no rows of {name!r} in {self.label or 'the run'}; there is {there}.")
+            raise NoSuchRun(f"{self.label or 'the run'} has no rows of {name!r}; it has {there}.")
         return self.series[name]
 
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +192,7 @@ class Evidence:
         """Return the selected run; raise unless exactly one run is selected."""
         chosen = self.where(selection).runs
         if len(chosen) != 1:
-            labels = "; ".join(run.label or "a run without a name" for run in self.runs)
+            labels = "; ".join(run.label or "a run without a label" for run in self.runs)
             raise NoSuchRun(
                 f"{selection.description or 'any run'} selects {len(chosen)} runs, but one is "
                 f"needed; the runs are: {labels or 'none'}."
@@ -368,8 +368,8 @@ def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.n
     flat = values.reshape(len(values), -1)
     if not over and flat.shape[1] != 1:
         raise ValueError(
-            f"a number a seed is needed, got {values.shape[1:]} a seed; say what to take over them "
-            "(over='mean', 'max' or 'min')."
+            f"one number per seed is needed, got an array of shape {values.shape[1:]} per seed; "
+            "reduce it with over='mean', 'max' or 'min'."
         )
     return getattr(flat, over or "max")(axis=1)  # type: ignore[no-any-return]
 

@@ -56,7 +56,7 @@ class Experiment:
         if preset not in self.presets:
             raise ValueError(
                 f"{self.file or self.id} has no preset {preset}, only {', '.join(self.presets)}; "
-                f"write {preset} = dict(…) beside quick = dict(…)."
+                f"define {preset} = dict(…) next to quick = dict(…)."
             )
         return self.presets[preset]
 
@@ -66,13 +66,13 @@ class Experiment:
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
         if not tasks:
-            raise ValueError(f"the plan of {self.id} yields nothing; it needs a Run or a Trial.")
+            raise ValueError(f"the plan of {self.id} must yield a Run or a Trial, got none.")
         for task in tasks:
             if name := unnamed(task.identity):
                 raise ValueError(
                     f"{self.file or self.id}: {name} is a lambda or is defined inside a function, "
-                    "so nothing identifies its rows; define it at the top level of the file, with "
-                    "functools.partial or a dataclass for its parameters."
+                    "so its rows cannot be identified; define it at the top level of the file, "
+                    "with functools.partial or a dataclass for its parameters."
                 )
         return distinct(tasks, self.id)
 
@@ -87,7 +87,7 @@ def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
         before = places.setdefault(task.label, task)
         if before is not task and digest(before.dynamics) != digest(task.dynamics):
             raise ValueError(
-                f"two runs of {id} stand in the same place ({task.label or 'no family'}); give "
+                f"two different runs of {id} have the same label ({task.label or 'none'}); give "
                 "them families or coordinates: Run(family=…, at={…})."
             )
     return tuple(places.values())

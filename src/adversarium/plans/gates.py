@@ -11,7 +11,7 @@ class Gate:
     `printed` is true if the paper states the inequality, and false if only its proof needs it.
 
     >>> print(Gate("α/β", 2.0, low=1.0))
-    α/β = 2, wanted ≥ 1: yes
+    α/β = 2, required ≥ 1: yes
     """
 
     text: str
@@ -30,6 +30,6 @@ class Gate:
             f"≥ {self.low:g}" if self.low > -math.inf else "",
             f"≤ {self.high:g}" if self.high < math.inf else "",
         )
-        wanted = " and ".join(end for end in ends if end)
-        asked = f", wanted {wanted}: {'yes' if self.holds else 'no'}" if wanted else ""
-        return f"{self.text} = {self.factor:.3g}{asked}"
+        limits = " and ".join(end for end in ends if end)
+        required = f", required {limits}: {'yes' if self.holds else 'no'}" if limits else ""
+        return f"{self.text} = {self.factor:.3g}{required}"

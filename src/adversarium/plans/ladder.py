@@ -40,17 +40,18 @@ class Ladder:
         rungs = rows.where(self.selection).by(self.along)
         wanted = 1.0 if self.always else self.at_least
         if len(rungs) < RUNGS:
-            message = f"a ladder needs {RUNGS} rungs, there are {len(rungs)}"
+            message = f"a ladder needs {RUNGS} rungs, but the plan has {len(rungs)}"
             return undecided(Why.SPANS, message, (), wanted, None)
         counts = {C: self.event.of(run) for C, run in rungs.items()}
         measured = tuple(_summary(f"{self.name} ({self.along} = {C:g})", counts[C]) for C in counts)
         if any(not np.isfinite(values).all() for values in counts.values()):
-            return undecided(Why.REGIME, "no value in some seeds", measured, wanted, None)
+            return undecided(Why.REGIME, "some seeds have no finite value", measured, wanted, None)
         shares = [float(values.mean()) for values in counts.values()]
         message = self._since(dict(zip(counts, shares, strict=True)), wanted)
         tops = list(counts.values())[-2:]
         if min(map(len, tops)) < SEEDS:
-            return undecided(Why.FEW_SEEDS, f"{len(tops[0])} of at least {SEEDS}", measured, wanted)
+            few = f"{len(tops[0])}, but at least {SEEDS} are needed"
+            return undecided(Why.FEW_SEEDS, few, measured, wanted)
         if self.always:
             return self._every_seed(tops, shares, measured, message)
         ends = [
@@ -69,10 +70,10 @@ class Ladder:
                 Outcome.FAILS, measured, wanted, None, message, sharpness=sharp, chance=True
             )
         if all(b < wanted for _, b in ends):
-            message = f"still rising at the top rung: {message}"
+            message = f"the frequency still rises at the top rung: {message}"
             return undecided(Why.CONSTANT, message, measured, wanted, None)
         if ends[-1][0] >= wanted and ends[-2][1] < wanted:
-            message = f"met at the top rung alone, one rung more would decide it: {message}"
+            message = f"one more rung would decide it: {message}"
             return undecided(Why.CONSTANT, message, measured, wanted, None)
         return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
 
@@ -92,7 +93,7 @@ class Ladder:
             return Verdict(
                 Outcome.FAILS, measured, 1.0, None, message, sharpness=sharp, chance=True
             )
-        return undecided(Why.CONSTANT, f"still rising: {message}", measured, 1.0, None)
+        return undecided(Why.CONSTANT, f"the frequency still rises: {message}", measured, 1.0, None)
 
     def _since(self, shares: dict[float, float], wanted: float) -> str:
         """Describe the first rung from which on the frequency is met, and list all frequencies."""
@@ -104,8 +105,8 @@ class Ladder:
             kept = C
         listed = ", ".join(f"{share:.3g}" for _, share in known)
         places = ", ".join(f"{C:g}" for C, _ in known)
-        since = f"from {self.along} = {kept:g} on" if kept < math.inf else "at no rung"
-        return f"{since} ({listed} at {self.along} = {places})"
+        since = f"reached for {self.along} ≥ {kept:g}" if kept < math.inf else "reached at no rung"
+        return f"{since} (frequencies {listed} at {self.along} = {places})"
 
 
 def _summary(name: str, values: np.ndarray) -> Summary:
@@ -134,6 +135,6 @@ def ladder(
     ...     return av.Trial(function=event, parameters={"C": C}, at={"C": C})
     >>> rows = Evidence(tuple(av.run(rung(C), range(30)).rows for C in (2, 4, 8)))
     >>> ladder("met", end("met"), "C", Where()).judge(rows).reason
-    'from C = 4 on (0, 1, 1 at C = 2, 4, 8)'
+    'reached for C ≥ 4 (frequencies 0, 1, 1 at C = 2, 4, 8)'
     """
     return Ladder(name, event, along, selection, at_least, always)

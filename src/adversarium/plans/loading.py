@@ -43,7 +43,7 @@ def load(id: str) -> Experiment:
         return _from_file(path)
     info, paper = experiments()[id], papers()[id.split(".")[0].lower()]
     if not info.file.is_file():
-        raise ValueError(f"{info.file} is not a file, but claims.toml lists {info.id}.")
+        raise ValueError(f"claims.toml lists {info.id}, but its file {info.file} does not exist.")
     with errors_named(info.file):
         modules = _modules(info, paper)
     made = _assembled(info.id, info.title, modules)
@@ -51,7 +51,7 @@ def load(id: str) -> Experiment:
         made = replace(made, presets={**made.presets, "paper": made.presets["quick"]})
     _require_valid(made, info.file)
     if missing := set(info.claims) - set(made.checks):
-        raise ValueError(f"{info.file} has no check of {', '.join(sorted(missing))}.")
+        raise ValueError(f"{info.file} has no check for {', '.join(sorted(missing))}.")
     if unknown := set(made.checks) - set(info.claims):
         raise ValueError(
             f"{info.file} checks {', '.join(sorted(unknown))}, which claims.toml does not state."
@@ -93,11 +93,12 @@ def _assembled(
     found = {name: getattr(m, name) for m in modules for name in names if hasattr(m, name)}
     if missing := [name for name in ("plan", "quick", "checks") if name not in found]:
         raise ValueError(
-            f"{file or id} needs {', '.join(missing)}: an experiment has plan, quick and checks."
+            f"{file or id} does not define {', '.join(missing)}; an experiment needs plan, quick "
+            "and checks."
         )
     figures = found.get("figures", ())
     if not isinstance(figures, (list, tuple)):
-        raise ValueError(f"{file or id}: figures is a tuple, (Curves(…),), got {figures!r}.")
+        raise ValueError(f"{file or id}: figures must be a tuple (Curves(…),), got {figures!r}.")
     return Experiment(
         id,
         title,
@@ -115,7 +116,7 @@ def _file_module(path: Path) -> ModuleType:
     """Import a user's file as a module under a private name, so a file called torch.py does not
     hide torch."""
     if not path.is_file():
-        raise ValueError(f"{path} is not a file; an experiment is a Python file with a plan.")
+        raise ValueError(f"{path} is not a file; name a Python file that defines an experiment.")
     name = f"own_{file_key(path)}"
     folder = path.resolve().parent
     if str(folder) not in sys.path:
@@ -176,30 +177,33 @@ def _from_file(path: Path) -> Experiment:
     _require_valid(made, path)
     for id in made.checks:
         if id in claims():
-            raise ValueError(f"{path}: {id} is a claim of the catalogue; choose another id.")
+            raise ValueError(f"{path}: the catalogue already has a claim {id}; choose another id.")
     return _with_named_errors(made, path)
 
 
 def _require_valid(made: Experiment, path: Path) -> None:
     """Raise unless presets, checks and figures are valid."""
     if not all(isinstance(given, dict) for given in (*made.presets.values(), made.checks)):
-        raise ValueError(f"{path}: quick and checks are dictionaries (knobs; claim → check).")
+        raise ValueError(
+            f"{path}: the presets and checks must be dictionaries (knob → value, claim → check)."
+        )
     _require_valid_presets(made, path)
     for id, check in made.checks.items():
         if not hasattr(check, "judge"):
             raise ValueError(
-                f"{path}: the check of {id} is not a rule such as level(last(…), 0, 1)."
+                f"{path}: the check of {id} must be a rule such as level(last(…), 0, 1), "
+                f"got {check!r}."
             )
     for figure in made.figures:
         name = getattr(figure, "name", None)
         if not isinstance(name, str) or not name or name.startswith(".") or set(name) & set("/\\"):
             raise ValueError(
-                f"{path}: a figure is a value such as Curves(name=…, y=…) whose name can be "
-                f"that of a file, got {name if name is not None else figure!r}."
+                f"{path}: a figure must be a value such as Curves(name=…, y=…) whose name is a "
+                f"valid file name, got {name if name is not None else figure!r}."
             )
     names = [figure.name for figure in made.figures]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{path}: two figures are called {twice[0]}; rename one.")
+        raise ValueError(f"{path}: two figures are named {twice[0]}; rename one of them.")
 
 
 _GATHERED = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
@@ -212,7 +216,9 @@ def _require_valid_presets(made: Experiment, path: Path) -> None:
     needed = [k.name for k in knobs if k.default is k.empty and k.kind not in _GATHERED]
     for name, given in made.presets.items():
         if missing := [knob for knob in needed if knob not in given]:
-            raise ValueError(f"{path}: {name} lacks {', '.join(missing)}, which plan(…) needs.")
+            raise ValueError(
+                f"{path}: {name} does not set {', '.join(missing)}, which plan(…) needs."
+            )
         known = {"seeds", *(knob.name for knob in knobs)}
         if not takes_all and (unknown := [knob for knob in given if knob not in known]):
             raise ValueError(
@@ -230,7 +236,7 @@ def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) ->
             tasks = made.plan(**knobs)
         if not isinstance(tasks, Iterable):
             raise ValueError(
-                f"{path}: plan yields runs (yield Run(…)), got {type(tasks).__name__}."
+                f"{path}: plan must yield runs (yield Run(…)), got {type(tasks).__name__}."
             )
         with errors_named(path, sentences):
             return list(tasks)
@@ -259,7 +265,7 @@ def file_claims(path: str) -> dict[str, Claim]:
     module = _file_module(Path(path))
     stated = getattr(module, "claims", {})
     if not isinstance(stated, dict):
-        raise ValueError(f"{path}: claims is a dictionary (id → entry), got {stated!r}.")
+        raise ValueError(f"{path}: claims must be a dictionary (id → entry), got {stated!r}.")
     for id, entry in stated.items():
         _require_valid_claim(path, id, entry, module.checks)
     return {
@@ -283,10 +289,13 @@ def _require_valid_claim(path: str, id: str, entry: object, checks: Mapping[str,
     allowed = {*CLAIM_FIELDS, *OPTIONAL_CLAIM_FIELDS} - catalogue_only
     if not isinstance(entry, dict) or not set(entry) <= allowed:
         raise ValueError(
-            f"{path}: claims[{id!r}] is a dictionary and may have {', '.join(sorted(allowed))}."
+            f"{path}: claims[{id!r}] must be a dictionary with some of the fields "
+            f"{', '.join(sorted(allowed))}."
         )
     if id not in checks:
-        raise ValueError(f"{path}: claims[{id!r}] has no check; add checks[{id!r}], or drop it.")
+        raise ValueError(
+            f"{path}: claims[{id!r}] has no check; add checks[{id!r}], or remove the claim."
+        )
     if entry.get("kind", "level") not in KINDS:
         raise ValueError(
             f"{path}: claims[{id!r}] needs one of the kinds {', '.join(KINDS)}, got "

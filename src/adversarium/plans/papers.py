@@ -93,7 +93,7 @@ def name_directory(folder: Path) -> str:
     """Add a folder that is a paper, or holds papers, to the catalogue; return their tags."""
     found = [_paper(path, "") for path in _papers_in(folder)]
     if not found:
-        raise ValueError(f"{folder} contains no paper: paper.toml and claims.toml are needed.")
+        raise ValueError(f"{folder} contains no paper; a paper needs paper.toml and claims.toml.")
     if folder.resolve() not in _named:
         _named.append(folder.resolve())
         for cached in (papers, _toml, claims, experiments):
@@ -143,11 +143,11 @@ def require_fields(
     """Raise unless a TOML table has the needed fields, no unknown ones, and values of their
     types."""
     if not isinstance(table, Mapping):
-        raise ValueError(f"it is not a table but {table!r}")
+        raise ValueError(f"a table is needed, got {table!r}")
     if missing := set(needed) - set(table):
-        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
+        raise ValueError(f"it does not set {', '.join(sorted(missing))}")
     if unknown := set(table) - {*needed, *optional}:
-        raise ValueError(f"it has no field {', '.join(sorted(unknown))}")
+        raise ValueError(f"it sets unknown fields: {', '.join(sorted(unknown))}")
     for name, kind in {**needed, **optional}.items():
         if name in table and not isinstance(table[name], kind):
             raise ValueError(f"{name} needs {kind.__name__}, got {table[name]!r}")
@@ -173,8 +173,8 @@ def papers() -> dict[str, Paper]:
             paper = _paper(folder, inside)
             if known.get(paper.tag, paper).folder != paper.folder:
                 raise ValueError(
-                    f"{folder} and {known[paper.tag].folder} both are {paper.key}; give one "
-                    "another key."
+                    f"{folder} and {known[paper.tag].folder} both have the key {paper.key}; change "
+                    "one of them."
                 )
             known[paper.tag] = paper
     return dict(sorted(known.items(), key=lambda item: item[1].order))
@@ -212,13 +212,13 @@ OPTIONAL_CLAIM_FIELDS = {
 def _claim(tag: str, id: str, entry: Json) -> Claim:
     with _within(tag, id):
         if not id.startswith(f"{tag}."):
-            raise ValueError(f"an id of this paper begins with {tag!r}")
+            raise ValueError(f"an id of this paper must begin with '{tag}.'")
         require_fields(entry, CLAIM_FIELDS, OPTIONAL_CLAIM_FIELDS)
         if entry["kind"] not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {entry['kind']!r}")
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {entry['kind']!r}")
         home = entry.get("experiment", "")
         if home and home not in _toml(tag).get("experiments", {}):
-            raise ValueError(f"there is no experiment {home}")
+            raise ValueError(f"its experiment {home} is not listed under [experiments]")
         parts = {name: tuple(letters) for name, letters in entry.get("for_part", {}).items()}
         letters = tuple(entry.get("for_all", ()))
         return Claim(**{"id": id, **entry, "for_all": letters, "for_part": parts})
@@ -251,7 +251,7 @@ def experiments() -> dict[str, ExperimentInfo]:
         for id, entry in _toml(tag).get("experiments", {}).items():
             with _within(tag, id):
                 if not id.startswith(f"{tag}."):
-                    raise ValueError(f"an id of this paper begins with {tag}.")
+                    raise ValueError(f"an id of this paper must begin with '{tag}.'")
                 require_fields(entry, {"title": str}, {"cost": str})
             name = id.removeprefix(f"{tag}.").replace(".", "_")
             folder = paper.folder / "experiments"

@@ -79,7 +79,8 @@ class AtMost:
         values, bound = self.worst.of(rows), self.bound
         measured: tuple[Summary, ...] = (summary(self.worst, values, rows),)
         if lost := int((~np.isfinite(values)).sum()):
-            return undecided(Why.REGIME, f"no number in {lost} seeds", measured, None, bound)
+            message = f"{lost} of {len(values)} seeds have no finite value"
+            return undecided(Why.REGIME, message, measured, None, bound)
         top, place = float(values.max()), int(values.argmax())
         at = self._at(rows, place)
         sharp = (Sensitivity("factor below the bound", bound / top) if top > 0 and bound > 0
@@ -101,8 +102,8 @@ class AtMost:
             measured = (*measured, replace(summary(self.proof, proven), wanted=(None, bound)))
             if not float(proven.max()) <= bound:
                 message = (
-                    f"no violation was found, but the certificate leaves {float(proven.max()):.4g} "
-                    "open; a tighter bound would decide it"
+                    "no violation was found, but the certificate only proves a bound of "
+                    f"{float(proven.max()):.4g}; a tighter certificate would decide it"
                 )
                 return undecided(Why.ATTACK, message, measured, None, bound)
             message += ", certified"
@@ -206,7 +207,7 @@ class Ordering:
         if low > by:
             return Verdict(Outcome.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:
-            message = "the difference has the other sign"
+            message = f"the interval of the difference lies below {by:g}"
             return Verdict(
                 Outcome.FAILS, measured, by, None, message, sharpness=sharp, chance=chance
             )
@@ -247,16 +248,16 @@ class Frequency:
         measured = (Summary(self.successes.name, mean, *told_interval, shares),)
         sharp = width(low, high, wanted, math.inf)
         if total < 300:
-            message = f"{total} trials of at least 300"
+            message = f"{total} trials, but at least 300 are needed"
             return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
         if low >= wanted:
             return Verdict(Outcome.HOLDS, measured, wanted, None, sharpness=sharp, chance=True)
         if high < wanted:
-            message = "the frequency is below the claim"
+            message = "the frequency is below the claimed one"
             return Verdict(
                 Outcome.FAILS, measured, wanted, None, message, sharpness=sharp, chance=True
             )
-        message = "the interval crosses the claimed frequency"
+        message = "the interval contains the claimed frequency; more seeds would decide it"
         return undecided(Why.FEW_SEEDS, message, measured, wanted, None)
 
 
@@ -349,11 +350,12 @@ def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:
 
 
 def _of_a_sample(high: np.ndarray) -> str:
-    return f"measured on a sample, in truth up to {float(high.max()):.4g}: more points decide it"
+    most = f"the true value may be up to {float(high.max()):.4g}"
+    return f"on this sample of points, {most}; more points would decide it"
 
 
 def _few(values: np.ndarray) -> str:
-    return f"{len(values)} of at least {SEEDS}"
+    return f"{len(values)}, but at least {SEEDS} are needed"
 
 
 def unseen(values: np.ndarray) -> tuple[Why, str] | None:
@@ -361,9 +363,8 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     if len(values) < SEEDS:
         return Why.FEW_SEEDS, _few(values)
     lost = int((~np.isfinite(values)).sum())
-    return (
-        (Why.REGIME, f"no value in {lost} of {len(values)} seeds within the run") if lost else None
-    )
+    message = f"{lost} of {len(values)} seeds have no finite value within the run"
+    return (Why.REGIME, message) if lost else None
 
 
 MOST = 1000  # if more seeds than this are needed, none are suggested
@@ -387,10 +388,11 @@ def seeds_needed(
 def more_seeds(values: np.ndarray, low: float, high: float, confidence: float) -> str:
     """Describe how to decide if an interval contains an end of the range."""
     need = seeds_needed(values, low, high, confidence)
-    whole = "" if confidence == CONFIDENCE else f" of {100 * confidence:.4g} %, its share of 99 %,"
-    text = f"the interval{whole} crosses the edge of the range"
+    whole = "" if confidence == CONFIDENCE else " (99 % for the whole claim)"
+    level = f"the {100 * confidence:.4g} % interval{whole}"
+    text = f"{level} contains an end of the accepted range"
     return (
         f"{text}; about {need:g} seeds would decide it"
         if need <= MOST
-        else f"{text}, at which the mean lies"
+        else f"{text}, and the mean is so close to it that {MOST} seeds would not suffice"
     )

@@ -92,8 +92,8 @@ class _Placed:
         except AttributeError as lacking:
             places = ", ".join(v.path for v in self.at.values() if isinstance(v, Read))
             raise ValueError(
-                f"the runs of {self.family or 'this plan'} are placed by {places}, but "
-                f"{lacking}; take a part that has it."
+                f"the coordinates of {self.family or 'the runs'} are read from {places}, but "
+                f"{lacking}; use a part that has it."
             ) from lacking
 
     @property
@@ -145,7 +145,7 @@ class Run(_Placed):
         for name in ("probes", "final", "folds"):
             given = getattr(self, name)
             if not isinstance(given, Iterable):
-                raise ValueError(f"{name} is a list such as [av.measure.risk], got {given!r}.")
+                raise ValueError(f"{name} must be a list such as [av.measure.risk], got {given!r}.")
             object.__setattr__(self, name, tuple(given))
         for name, least in (("n", 1), ("steps", 0), ("checkpoint", 1)):
             size = getattr(self, name)
@@ -157,27 +157,27 @@ class Run(_Placed):
             part, needed = getattr(self, name), name in ("data", "network")
             lacks = not hasattr(part, asked) or isinstance(part, type)
             if lacks and (needed or part is not None):
-                way = ": wrap it, av.networks.Module(build=…)" if hasattr(part, "forward") else ""
+                way = "; wrap it in av.networks.Module(build=…)" if hasattr(part, "forward") else ""
                 message = f"{name} needs a part such as NAME(field=value), got {part!r}"
                 raise ValueError(f"{message}{way}.")
             _whole_numbers(part)
         if hasattr(self.attack, "radius") and not hasattr(self.attack, "ball"):
             raise ValueError(
-                f"{type(self.attack).__name__} has a radius and no ball, so that nothing holds it "
-                "to its budget; give it a property ball that returns av.attacks.Ball(p, radius)."
+                f"{type(self.attack).__name__} has a radius but no ball, so nothing limits it; "
+                "give it a property ball that returns av.attacks.Ball(p, radius)."
             )
         for probe in (*self.probes, *self.final, *self.folds):
             if isinstance(probe, type):
                 name = probe.__name__
-                raise ValueError(f"a probe is an object such as {name}(…), got the class {name}.")
+                raise ValueError(f"a probe must be an object {name}(…), got the class {name}.")
         for probe in (*self.probes, *self.final):
             if not callable(getattr(probe, "probe", probe)):
-                raise ValueError(f"a probe is called with a state and a scene, got {probe!r}.")
+                raise ValueError(f"a probe must be a function (state, scene), got {probe!r}.")
             _takes_two(getattr(probe, "probe", probe))
         _record_times(self.record)
         known_number = isinstance(self.eta, Real) and not isinstance(self.eta, bool)
         if not known_number or not math.isfinite(self.eta):
-            raise ValueError(f"eta needs a number, got {self.eta!r}.")
+            raise ValueError(f"eta needs a finite number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
         known: dict[str, Any] = {}
@@ -185,8 +185,8 @@ class Run(_Placed):
             for name in recording.names:
                 if known.setdefault(name, recording.probe) != recording.probe:
                     raise ValueError(
-                        f"two probes record {name}, and one would hide the other; give one another "
-                        "name, or leave it out."
+                        f"two probes record {name}, so one would hide the other; rename or remove "
+                        "one of them."
                     )
 
     @property
@@ -227,7 +227,7 @@ def _record_times(given: object) -> None:
     for t in times:
         if isinstance(t, bool) or not isinstance(t, Integral) or t < least:
             raise ValueError(
-                f"record is a stride >= 1 or several times such as (0, 10, 100), got {given!r}."
+                f"record needs a stride >= 1 or times such as (0, 10, 100), got {given!r}."
             )
 
 
@@ -237,7 +237,7 @@ def _whole_numbers(part: object) -> None:
         value = getattr(part, known.name)
         whole = known.type in (int, "int") and isinstance(value, Real)
         if whole and not isinstance(value, Integral):
-            message = f"{type(part).__name__} needs a whole number {known.name}"
+            message = f"{type(part).__name__}.{known.name} needs a whole number"
             raise ValueError(f"{message}, got {value!r}.")
 
 
@@ -248,7 +248,7 @@ def _takes_two(probe: object) -> None:
             inspect.signature(probe).bind(None, None)
         except TypeError:
             raise ValueError(
-                f"a probe is called with a state and a scene, def {probe.__name__}(state, scene), "
+                f"a probe needs two arguments, def {probe.__name__}(state, scene), "
                 f"got {probe.__name__}{inspect.signature(probe)}."
             ) from None
 

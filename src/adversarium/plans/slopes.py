@@ -27,7 +27,7 @@ def _fitted(
 
 
 def _too_few(low: float, high: float) -> Verdict:
-    message = "an exponent needs four sizes over a factor of eight"
+    message = "an exponent needs four sizes that span a factor of eight"
     return undecided(Why.SPANS, message, (), finite(low), finite(high))
 
 
@@ -113,7 +113,10 @@ class NoGrowth:
         if not self.logs or sign * slopes.mean() < FLAT:
             message = more_seeds(sign * slopes, -math.inf, FLAT, rows.confidence)
             if seeds_needed(sign * slopes, -math.inf, FLAT, rows.confidence) > MOST:
-                message = f"the slope lies at the edge, {FLAT:g}; a wider range of sizes is needed"
+                message = (
+                    f"the slope is too close to the limit {FLAT:g}; a wider range of sizes would "
+                    "decide it"
+                )
                 return undecided(Why.SPANS, message, measured, low, high)
             return undecided(Why.FEW_SEEDS, message, measured, low, high)
         message = (
@@ -128,4 +131,4 @@ class NoGrowth:
         needed = math.exp(min(self.logs / (mean - FLAT), 700.0))
         if needed > 1e12:
             return "no size that can be run would decide it"
-        return f"sizes about {self.along} = {needed:.0e} would decide it"
+        return f"sizes around {self.along} = {needed:.0e} would decide it"

@@ -25,7 +25,7 @@ def write_netcdf(path: Path, rows: Evidence) -> None:
     variables: dict[str, Any] = {}
     if max(rows.seeds) >= 2**31:
         raise ValueError(
-            f"netcdf holds seeds below 2^31, got {max(rows.seeds)}; use csv or parquet."
+            f"netcdf needs seeds below 2^31, got {max(rows.seeds)}; use csv or parquet."
         )
     for i, run in enumerate(rows):
         data = dataset(run)

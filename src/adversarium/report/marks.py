@@ -45,10 +45,12 @@ def _value(found: re.Match[str], known: Mapping[str, Entry]) -> float:
         raise ValueError(f"{where}: the ledger has no claim {found['claim']}.")
     measured = {m.name: m for m in known[found["claim"]].measured}
     if found["name"] not in measured:
-        raise ValueError(f"{where}: it measured {'; '.join(measured) or 'nothing'}.")
+        raise ValueError(
+            f"{where}: the claim has no such number; it has {'; '.join(measured) or 'none'}."
+        )
     value = _of(measured[found["name"]], found["what"])
     if value is None:
-        raise ValueError(f"{where}: there is no such number.")
+        raise ValueError(f"{where}: the ledger has no value of this number.")
     return value
 
 
@@ -69,8 +71,8 @@ def head(tag: str, entries: Iterable[Entry]) -> str:
     lines = ["**Readings.**", ""]
     lines += [f"- *{sign}*: {text}" for sign, text in readings(tag).items()]
     open_ = [e for e in own if e.verdict == Outcome.UNDECIDED]
-    lines += ["", "**Not decided.**", ""]
-    lines += [f"- `{e.id}`: {e.reason}" for e in open_] or ["- nothing that was run"]
+    lines += ["", "**Undecided claims.**", ""]
+    lines += [f"- `{e.id}`: {e.reason}" for e in open_] or ["- none"]
     return "\n".join(lines)
 
 

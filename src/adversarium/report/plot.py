@@ -22,7 +22,7 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
     """
     if not isinstance(result, (Result, Outcome)):
         raise ValueError(
-            f"av.plot takes what av.run or av.experiment returns, got {type(result).__name__}."
+            f"av.plot needs a result of av.run or av.experiment, got {type(result).__name__}."
         )
     names = (probes,) if isinstance(probes, str) else tuple(probes)
     if isinstance(result, Outcome):
@@ -31,7 +31,8 @@ def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool
     figure = Curves(name="plot", y=names or tuple(curves), log_x=log_x)
     curve_drawing = drawing(figure, Evidence((result.rows,)))
     if curve_drawing is None or not figure.y:
-        raise ValueError(f"no rows of {', '.join(names)}; there are {', '.join(result.probes)}.")
+        asked = ", ".join(names) or "curve"
+        raise ValueError(f"the run has no {asked}; it recorded {', '.join(result.probes)}.")
     return curve_drawing.picture
 
 
@@ -40,5 +41,6 @@ def _named_figure(outcome: Outcome, name: str) -> object:
     named = drawing(known[name], outcome.rows) if name in known else None
     if named is None or named.picture is None:
         pictures = [n for n, f in known.items() if not isinstance(f, Table)]
-        raise ValueError(f"no picture {name!r} of {outcome.experiment.id}; it has {pictures}.")
+        listed = ", ".join(pictures) or "none"
+        raise ValueError(f"{outcome.experiment.id} has no picture {name!r}; it has {listed}.")
     return named.picture

@@ -78,7 +78,9 @@ def _claim(claim: Claim, verdicts: Verdicts) -> str:
         paper=papers()[claim.paper],
         notes={
             "value" if claim.source.startswith("ours") else "paper's value": claim.value,
-            "first rule, changed" if "Rule changed" in claim.note else "evidence": claim.rule,
+            "original criterion, since changed"
+            if "Rule changed" in claim.note
+            else "evidence": claim.rule,
             "reading": claim.reading,
             "note": claim.note,
         },
@@ -95,7 +97,7 @@ def _sources(claim: Claim) -> str:
     bibtex = textwrap.indent(papers()[claim.paper].bibtex, "  ")
     if not claim.experiment:
         return f"\n\n{bibtex}"
-    return f"\n\nwhat is run: {_description(experiments()[claim.experiment])}\n\n{bibtex}"
+    return f"\n\nexperiment: {_description(experiments()[claim.experiment])}\n\n{bibtex}"
 
 
 def _description(info: ExperimentInfo) -> str:

@@ -59,7 +59,7 @@ def _first_number(sweep: Sweep) -> tuple[str, str, np.ndarray]:
     NaN in cells without a number."""
     name = next((c.numbers[0].name for c in sweep.cells if c.numbers), sweep.watched)
     count = max((len(cell.numbers) for cell in sweep.cells), default=0)
-    note = f" (of {count} numbers; the others in the CSV)" if count > 1 else ""
+    note = f" (one of {count} numbers; the others are in the CSV file)" if count > 1 else ""
     means = [_real(cell.numbers[0].mean if cell.numbers else None) for cell in sweep.cells]
     return name, note, np.array(means)
 

@@ -42,7 +42,7 @@ def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) 
     """Print every run with its configuration and last values, and the verdicts; draw the figures
     into the folder. `under` are the rows of the published runs, if they are compared."""
     experiment, complete = plan.experiment, len(rows) == len(plan.jobs)
-    mark = f" (changed: not for the ledger; {plan.mark})" if plan.changes else ""
+    mark = f" (changed: {plan.mark}; excluded from the ledger)" if plan.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
     for note in plan.notes:
         print(f"  {note}")
@@ -101,7 +101,7 @@ def _verdict_text(plan: Plan, id: str, rows: Evidence, known: str | None) -> str
     verdict = _verdict(plan, id, rows)
     other = ""
     if known not in (None, NOT_YET, verdict.verdict):
-        other = f"the ledger, with its own sizes and seeds, says {known}"
+        other = f"the ledger says {known}, for its sizes and seeds"
     parts = (verdict.verdict, other, *_first_numbers(verdict.measured, 3), verdict.reason)
     return "; ".join(part for part in parts if part)
 
@@ -149,12 +149,12 @@ def configuration_lines(task: Task, changed: Mapping[str, tuple[object, object]]
 def _assumption_lines(gates: Sequence[Json]) -> list[str]:
     """The number of hypotheses that a run meets, and those that it does not (--dry-run lists
     all)."""
-    required = [gate for gate in gates if "wanted" in gate["told"]]
+    required = [gate for gate in gates if "required" in gate["told"]]
     failed = [gate["told"].rpartition(":")[0] for gate in required if not gate["holds"]]
     if not required:
         return []
     text = f"assumptions: {len(required) - len(failed)} of {len(required)} met"
-    return [f"{text}; not {'; '.join(failed)}" if failed else text]
+    return [f"{text}; not met: {'; '.join(failed)}" if failed else text]
 
 
 def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None:
@@ -238,7 +238,8 @@ def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:
         print(f"{at:<40} {cell.verdict:<10} {'; '.join(filter(None, (text, cell.reason)))}")
     others = [id for id in others if id != sweep.watched]
     if others and all(c.measured is None or c.measured.mean is None for c in sweep.cells):
-        print(f"no cell has a number for it; use --claim with another one: {', '.join(others)}")
+        listed = ", ".join(others)
+        print(f"no cell has a number for {sweep.watched}; choose another --claim: {listed}")
     boundary = boundary_numbers(sweep)
     if boundary is None:
         return

@@ -100,11 +100,11 @@ def refuse_others(folder: Path, names: Iterable[str]) -> None:
             continue
         if record is None or not file.is_file():
             raise ValueError(
-                f"{file} exists and was not written here; move it, or choose another --out."
+                f"{file} was not written by adversarium; move it, or choose another --out."
             )
         if not files.is_unchanged(name):
             raise ValueError(
-                f"{file} was edited since it was written; move it, or choose another --out."
+                f"{file} was edited after it was written; move it, or choose another --out."
             )
 
 

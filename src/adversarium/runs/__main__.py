@@ -72,7 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"adversarium: {fault}", file=sys.stderr)
         return int(getattr(fault, "status", 2))
     except KeyboardInterrupt:
-        print("stopped; every finished run is kept. Call again to go on.", file=sys.stderr)
+        print(
+            "stopped; all finished runs are stored. Repeat the command to continue.",
+            file=sys.stderr,
+        )
         return 130
     return status
 

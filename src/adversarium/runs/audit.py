@@ -287,14 +287,15 @@ def confirm_failure(
         return verdict
     again = judged(doubted, rows)
     if _failing(verdict) <= _fails(again):
-        confirmed = f"seen again on {len(seeds)} fresh seeds"
+        confirmed = f"reproduced on {len(seeds)} fresh seeds"
         return replace(
             verdict, said="; ".join(part for part in (verdict.reason, confirmed) if part)
         )
     if _failing(verdict) & _fails(again) and _failing(verdict) <= set(named_parts(check)):
         return _partly_seen(verdict, again, len(seeds))
-    again_reason = f"on {len(seeds)} fresh seeds: {again.outcome} {again.reason}".strip()
-    detail = f"{verdict.outcome} ({verdict.reason}); {again_reason}"
+    because = f" ({again.reason})" if again.reason else ""
+    fresh_verdict = f"{again.outcome} on {len(seeds)} fresh seeds{because}"
+    detail = f"{verdict.outcome} ({verdict.reason}), but {fresh_verdict}"
     return replace(verdict, outcome=Outcome.UNDECIDED, why=Why.FEW_SEEDS, detail=detail, said="")
 
 
@@ -304,10 +305,10 @@ def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
     for part in verdict.parts:
         if part.name in _failing(verdict) - _fails(again):
             found_reason = found.get(part.name, "")
-            reason = f"{Why.FEW_SEEDS}: not seen again on {seeds} fresh seeds ({found_reason})"
+            reason = f"{Why.FEW_SEEDS}: not reproduced on {seeds} fresh seeds ({found_reason})"
             part = replace(part, outcome=Outcome.UNDECIDED, reason=reason)
         elif part.name in _fails(again):
-            part = replace(part, reason=f"{part.reason}, seen again on {seeds} fresh seeds")
+            part = replace(part, reason=f"{part.reason}, reproduced on {seeds} fresh seeds")
         kept.append(part)
     outcome = combine([part.outcome for part in kept])
     return replace(verdict, outcome=outcome, within=tuple(kept), said=speaking(kept))
@@ -384,7 +385,7 @@ def stored_entries(
         verdicts |= stored_verdicts(experiment, paper_preset_claims(experiment), reader, "paper")
     made = _entries(list(known.values()), verdicts, known)
     return tuple(
-        replace(e, verdict=NOT_RUN, reason="no rows in this store")
+        replace(e, verdict=NOT_RUN, reason="this store has no rows of its experiment")
         if e.verdict == NOT_YET and known.get(known[e.id].alias_of, known[e.id]).experiment
         else e
         for e in made

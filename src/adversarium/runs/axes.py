@@ -107,12 +107,12 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"a range is made of numbers, got {text!r}") from None
+        raise ValueError(f"a range needs numbers, got {text!r}") from None
 
 
 def _count(text: str) -> int:
     if not text.strip().isdigit():
-        raise ValueError(f"a log range has a whole number of values, got {text!r}")
+        raise ValueError(f"a log range needs a whole number of values, got {text!r}")
     return int(text)
 
 
@@ -126,7 +126,7 @@ def parse_axis(word: str) -> Axis:
         if parts[0] == "log" and len(parts) == 4:
             low, high, count = _number(parts[1]), _number(parts[2]), _count(parts[3])
             if not 0 < low < math.inf or not 0 < high < math.inf or not 1 <= count <= _MOST:
-                raise ValueError(f"a log range needs both ends > 0 and 1 to {_MOST} values")
+                raise ValueError(f"a log range log:a:b:n needs a > 0, b > 0 and 1 <= n <= {_MOST}")
             ratio = (high / low) ** (1 / max(1, count - 1))
             grid: list[Any] = [low * ratio**i for i in range(count)]
         elif len(parts) == 3 and parts[0] != "log":
@@ -139,17 +139,17 @@ def parse_axis(word: str) -> Axis:
                 )
             count = math.floor((high - low) / step + 1e-9) + 1
             if count > _MOST:
-                raise ValueError(f"{count} values; at most {_MOST} an axis")
+                raise ValueError(f"an axis can have at most {_MOST} values, got {count}")
             grid = [low + step * i for i in range(count)]
         elif len(parts) > 1:
-            raise ValueError("a range is a:b:step or log:a:b:n")
+            raise ValueError("a range has the form a:b:step or log:a:b:n")
         else:
             values = tuple(parse_value(v, name) for v in _split(text))
             if twice := [v for i, v in enumerate(values) if v in values[:i]]:
-                raise ValueError(f"{twice[0]} comes twice; name every value once")
+                raise ValueError(f"{twice[0]} occurs twice; give every value once")
             words = [v for v in values if isinstance(v, str)]
             if words and len(words) < len(values):
-                raise ValueError(f"{words[0]!r} stands among numbers")
+                raise ValueError(f"{words[0]!r} is not a number, but other values are")
             return Axis(name, values)
     except (ValueError, OverflowError) as fault:
         raise ValueError(f"--over {word}: {str(fault).rstrip('.')}.") from fault
@@ -174,12 +174,12 @@ def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, object]]
     """Return the changes of every cell: all combinations, or the axes advanced together."""
     names = [axis.name for axis in axes]
     if not zipped and math.prod(len(a.values) for a in axes) > _MOST:
-        raise ValueError(f"a sweep has at most {_MOST} cells; take fewer values.")
+        raise ValueError(f"a sweep can have at most {_MOST} cells; use fewer values.")
     if len(set(names)) < len(names):
-        raise ValueError(f"--over names an axis twice: {', '.join(names)}.")
+        raise ValueError(f"--over names an axis twice ({', '.join(names)}); name every axis once.")
     if zipped and len({len(a.values) for a in axes}) > 1:
         sizes = ", ".join(f"{a.name}: {len(a.values)}" for a in axes)
-        raise ValueError(f"--zip needs axes of one length, got {sizes}.")
+        raise ValueError(f"--zip needs axes of equal length, got {sizes}.")
     walk = (
         zip(*(a.values for a in axes), strict=True)
         if zipped

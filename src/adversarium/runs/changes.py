@@ -39,8 +39,8 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
         seeds = ()
     if not seeds or min(seeds) < 0 or len(set(seeds)) != len(seeds) or len(seeds) > 10_000:
         raise ValueError(
-            "--seeds needs how many (10; at most 10000), a list of different seeds (3,17) or a "
-            f"range that goes up (5:15), got {text!r}."
+            "--seeds needs a number of seeds (10; at most 10000), a list of different seeds (3,17) "
+            f"or an increasing range (5:15), got {text!r}."
         )
     if max(seeds) > LARGEST:
         raise ValueError(f"--seeds takes seeds up to {LARGEST} (2^63 − 1), got {max(seeds)}.")
@@ -69,7 +69,7 @@ def _value(node: ast.expr, text: str, name: str = "") -> object:
         return tuple(_value(one, ast.unparse(one)) for one in node.elts)
     if isinstance(node, ast.Name):
         if node.id.lower() == "nan":
-            raise ValueError("nan is no number to set; inf and -inf are.")
+            raise ValueError("nan is not allowed as a value; inf and -inf are.")
         words = {"inf": math.inf, "none": None, "true": True, "false": False}
         return words.get(node.id.lower(), node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
@@ -79,7 +79,7 @@ def _value(node: ast.expr, text: str, name: str = "") -> object:
     except ValueError:
         return text
     if isinstance(value, int) and abs(value) > LARGEST:
-        raise ValueError(f"a whole number is at most {LARGEST} (2^63 − 1), got {text}.")
+        raise ValueError(f"a whole number can be at most {LARGEST} (2^63 − 1), got {text}.")
     return value
 
 
@@ -102,8 +102,8 @@ def _public(name: str, kind: str) -> object:
         "data": (data, "k"), "network": (networks, "init"), "attack": (attacks, "__call__"),
     }.get(kind, (training, ""))  # fmt: skip
     fit = [n for n in room.__all__ if ability in _offers(public[n])]
-    hint = f" There are {', '.join(fit)}." if fit else _close(name.lower(), list(known))
-    raise ValueError(f"no public {kind if fit else 'part'} {name!r}.{hint}")
+    hint = f" Choose one of {', '.join(fit)}." if fit else _close(name.lower(), list(known))
+    raise ValueError(f"no {kind if fit else 'part'} is named {name!r}.{hint}")
 
 
 def _offers(part: object) -> set[str]:
@@ -122,7 +122,7 @@ def built(part: Any, arguments: list[Any], keywords: Json) -> object:
         if lacking := _lacking(part, names[: len(arguments)], keywords):
             missing = ", ".join(f"{name}=…" for name in lacking)
             whole = getattr(part, "__name__", repr(part))
-            raise ValueError(f"{whole} needs {missing} as well; its fields: {', '.join(names)}.")
+            raise ValueError(f"{whole} also needs {missing}; its fields are {', '.join(names)}.")
     try:
         return part(*arguments, **keywords)
     except (TypeError, IndexError) as fault:
@@ -210,14 +210,14 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, object]) 
     for name, value in fields_.items():
         if not any(isinstance(task, Run) for task in tasks):
             raise ValueError(
-                f"{experiment.id} trains nothing, so {name} changes nothing here; its knobs: "
+                f"{experiment.id} has no training runs, so {name} has no effect; its knobs are "
                 f"{', '.join(_knobs(experiment)) or 'none'}."
             )
         head, _, rest = name.partition(".")
         if rest and all(_part(t, head) is None for t in tasks if isinstance(t, Run)):
             raise ValueError(
-                f"no run of {experiment.id} has a part {head}, so {name} changes nothing; "
-                f"--set '{head}=NAME({rest}=…)' gives them one."
+                f"no run of {experiment.id} has a part {head}, so {name} has no effect; "
+                f"add one with --set '{head}=NAME({rest}=…)'."
             )
         tasks = [_changed(t, name, value) if isinstance(t, Run) else t for t in tasks]
     return merged(tasks)
@@ -234,7 +234,7 @@ def split_changes(
     for given, value in changes.items():
         name = own_name(experiment, given)
         if name in named:
-            raise ValueError(f"{first[name]} and {given} are one thing here; give it one value.")
+            raise ValueError(f"{first[name]} and {given} are the same parameter; set one of them.")
         first[name] = given
         if name in knobs:
             value = _knob(experiment, preset, name, value)
@@ -248,11 +248,15 @@ def split_changes(
     for path in rest:
         whole = next((part for part in rest if path.startswith(f"{part}.")), None)
         if whole is not None:
-            raise ValueError(f"{whole} and {path} are one thing here; say it inside of {whole}=…")
+            raise ValueError(
+                f"{path} is a field of {whole}, which is also set; set it in {whole}=NAME(…)."
+            )
     for turned_knob in turned:
         for path in rest:
             if _meet(knob(turned_knob, experiment.id).fields, path, rest[path]):
-                raise ValueError(f"{turned_knob} and {path} are one thing here; give it one value.")
+                raise ValueError(
+                    f"{turned_knob} and {path} are the same parameter; set one of them."
+                )
     return turned, rest
 
 
@@ -285,11 +289,12 @@ def own_name(experiment: Experiment, given: str) -> str:
     if known or ours in (*knobs, *_OWN):
         return known or ours
     if name in ("seed", "seeds"):
-        raise ValueError(f"{given} is no knob; --seeds says which seeds are run.")
-    alias = f"; {given} is {ours} ({knob(ours).says})" if ours != name else ""
+        raise ValueError(f"{given} is not a knob; choose the seeds with --seeds.")
+    alias = f"; {given} denotes {ours} ({knob(ours).says})" if ours != name else ""
     raise ValueError(
-        f"nothing is called {given!r} here{alias}; knobs: {', '.join(knobs)}; fields: "
-        f"{', '.join(_OWN)}, and data.FIELD and so on.{_close(name, [*knobs, *_OWN])}"
+        f"no knob or field of {experiment.id} is named {given!r}{alias}; its knobs are "
+        f"{', '.join(knobs) or 'none'}; the fields of its runs are {', '.join(_OWN)}, and those of "
+        f"the parts, such as data.FIELD.{_close(name, [*knobs, *_OWN])}"
     )
 
 
@@ -303,12 +308,13 @@ def _plan_errors(experiment: Experiment, knobs: Mapping[str, object]) -> Iterato
             raise  # already a sentence
         if isinstance(fault, KeyError) and (known := _choices(experiment, fault.args[0])):
             raise ValueError(
-                f"nothing is called {fault.args[0]!r} here; there are {', '.join(known)}."
+                f"{experiment.id} has no choice {fault.args[0]!r}; choose from {', '.join(known)}."
             ) from fault
         given = ", ".join(f"{k}={v}" for k, v in knobs.items())
         raise ValueError(
-            f"{experiment.id} cannot be planned with {given or 'its own knobs'} "
-            f"({type(fault).__name__}: {fault}); `adversarium show {experiment.id}` has the limits."
+            f"{experiment.id} cannot be planned with {given or 'its default knobs'} "
+            f"({type(fault).__name__}: {fault}); its limits are shown by "
+            f"`adversarium show {experiment.id}`."
         ) from fault
 
 

@@ -68,8 +68,8 @@ def no_global_random_numbers() -> Iterator[None]:
     after = _global_states()
     for library in (name for name in before if before[name] != after[name]):
         raise PartFault(
-            f"a part drew from the global random numbers of {library}, which no seed repeats; draw "
-            "from the rng that it is given (an attack gets one generator per seed)"
+            f"a part drew from the global generator of {library}, which no seed reproduces; draw "
+            "from the given rng instead (an attack gets one generator per seed)"
         )
 
 
@@ -105,7 +105,9 @@ def _trial(unit: Unit, experiment: str) -> UnitResult:
                 trial.function(stream(s, "trial"), **trial.parameters) for s in seeds
             ]  # fmt: skip
         if not all(isinstance(row, Mapping) and row for row in numbers):
-            raise TypeError(f"a trial returns numbers by name, got {numbers[0]!r}")
+            raise TypeError(
+                f"a trial must return a dictionary of named numbers, got {numbers[0]!r}"
+            )
         series = {name: _numbers([row[name] for row in numbers]) for name in numbers[0]}
     except RAISED as fault:  # a trial may raise anything
         what = f"trial {getattr(trial.function, '__name__', trial.function)}"
@@ -121,7 +123,7 @@ def _exactly(trial: Trial, count: int) -> list[Json]:
     before = rng.get_state()
     numbers = trial.function(rng, **trial.parameters)
     if not torch.equal(before, rng.get_state()):
-        raise ValueError("it is called exact, and drew a random number")
+        raise ValueError("the trial is declared exact but drew a random number")
     return [numbers] * count
 
 
@@ -134,8 +136,8 @@ def _numbers(given: list[float | Along]) -> Series:
     plain = [np.asarray(v) for v in given if not isinstance(v, Along)]
     if any(one.size != 1 for one in plain):
         raise TypeError(
-            f"a number of a trial has the shape {plain[0].shape}; several are given as "
-            "Along(axis, at, values)"
+            f"a trial must return single numbers, got an array of shape {plain[0].shape}; return "
+            "several as Along(axis, at, values)"
         )
     return Series(zero, np.array([[float(one.item())] for one in plain]))
 

@@ -99,7 +99,7 @@ def reach_note(name: str, tasks: Sequence[Task], without: Sequence[Task | None])
     if not 0 < len(same) < len(tasks):
         return ""
     named = "; ".join(same[:4]) + (f"; and {len(same) - 4} more" if len(same) > 4 else "")
-    return f"{name} changes {len(tasks) - len(same)} of {len(tasks)} runs, not {named}"
+    return f"{name} changes {len(tasks) - len(same)} of {len(tasks)} runs, but not {named}"
 
 
 def kept_radii(
@@ -118,7 +118,9 @@ def kept_radii(
             ]
             if kept:
                 where = f" of {task.label}" if task.label else ""
-                notes.append(f"{', '.join(kept[:3])}{where} still measured at radius {was}")
+                verb = "is" if len(kept) == 1 else "are"
+                names = ", ".join(kept[:3])
+                notes.append(f"{names}{where} {verb} still measured at radius {was}")
     return notes
 
 

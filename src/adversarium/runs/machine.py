@@ -7,6 +7,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from adversarium.plans.wording import counted
+
 
 @cache
 def _processor() -> str:
@@ -38,11 +40,11 @@ def require_device(device: str) -> str:
 
     kind, _, number = device.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
-        raise ValueError(f"a device is cpu, cuda or cuda:N, got {device!r}.")
+        raise ValueError(f"the device must be cpu, cuda or cuda:N, got {device!r}.")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
         raise ValueError(
-            f"the device {device} needs a GPU that torch sees, and it sees "
-            f"{torch.cuda.device_count() or 'none'}; use cpu."
+            f"the device {device} is not available: torch finds "
+            f"{counted(torch.cuda.device_count(), 'GPU')}; use cpu."
         )
     return device
 

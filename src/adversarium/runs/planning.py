@@ -118,7 +118,7 @@ def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, obj
     notes += _never(kept)
     if changes and tasks == plain:
         text = ", ".join(f"{name} = {value}" for name, value in changes.items())
-        changes, notes = {}, [*notes, f"{text} changes nothing: these are the published runs"]
+        changes, notes = {}, [*notes, f"{text} has no effect: these are the published runs"]
     jobs = tuple(resolve(task) for task in kept)
     return Plan(
         experiment, options.preset, jobs, tuple(published), chosen, changes, tuple(notes), plain
@@ -146,5 +146,5 @@ def _never(tasks: Sequence[Task]) -> list[str]:
         (t, run.steps) for run in runs for probe in run.probes
         for t in getattr(probe, "times", None) or () if t > run.steps
     }  # fmt: skip
-    return [f"t = {t} comes after the last step ({steps}) and is left out"
+    return [f"t = {t} is after the last step ({steps}) and is not recorded"
             for t, steps in sorted(late)[:4]]  # fmt: skip

@@ -61,7 +61,7 @@ class Recorder:
                 rows = rows_of(asked, asked(state, scene), len(scene.problem.seeds))
                 by_name = self._rows.setdefault(id, {})
                 for name in rows.keys() & self._taken(id, asked):
-                    raise ValueError(f"another probe records {name} too; give one another name")
+                    raise ValueError(f"another probe also records {name}; rename one of them")
                 for name, row in rows.items():
                     if not bool(torch.isfinite(row.values).all()):
                         raise PartFault(f"the run diverged: {name} is not finite at t = {t}")
@@ -108,13 +108,14 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
     for name, one in given.items():
         row = Recorded(one) if isinstance(one, Tensor) else one
         if not isinstance(row, Recorded):
-            raise TypeError(f"{name} is a {type(row).__name__}, and a tensor is needed")
+            raise TypeError(f"{name} must be a tensor, got {type(row).__name__}")
         if row.values.is_complex():
-            raise TypeError(f"{name} has complex numbers, and real ones are needed")
+            raise TypeError(f"{name} must be real, got complex numbers")
         if not row.values.ndim or len(row.values) != seeds:
             shape = tuple(row.values.shape)
             raise ValueError(
-                f"{name} has the shape {shape}, and the first axis is {seeds}, seeds and filling"
+                f"the first axis of {name} must have length {seeds} (one entry per seed), "
+                f"got the shape {shape}"
             )
         rows[name] = row
     return rows
@@ -148,7 +149,8 @@ def _curve(measure: Measure, row: Recorded, count: int) -> Series:
     names = measure.axes or tuple(f"axis {i + 1}" for i in range(len(lengths)))
     if len(names) != len(lengths):
         raise ValueError(
-            f"{measure.name} has {len(lengths)} axes beside seed and t; its probe names {names}."
+            f"{measure.name} has {len(lengths)} axes in addition to seed and t, but its probe "
+            f"names {names}."
         )
     axes = {
         name: tuple(float(v) for v in row.at.get(name, range(length)))

@@ -125,7 +125,7 @@ def _narrow(letters: Sequence[str], spans: Spans) -> str:
     """Name the letters for which the evidence has too few values; empty if there are enough."""
     few = {letter: spans.get(letter, ()) for letter in letters}
     gaps = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
-    return f"{gaps} (three values over a factor of four are needed)" if gaps else ""
+    return f"{gaps} (three values that span a factor of four are needed)" if gaps else ""
 
 
 def _wide(values: Sequence[float]) -> bool:
@@ -134,4 +134,4 @@ def _wide(values: Sequence[float]) -> bool:
 
 
 def _few(values: Sequence[float]) -> str:
-    return ", ".join(f"{v:g}" for v in sorted(set(values))) or "one place"
+    return ", ".join(f"{v:g}" for v in sorted(set(values))) or "not varied"

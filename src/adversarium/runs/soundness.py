@@ -27,20 +27,20 @@ def is_full(fault: sqlite3.Error) -> bool:
 def check_file(path: Path) -> None:
     """Raise if a file is not a complete store of adversarium, without opening it for writing."""
     if path.is_dir():
-        raise StoreError(f"the store {path} is a directory; name a file (--store FILE).")
+        raise StoreError(f"the store {path} is a directory; choose a file (--store FILE).")
     if not path.exists():
         folder = path.absolute().parent
         if not folder.is_dir():
-            raise StoreError(f"the store's directory {folder} does not exist; make it first.")
+            raise StoreError(f"the store's directory {folder} does not exist; create it first.")
         return
     if not path.is_file():
-        raise StoreError(f"the store {path} is no plain file; name another (--store FILE).")
+        raise StoreError(f"the store {path} is not a regular file; choose another (--store FILE).")
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file:
         header = file.read(100)
     if header[:16] != b"SQLite format 3\0" or len(header) < 100:
-        raise StoreError(f"{path} is not a store (no sqlite file); it was left untouched.")
+        raise StoreError(f"{path} is not a store (not an SQLite file); it was left untouched.")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise StoreError(f"{path} is a database of another program; it was left untouched.")
     page = int.from_bytes(header[16:18], "big")
@@ -50,6 +50,6 @@ def check_file(path: Path) -> None:
         return  # sqlite completes the log that a killed process left
     if path.stat().st_size < (65536 if page == 1 else page) * pages:
         raise StoreError(
-            f"{path} is cut short ({path.stat().st_size} bytes of {page * pages}); it was left "
-            "untouched. Restore it from a copy, or name a new file (--store FILE)."
+            f"{path} is truncated ({path.stat().st_size} of {page * pages} bytes); it was left "
+            "untouched. Restore it from a copy, or choose a new file (--store FILE)."
         )

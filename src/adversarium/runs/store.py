@@ -64,13 +64,13 @@ class Store:
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version > FORMAT:
                 raise StoreError(
-                    f"{self.path} was written by a newer adversarium (format {version}); update, "
-                    "or name a new file (--store FILE)."
+                    f"{self.path} was written by a newer adversarium (format {version}); update "
+                    "adversarium, or choose a new file (--store FILE)."
                 )
             if version < FORMAT:
                 raise StoreError(
-                    f"{self.path} was written by an older adversarium (format {version}); name a "
-                    "new file (--store FILE)."
+                    f"{self.path} was written by an older adversarium (format {version}); choose "
+                    "a new file (--store FILE)."
                 )
 
     def _view(self) -> sqlite3.Connection:
@@ -95,8 +95,8 @@ class Store:
                 if is_full(fault):
                     raise
                 raise StoreError(
-                    f"the store {self.path} cannot be opened for writing ({fault}); name another "
-                    "place (--store FILE)."
+                    f"the store {self.path} cannot be opened for writing ({fault}); choose "
+                    "another file (--store FILE)."
                 ) from fault
             return db
 
@@ -107,12 +107,12 @@ class Store:
         except sqlite3.DatabaseError as fault:
             if is_full(fault):
                 raise StoreFull(
-                    f"the disk of {self.path} is full, or the file may not grow ({fault}); "
-                    f"{self._kept()}. Free some space and call again, which goes on from there."
+                    f"the disk of {self.path} is full, or the file cannot grow ({fault}); "
+                    f"{self._kept()}. Free some space and repeat the command to continue."
                 ) from fault
             raise StoreError(
                 f"the store {self.path} cannot be read or written ({fault}); nothing was changed. "
-                "Restore it from a copy, or name a new file (--store FILE)."
+                "Restore it from a copy, or choose a new file (--store FILE)."
             ) from fault
 
     def _kept(self) -> str:
@@ -120,8 +120,8 @@ class Store:
         try:
             count = self._db.execute("SELECT COUNT(DISTINCT run) FROM spent").fetchone()[0]
         except (sqlite3.Error, AttributeError):
-            return "what was finished is kept"
-        return f"{counted(count, 'run')} {'are' if count != 1 else 'is'} kept"
+            return "all finished runs are stored"
+        return f"{counted(count, 'run')} {'are' if count != 1 else 'is'} stored"
 
     @property
     def checkpoints(self) -> str:

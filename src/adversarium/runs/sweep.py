@@ -73,7 +73,7 @@ def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick
     if not claim and named is None and experiment.switch is not None:
         return str(experiment.switch.probe)
     if not experiment.checks:
-        raise ValueError(f"{experiment.id} judges no claim, so a sweep has nothing to look for.")
+        raise ValueError(f"a sweep needs an experiment with a claim; {experiment.id} has none.")
     known_here = with_runs(experiment, preset) if not (claim or named) else []
     watched = claim or named or (known_here or list(experiment.checks))[0]
     if watched not in experiment.checks:
@@ -168,16 +168,16 @@ def _planned(
             tasks = needed(tasks, experiment.checks[watched].needs)
             if not tasks:
                 raise ValueError(
-                    f"{watched} needs runs that the preset {preset} has not; --preset paper may "
-                    "have them, and --claim names another claim."
+                    f"{watched} needs runs that the preset {preset} does not have; try --preset "
+                    "paper, or choose another claim with --claim."
                 )
     except ValueError as fault:
         at = ", ".join(f"{k}={v}" for k, v in changes.items())
         return [], f"{at}: {fault}"
     if watched not in experiment.checks and len(tasks) > 1:
         raise ValueError(
-            f"a cell of this sweep holds {len(tasks)} runs ({tasks[0].label}; {tasks[1].label}; "
-            "…), and one is needed; fix what still varies with --set or --over."
+            f"a cell of a sweep needs one run, but here it has {len(tasks)} ({tasks[0].label}; "
+            f"{tasks[1].label}; …); fix the varying parameters with --set or --over."
         )
     return [resolve(task) for task in tasks], ""
 
@@ -225,7 +225,7 @@ def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
     if made.low is not None and made.high is not None:
         above, below = made.low > switch.above, made.high < switch.above
         word = "above" if above else "below" if below else "undecided"
-    reason = "" if word != "undecided" else f"the interval crosses {switch.above:g}"
+    reason = "" if word != "undecided" else f"the interval contains {switch.above:g}"
     return replace(cell, verdict=word, reason=reason, measured=made, numbers=(made,))
 
 

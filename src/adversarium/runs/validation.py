@@ -13,7 +13,9 @@ def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence
     several are selected."""
     for id in ids:
         for need in experiment.checks[id].needs:
-            selected = [task.label or "no family" for task in tasks if need.where.meets(task)]
+            selected = [
+                task.label or "a run without a label" for task in tasks if need.where.meets(task)
+            ]
             if need.alone and len(selected) > 1:
                 raise ValueError(
                     f"{experiment.file or experiment.id}: the check of {id} reads one run, but "
@@ -25,7 +27,7 @@ def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence
             asked = [name for name in need.names if name]
             if runs and asked and not there & set(asked):
                 raise ValueError(
-                    f"{experiment.file or experiment.id}: the check of {id} asks for {asked[0]!r}, "
+                    f"{experiment.file or experiment.id}: the check of {id} needs {asked[0]!r}, "
                     f"which the plan does not record; it records {', '.join(sorted(there))}."
                 )
 
@@ -52,15 +54,15 @@ def require_returned(experiment: Experiment, ids: Iterable[str], rows: Evidence)
             lost = [name for name in need.names if name not in there]
             if trials and lost and not there & set(need.names):
                 raise ValueError(
-                    f"{experiment.file}: the check of {id} asks for {lost[0]!r}, which no trial "
-                    f"returns; they return {', '.join(sorted(there)) or 'nothing'}."
+                    f"{experiment.file}: the check of {id} needs {lost[0]!r}, which no trial "
+                    f"returns; the trials return {', '.join(sorted(there)) or 'nothing'}."
                 )
 
 
 def require_shown(experiment: Experiment, rows: Evidence) -> None:
     """Raise if a figure needs numbers that no task of a user's plan produced."""
     if experiment.file is not None and rows.runs:
-        _figures(experiment, {name for run in rows for name in run.series}, "give")
+        _figures(experiment, {name for run in rows for name in run.series}, "produce")
 
 
 def _figures(experiment: Experiment, there: set[str], verb: str) -> None:

@@ -81,7 +81,7 @@ def test_a_file_of_somebody_else_is_never_overwritten(tmp_path):
         SiteFolder(tmp_path).update({"index.html": PAGE, "style.css": "ours"}, [], "x")
     assert files(tmp_path).keys() == {"style.css"}
     (tmp_path / "index.html").write_text("<title>mine</title>")
-    with pytest.raises(ValueError, match="no report of ours"):
+    with pytest.raises(ValueError, match="was not written by adversarium"):
         SiteFolder(tmp_path)
     with pytest.raises(ValueError, match="needs a directory"):
         SiteFolder(tmp_path / "style.css")

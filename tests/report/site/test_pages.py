@@ -92,7 +92,10 @@ def test_what_has_no_rows_has_no_verdict_and_no_page_of_an_experiment(site):
     index = (site / "index.html").read_text()
     assert f"{waiting} claims have an experiment but no rows in this store" in index
     assert not (site / "experiments" / "conv.eq16.html").exists()
-    assert "conv.eq16, no rows in this store" in (site / "claims" / "conv.eq16.html").read_text()
+    assert (
+        "conv.eq16; this store has no rows of it"
+        in (site / "claims" / "conv.eq16.html").read_text()
+    )
 
 
 def test_every_link_of_the_site_leads_somewhere_and_none_to_a_host(site):
@@ -193,7 +196,7 @@ def test_errata_show_the_counterexample_and_the_correction_and_ours_apart():
     head, _, ours = page.partition('id="ours"')
     assert 'section id="cgro.eq.grad"' in head and 'section id="cgro.eq.grad.corrected"' in ours
     assert 'href="claims/cgro.eq.grad.html"' in head and "cgro.eq.copy" not in page
-    assert "No published statement" in errata_page([RIGHT], {RIGHT.id})
+    assert "None of the published statements" in errata_page([RIGHT], {RIGHT.id})
 
 
 def test_hostile_names_are_escaped_and_stay_inside():

@@ -22,7 +22,7 @@ class SiteFolder:
         if first.exists() and "index.html" not in self._files.records:
             if _MARK not in first.read_text(encoding="utf-8", errors="replace"):
                 raise ValueError(
-                    f"{first} is no report of ours; choose another directory (--out DIR)."
+                    f"{first} was not written by adversarium; choose another directory (--out DIR)."
                 )
             self._files.records["index.html"] = FileRecord()
 

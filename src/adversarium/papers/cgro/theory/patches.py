@@ -44,9 +44,9 @@ def patches(
     )
 
 
-def many_steps(d: float, longer: float = 1.0) -> int:
+def many_steps(d: float, steps_factor: float = 1.0) -> int:
     """Return the number of steps of a run with many points, times a factor."""
-    return round(longer * 12_000 * math.sqrt(d / 200))
+    return round(steps_factor * 12_000 * math.sqrt(d / 200))
 
 
 def many_points(family: str, letter: str, d: int, N: int, steps: int, **recorded: Any) -> Run:

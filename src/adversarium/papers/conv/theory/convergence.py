@@ -29,7 +29,7 @@ def _guarantee(c: float, sqrt_m: float, alpha: float, G: float, R: float, T: int
     return alpha * G**2 / 2 + c * R**2 / (2 * sqrt_m * (1 - 1 / growth))
 
 
-def converging(
+def descent_gap(
     rng: Generator,
     activation: Any,
     rule: str,
@@ -57,7 +57,7 @@ def converging(
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
     >>> s = SmoothedReLU(b=2.0)
-    >>> numbers = converging(stream(0, "example"), s, "exact", m=64, alpha=0.4, radii=(1.0,))
+    >>> numbers = descent_gap(stream(0, "example"), s, "exact", m=64, alpha=0.4, radii=(1.0,))
     >>> numbers["gap/ε"].values[0] <= 1
     True
     """
@@ -115,7 +115,9 @@ def hidden_converging(
     }
 
 
-def leaving(rng: Generator, activation: Any, rule: str, m: int, alpha: float, R: float) -> Numbers:
+def descent_until_exit(
+    rng: Generator, activation: Any, rule: str, m: int, alpha: float, R: float
+) -> Numbers:
     """Test case 2 of App. B of CONV: descent until it leaves B(3R), compared with weights in B(R).
 
     The comparators are the best weights found and three random ones; d is the smallest distance of
@@ -130,7 +132,7 @@ def leaving(rng: Generator, activation: Any, rule: str, m: int, alpha: float, R:
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
     >>> s = SmoothedReLU(b=2.0)
-    >>> numbers = leaving(stream(0, "example"), s, "exact", m=256, alpha=0.1, R=0.1)
+    >>> numbers = descent_until_exit(stream(0, "example"), s, "exact", m=256, alpha=0.1, R=0.1)
     >>> numbers["left"], numbers["gap"] <= 1, numbers["2R − d"] < 0
     (1.0, True, True)
     """
@@ -217,7 +219,7 @@ def orthogonal_times(
     return {"t εα/R²": t * eps * alpha / R2, "R²": R2, "t": float(t), "reached": float(t < most)}
 
 
-def reaching(
+def descent_to_eps(
     rng: Generator, activation: Any, rule: str, eps: float, R: float, starts: int = 1,
     data: str = "circle", sphere: bool = False,
 ) -> Numbers:  # fmt: skip
@@ -234,7 +236,7 @@ def reaching(
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
-    >>> numbers = reaching(stream(0, "example"), SmoothedReLU(b=2.0), "exact", eps=0.4, R=1.4)
+    >>> numbers = descent_to_eps(stream(0, "example"), SmoothedReLU(b=2.0), "exact", eps=0.4, R=1.4)
     >>> numbers["least/ε"] <= 1
     True
     """
@@ -260,7 +262,7 @@ def reaching(
     }
 
 
-def transferred(
+def transfer_losses(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, steps: int, radius: float,
     members: int = 9, data: str = "circle", others: tuple[str, ...] = (),
 ) -> Numbers:  # fmt: skip
@@ -275,7 +277,7 @@ def transferred(
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
     >>> s = SmoothedReLU(b=2.0)
-    >>> numbers = transferred(stream(0, "a"), s, "anti", m=64, alpha=1.0, steps=50, radius=0.2)
+    >>> numbers = transfer_losses(stream(0, "a"), s, "anti", m=64, alpha=1.0, steps=50, radius=0.2)
     >>> numbers["L_A"] < numbers["L_*"]
     True
     """

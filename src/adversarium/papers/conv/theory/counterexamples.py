@@ -103,7 +103,7 @@ def wide_cap(rng: Generator, d: int, eps: float) -> Numbers:
     return {**numbers, "distance/(|g|_RF/2)": distance / (LENGTH / 2)}
 
 
-def no_weights_serve(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
+def loss_floor_in_ball(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
     """Return a lower bound of L_*/ε over B(R), R = |g|_RF, m = R⁴/ε², on the cap of `wide_cap`.
 
     At a point of the cap with ⟨w_r, x⟩ ≤ −R − 1.5 for every r, no move of length R makes |f| larger
@@ -113,7 +113,7 @@ def no_weights_serve(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
     - `needed`: the sine of the angle to such a point over that of the cap; at most 1 if it exists.
 
     >>> from adversarium.rng import stream
-    >>> numbers = no_weights_serve(stream(0, "example"), d=6500)
+    >>> numbers = loss_floor_in_ball(stream(0, "example"), d=6500)
     >>> numbers["least L_*/ε"] > 1, numbers["needed"] < 1
     (True, True)
     """

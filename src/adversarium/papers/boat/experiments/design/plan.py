@@ -42,21 +42,21 @@ def combinations() -> list[tuple[str, ...]]:
 
 quick = dict(
     seeds=5, mus=(1.0, 2.0, 4.0, 8.0), sizes=(250, 500, 1000, 2000), m=64, steps=60,
-    points=200, others=(), halved=(), design=(),
+    points=200, variant_dims=(), reading_dims=(), design=(),
 )  # fmt: skip
 paper = dict(seeds=20, m=1000, steps=1000, points=1000)
 
 
 def plan(
-    m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, others=(1000, 4000, 9000, 18000),
-    halved=SIZES[1::2], design=(1000, 3000, 8000, 18000),
+    m, steps, points, mus=MUS, sizes=SIZES, ratio=0.1, variant_dims=(1000, 4000, 9000, 18000),
+    reading_dims=SIZES[1::2], design=(1000, 3000, 8000, 18000),
 ):  # fmt: skip
     for d, mu in itertools.product(sizes, mus):
         yield on_clusters(MAP, PLACES, d, mu, ratio, m, steps, points)
-    for d, mu in itertools.product(others, mus):
+    for d, mu in itertools.product(variant_dims, mus):
         yield on_clusters(BALANCED, PLACES, d, mu, ratio, m, steps, points, balanced=True)
         yield on_clusters(NARROW, PLACES, d, mu, 2 * ratio, m // 4, steps, points)
-    for reading, d, mu in itertools.product(OTHER_READINGS, halved, mus):
+    for reading, d, mu in itertools.product(OTHER_READINGS, reading_dims, mus):
         yield on_clusters(reading, PLACES, d, mu, ratio, m, steps, points, reading=reading)
     for changed in combinations():
         parts: dict[str, Any] = {

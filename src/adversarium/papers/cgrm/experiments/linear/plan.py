@@ -39,16 +39,16 @@ def plan(
     alpha=5.0,
     delta=2.0,
     counts=COUNTS,
-    few=FEW,
+    dims_n_tenth=FEW,
     many=MANY,
-    half=(10, 20, 40),
+    dims_n_double=(10, 20, 40),
     draws=200,
     trained=TRAINED,
     steps=3000,
 ):
     directions = [
         ("max margin", d, alpha, counts),
-        *(("few", size, alpha, (size // 10,)) for size in few),
+        *(("few", size, alpha, (size // 10,)) for size in dims_n_tenth),
         *(("many", size, alpha, (2 * size + math.ceil(8 * math.sqrt(size)),)) for size in many),
         *(
             ("other margins", d // 2, a, (d // 20, d // 4, d, 2 * d))
@@ -63,7 +63,7 @@ def plan(
             parameters=dict(d=size, alpha=a, counts=large),
             version=2,
         )
-    for size in half:
+    for size in dims_n_double:
         parameters = dict(d=size, draws=draws)
         yield Trial(
             family="Wendel", at={"d": Read("d")}, function=not_exact_share, parameters=parameters

@@ -31,7 +31,13 @@ MANY = (160,)  # values of N at d = 100 and 1 − γ = 1/√d, beyond N_c
 SQUARE = (100, 200, 400, 800)  # values of N = d, far beyond N_c
 
 quick = dict(
-    seeds=5, counts=COUNTS[:3], sizes=(50, 100, 200), etas=(1.0,), many=(), square=(), longer=0.6
+    seeds=5,
+    counts=COUNTS[:3],
+    sizes=(50, 100, 200),
+    etas=(1.0,),
+    many=(),
+    square=(),
+    steps_factor=0.6,
 )
 paper = dict(seeds=40)
 
@@ -49,15 +55,17 @@ _TIMES = (
 )
 
 
-def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=SQUARE, longer=1.0):
+def plan(
+    counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=SQUARE, steps_factor=1.0
+):
     for N in counts:
-        yield _run("N", longer, d=400, N=N)
+        yield _run("N", steps_factor, d=400, N=N)
     for d in sizes:
-        yield _run("d", longer, d=d)
+        yield _run("d", steps_factor, d=d)
     for eta in etas:
-        yield _run("η", longer, eta=eta)
+        yield _run("η", steps_factor, eta=eta)
     for d in large:
-        yield _run("η = 1", longer, d=d, eta=1.0)
+        yield _run("η = 1", steps_factor, d=d, eta=1.0)
     for d in VAST:
         yield Trial(
             family="signal alone",
@@ -66,17 +74,17 @@ def plan(counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=S
             parameters=dict(d=d, m=8, eta=1.0),
         )
     for N in many:
-        steps, folds = many_steps(100, longer), (OpenConstants(), *_TIMES)
+        steps, folds = many_steps(100, steps_factor), (OpenConstants(), *_TIMES)
         yield many_points("many points", "N", 100, N, steps, final=_ERRORS, folds=folds, **_START)
     for d in square:  # the attacked signal is learnt after about 2d steps
-        steps = round(longer * 9 * d)
+        steps = round(steps_factor * 9 * d)
         yield many_points("N = d", "d", d, d, steps, P=2, folds=(OpenConstants(),), **_START)
 
 
-def _run(family, longer, d=200, N=10, eta=None):
+def _run(family, steps_factor, d=200, N=10, eta=None):
     """Return a run about four times as long as the last sample needs to be memorised."""
     eta = 4 * d**-0.498 if eta is None else eta  # 4/α²
-    steps = math.ceil(longer * (400 + 75 * N / eta * (d / 200) ** 0.527))
+    steps = math.ceil(steps_factor * (400 + 75 * N / eta * (d / 200) ** 0.527))
     letter = "d" if family == "η = 1" else family
     coordinates = {letter: Read(_PLACES[letter])}
     size = dict(d=d, N=N, eta=eta)

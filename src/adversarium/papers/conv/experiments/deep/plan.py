@@ -16,7 +16,7 @@ import itertools
 from adversarium.networks import SmoothedReLU
 from adversarium.plans import Lines, Powers, Read, Trial, end, where
 
-from ...theory.convergence import converging, hidden_converging
+from ...theory.convergence import descent_gap, hidden_converging
 from ...theory.counterexamples import printed_sign
 from ...theory.depths import depth_times, proof_steps
 from ...theory.rules import refuse_unknown
@@ -60,7 +60,7 @@ def plan(
             of = dict(activation=SmoothedReLU(b=2.0), rule=rule, m=m, alpha=0.1, radii=(1.0, 2.0),
                       loss="cross_entropy")  # fmt: skip
             yield Trial(family="logistic, two layers", at={"A": Read("rule"), "m": Read("m")},
-                        function=converging, parameters=of, version=3)  # fmt: skip
+                        function=descent_gap, parameters=of, version=3)  # fmt: skip
     for H in depths:
         yield Trial(family="depths", at={"H": Read("H")}, function=depth_times,
                     parameters=dict(m=1024, H=H, R=1e-5))  # fmt: skip

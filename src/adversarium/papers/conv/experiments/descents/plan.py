@@ -16,12 +16,12 @@ from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.plans import Read, Trial
 
 from ...theory.convergence import (
-    converging,
-    leaving,
+    descent_gap,
+    descent_to_eps,
+    descent_until_exit,
     orthogonal_times,
     radii_compared,
-    reaching,
-    transferred,
+    transfer_losses,
 )
 from ...theory.rules import refuse_unknown
 
@@ -65,57 +65,58 @@ RADII = {
     16384: RADII_1_TO_4,
 }
 
-VERSIONS = {converging: 3, radii_compared: 2}
+VERSIONS = {descent_gap: 3, radii_compared: 2}
 
 quick = dict(seeds=5, widths=(256,), widest=(), alphas=(0.4,), attacks=("exact", "identity"),
-             rules=("exact", "identity"), more=(),
-             leave=(0.1,), faster=(), compared=(), members=(4, 8), eps=(0.3,), starts=1,
-             often=1, far=(64,), radii=(0.2,), nested=(),
-             against=("exact", "identity", "anti"), met=(),
+             rules=("exact", "identity"), variant_widths=(),
+             exit_radii=(0.1,), exit_sizes=(), compared=(), members=(4, 8), eps=(0.3,), starts=1,
+             frequency_starts=1, transfer_widths=(64,), radii=(0.2,), nested_widths=(),
+             transfer_attacks=("exact", "identity", "anti"), matrix_attacks=(),
              steps=150)  # fmt: skip
 paper = dict(seeds=20)
 
 
 def plan(
     widths=(64, 256, 1024, 4096), widest=(16384,), alphas=(0.025, 0.1, 0.4), attacks=ATTACKS,
-    rules=RULES, more=(256, 1024, 4096),
-    leave=(0.1, 0.3, 0.9), faster=((64, 0.1), (256, 1.0), (1024, 3.0), (4096, 0.1)),
+    rules=RULES, variant_widths=(256, 1024, 4096),
+    exit_radii=(0.1, 0.3, 0.9), exit_sizes=((64, 0.1), (256, 1.0), (1024, 3.0), (4096, 0.1)),
     compared=(4096,), members=(4, 8, 16, 32), eps=tuple(RADIUS_FOR_EPS),
-    starts=STARTS, often=FREQUENCY_STARTS, far=(64, 256, 1024), radii=(0.1, 0.2, 0.4),
-    nested=(64, 256, 1024), steps=1500, against=RULES,
-    met=ATTACKS,
+    starts=STARTS, frequency_starts=FREQUENCY_STARTS, transfer_widths=(64, 256, 1024),
+    radii=(0.1, 0.2, 0.4), nested_widths=(64, 256, 1024), steps=1500, transfer_attacks=RULES,
+    matrix_attacks=ATTACKS,
 ):  # fmt: skip
     def trial(family, function, at, **parameters):
         return Trial(family=family, at=at, function=function, parameters=parameters,
                      version=VERSIONS.get(function, 1))  # fmt: skip
 
-    refuse_unknown({*attacks, *rules, *against, *met})
+    refuse_unknown({*attacks, *rules, *transfer_attacks, *matrix_attacks})
     s = SMOOTHED
     sizes = [*itertools.product(widths, alphas), *((m, 0.1) for m in widest)]
     for rule, (m, alpha) in itertools.product(attacks, sizes):
         at = {"A": Read("rule"), "m": Read("m"), "α": Read("alpha")}
-        yield trial("circle", converging, at, activation=s, rule=rule, m=m, alpha=alpha,
+        yield trial("circle", descent_gap, at, activation=s, rule=rule, m=m, alpha=alpha,
                     radii=RADII.get(m, (1.0,)))  # fmt: skip
-    for rule, m in itertools.product(("exact", "identity"), more):
+    for rule, m in itertools.product(("exact", "identity"), variant_widths):
         at = {"A": Read("rule"), "m": Read("m")}
         of = dict(rule=rule, m=m, alpha=0.1, radii=RADII.get(m, (1.0,)))
         for name, other in ACTIVATIONS.items():
-            yield trial("activations", converging, {**at, "s": name}, activation=other, **of)
+            yield trial("activations", descent_gap, {**at, "s": name}, activation=other, **of)
         for data in ("d = 5", "d = 10"):
             caps_at = {**at, "data": Read("data")}
-            yield trial("caps", converging, caps_at, activation=s, data=data, **of)
-        yield trial("start on a sphere", converging, at, activation=QuadraticReLU(), sphere=True,
+            yield trial("caps", descent_gap, caps_at, activation=s, data=data, **of)
+        yield trial("start on a sphere", descent_gap, at, activation=QuadraticReLU(), sphere=True,
                     **of)  # fmt: skip
-    for R, rule in itertools.product(leave, rules):
+    for R, rule in itertools.product(exit_radii, rules):
         if (R, rule) == (0.9, "anti"):  # never leaves B(3R)
             continue
         at = {"R": Read("R"), "A": Read("rule")}
-        yield trial("leaving", leaving, at, activation=s, rule=rule, m=1024, alpha=0.1, R=R)
+        yield trial("leaving", descent_until_exit, at, activation=s, rule=rule, m=1024, alpha=0.1,
+                    R=R)  # fmt: skip
     activations = {"smoothed ReLU": s, **{k: ACTIVATIONS[k] for k in OTHER_ACTIVATIONS[:2]}}
-    for (name, activation), (m, alpha) in itertools.product(activations.items(), faster):
+    for (name, activation), (m, alpha) in itertools.product(activations.items(), exit_sizes):
         sizes_at = {"s": name, "m": Read("m"), "α": Read("alpha")}
-        yield trial("leaving, more", leaving, sizes_at, activation=activation, rule="exact", m=m,
-                    alpha=alpha, R=0.1)  # fmt: skip
+        yield trial("leaving, more", descent_until_exit, sizes_at, activation=activation,
+                    rule="exact", m=m, alpha=alpha, R=0.1)  # fmt: skip
     for m in compared:
         at = {"m": Read("m")}
         yield trial("radii", radii_compared, at, activation=s, m=m, radii=(1.0, 2.0, 3.0))
@@ -130,16 +131,17 @@ def plan(
         if small < 0.15 and rule != "identity":  # takes a quarter of an hour per start
             continue
         count = starts if small == max(RADIUS_FOR_EPS) else 1
-        yield trial("reaching", reaching, at, activation=s, rule=rule, eps=small,
+        yield trial("reaching", descent_to_eps, at, activation=s, rule=rule, eps=small,
                     R=RADIUS_FOR_EPS.get(small, 2.0), starts=count)  # fmt: skip
     for small in eps[:1]:
-        yield trial("often", reaching, {"1/ε": round(1 / small, 3)}, activation=s, rule="exact",
-                    eps=small, R=RADIUS_FOR_EPS.get(small, 2.0), starts=often)  # fmt: skip
-    for m, radius, rule in itertools.product(far, radii, against):
+        at = {"1/ε": round(1 / small, 3)}
+        yield trial("often", descent_to_eps, at, activation=s, rule="exact", eps=small,
+                    R=RADIUS_FOR_EPS.get(small, 2.0), starts=frequency_starts)  # fmt: skip
+    for m, radius, rule in itertools.product(transfer_widths, radii, transfer_attacks):
         at = {"m": Read("m"), "radius": Read("radius"), "A": Read("rule")}
-        yield trial("transfer", transferred, at, activation=s, rule=rule, m=m, alpha=1.0,
+        yield trial("transfer", transfer_losses, at, activation=s, rule=rule, m=m, alpha=1.0,
                     steps=steps, radius=radius)  # fmt: skip
-    for rule in met:
+    for rule in matrix_attacks:
         of = dict(
             activation=s,
             rule=rule,
@@ -149,9 +151,9 @@ def plan(
             radius=0.2,
             others=EVALUATION_ATTACKS,
         )
-        yield Trial(family="matrix", at={"A": Read("rule")}, function=transferred, parameters=of,
-                    version=2)  # fmt: skip
-    for m, count in itertools.product(nested, MEMBERS):
+        at = {"A": Read("rule")}
+        yield Trial(family="matrix", at=at, function=transfer_losses, parameters=of, version=2)
+    for m, count in itertools.product(nested_widths, MEMBERS):
         at = {"m": Read("m"), "K": Read("members")}
-        yield trial("nested", transferred, at, activation=s, rule="exact", m=m, alpha=1.0,
+        yield trial("nested", transfer_losses, at, activation=s, rule="exact", m=m, alpha=1.0,
                     steps=8 * steps // 3, radius=0.2, members=count)  # fmt: skip

@@ -17,7 +17,7 @@ from adversarium.plans import Read, Trial
 from ...theory.counterexamples import (
     coarse_fit,
     contraction,
-    no_weights_serve,
+    loss_floor_in_ball,
     one_letter,
     printed_tail,
     two_representers,
@@ -45,13 +45,14 @@ LARGEST_RADIUS = {"smoothed ReLU": 0.35, "shifted": 0.63}  # no g fits arcs of a
 SHIFTED = Shifted(b=4.0, c=0.5)
 
 quick = dict(seeds=5, counts=(32, 128, 512), kinds=KINDS[:1], draws=3, more=(), eps=EPS[:1],
-             rooms=WIDTH_FACTORS[-1:], wide=(64, 256), fits=TOLERANCES[:2], radii=ARC_RADII[:2],
+             width_factors=WIDTH_FACTORS[-1:], wide=(64, 256), fits=TOLERANCES[:2],
+             radii=ARC_RADII[:2],
              sharp=(2.0,), caps=(8, 32))  # fmt: skip
 paper = dict(seeds=20)
 
 
 def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), eps=EPS,
-         rooms=WIDTH_FACTORS, wide=WIDTHS, fits=TOLERANCES, radii=ARC_RADII,
+         width_factors=WIDTH_FACTORS, wide=WIDTHS, fits=TOLERANCES, radii=ARC_RADII,
          sharp=(1.0, 2.0, 4.0, 8.0, 16.0), caps=(8, 32, 128, 512, 2048)):  # fmt: skip
     if wrong := [kind for kind in kinds if kind not in KINDS]:
         raise ValueError(f"kinds must be among {', '.join(KINDS)}, got {wrong[0]!r}.")
@@ -76,7 +77,7 @@ def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), ep
         at = {"d": Read("d"), "M": Read("M")}
         yield Trial(family="spheres", at=at, function=feature_errors,
                     parameters=dict(activation=s, kind="any", M=M, d=d))  # fmt: skip
-    for small, room in itertools.product(eps, rooms):
+    for small, room in itertools.product(eps, width_factors):
         at = {"1/ε": round(1 / small), "mε²/R⁴": Read("room")}
         yield Trial(family="networks", at=at, function=built_networks,
                     parameters=dict(activation=s, eps=small, room=room, starts=draws),
@@ -103,7 +104,7 @@ def plan(counts=(32, 128, 512, 2048), kinds=KINDS, draws=DRAWS, more=(5, 20), ep
     for coarse in (0.05, 0.02):
         yield Trial(family="coarse fit", at={"1/ε": round(1 / coarse)}, function=coarse_fit,
                     parameters=dict(eps=coarse))  # fmt: skip
-    yield Trial(family="all weights", function=no_weights_serve, parameters=dict(d=6500))
+    yield Trial(family="all weights", function=loss_floor_in_ball, parameters=dict(d=6500))
     for tau in (1.0, 0.1, 0.01):
         yield Trial(family="contraction", at={"1/τ": round(1 / tau)}, function=contraction,
                     parameters=dict(tau=tau), exact=True)  # fmt: skip

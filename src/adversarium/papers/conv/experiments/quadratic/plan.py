@@ -14,7 +14,7 @@ import itertools
 from adversarium.networks import QuadraticReLU
 from adversarium.plans import Powers, Read, Trial, end, where
 
-from ...theory.convergence import reaching, transferred
+from ...theory.convergence import descent_to_eps, transfer_losses
 from ...theory.counterexamples import least_integral
 from ...theory.quadratic import ridge_features, scaled_target, uniform_errors
 from ..descents.plan import FREQUENCY_STARTS
@@ -70,15 +70,15 @@ def plan(
             at = {"data": Read("data"), "A": Read("rule"), "1/ε": round(1 / small, 3)}
             count = starts if small == max(few) and rule == "exact" else 1
             of = dict(rule=rule, eps=small, R=RADIUS_FOR_EPS[data, small], starts=count, data=data)
-            yield Trial(family="reaching", at=at, function=reaching,
+            yield Trial(family="reaching", at=at, function=descent_to_eps,
                         parameters=dict(activation=s, **of))  # fmt: skip
     for data, small in (("circle", 0.2), ("odd points", 0.4)):
         of = dict(rule="exact", eps=small, R=RADIUS_FOR_EPS[data, small], starts=often, data=data)
-        yield Trial(family="sphere", at={"data": Read("data")}, function=reaching,
+        yield Trial(family="sphere", at={"data": Read("data")}, function=descent_to_eps,
                     parameters=dict(activation=s, sphere=True, **of))  # fmt: skip
     for data, alpha, long in (("odd points", 0.05, steps // 4), ("lifted", 0.4, steps)):
         of = dict(m=1024, alpha=alpha, steps=long, radius=0.2, data=data)
-        yield Trial(family="ends", at={"data": Read("data")}, function=transferred,
+        yield Trial(family="ends", at={"data": Read("data")}, function=transfer_losses,
                     parameters=dict(activation=s, rule="exact", **of))  # fmt: skip
 
 
