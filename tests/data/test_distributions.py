@@ -207,7 +207,8 @@ def test_two_feature_patches_name_what_their_strengths_allow():
 def test_named_attacks_are_the_public_ones_with_their_fields():
     import adversarium.attacks as attacks
 
-    two, patches = EVERY[-1], EVERY[4]
+    (two,) = (data for data in EVERY if type(data) is TwoFeaturePatches)
+    patches = next(data for data in EVERY if type(data) is PatchData)
     named = [*two.model_free(two.sample(4, stream(0, "train")), math.inf, 1.0).values()]
     named += patches.model_free(patches.sample(4, stream(0, "train")), 2, 0.5).values()
     assert len(named) == 4

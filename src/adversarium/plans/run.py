@@ -129,7 +129,7 @@ class Run(_Placed):
     steps: int
     eta: float
     attack: "AnyAttack" = None
-    risk: "Risk | None" = None  # None: cross-entropy
+    risk: "Risk | None" = None  # None: cross-entropy; for real labels, square
     optimiser: "Optimiser | None" = None  # None: full-batch gradient descent
     probes: "Sequence[AnyProbe]" = ()  # at every record time
     final: "Sequence[AnyProbe]" = ()  # after the last step only
