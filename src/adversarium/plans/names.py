@@ -69,5 +69,7 @@ def _public(name: str, node: ast.ClassDef | ast.FunctionDef | None, file: str) -
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "measures":
             given = [*decorator.args, *(k.value for k in decorator.keywords if k.arg != "axes")]
-            symbols = [str(v.value) for v in given if isinstance(v, ast.Constant)]
+            symbols = [
+                v.value for v in given if isinstance(v, ast.Constant) and isinstance(v.value, str)
+            ]
     return PublicName(name, sentence, ", ".join(s for s in symbols if s), file)

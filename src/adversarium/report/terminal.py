@@ -14,7 +14,6 @@ from adversarium.plans.rules import Check
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped, shares
 from adversarium.plans.verdict import Verdict
-from adversarium.plans.wording import counted
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
 from adversarium.report.figures.style import file_name
@@ -209,8 +208,9 @@ def print_ledger(ledger: Ledger, named: bool) -> None:
     console.print(counts)
     seed_dependent, wrong = tables.expected_errors(ledger.claims)
     if seed_dependent:
-        print(f"{counted(seed_dependent, 'verdict')} that depend on random seeds; of these, at most "
-              f"{wrong:.2g} are expected to be wrong.")  # fmt: skip
+        depend = "verdicts depend" if seed_dependent > 1 else "verdict depends"
+        print(f"{seed_dependent} {depend} on random seeds; at most {wrong:.2g} of them are "
+              "expected to be wrong.")  # fmt: skip
     cpu, cores = ledger.machine["cpu"], ledger.machine["cores"]
     print(f"{ledger.seconds:.1f} s on {cpu}, {cores} cores")
 

@@ -155,7 +155,7 @@ BUGS = (
         knobs={"widths": (16, 32), "depths": (1, 2), "draws": 10},
     ),
     Bug(
-        "steps twice as long as the rule says",
+        "steps twice as long as the recipe says",
         misstepping("full", 2.0),
         turns=("conv.eq16",),
         knobs=_ONE,

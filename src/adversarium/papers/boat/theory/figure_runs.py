@@ -70,7 +70,7 @@ def trained(
         n=n,
         steps=steps,
         eta=0.1,
-        probes=(risk, *errors) if curves else errors,
+        probes=(risk, *errors),
         record=(0,) * curves + tuple(sorted({min(t, steps) for t in times})),
         dtype="float32",
     )
