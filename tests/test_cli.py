@@ -285,7 +285,7 @@ BAD = [
     (["export", "rnrf.fig3"], "run `adversarium run rnrf.fig3"),
     (["export", "rnrf.fig3"], "use --preset paper"),
     (["run", "cgro.setting", "--set", "foo=1"], "no knob or field of cgro.setting is named 'foo'"),
-    (["run", "cgro.setting", "--set", "data.alpha=3"], "trains nothing"),
+    (["run", "cgro.setting", "--set", "data.alpha=3"], "has no training runs"),
     (["run", "cgro.thm4.1", "--set", "sets=Z"], "sets are some of E, C"),
     (["run", "cgro.flatness", "--set", "dimensions=4"], "dimensions among 1, 2, 3"),
     (["run", "cgrm.modified", "--set", "mu=0.0"], "0 < mu < 1"),
@@ -299,11 +299,11 @@ BAD = [
     (["list", "engines"], "engines"),
     (["scheduler", "--port", "99999999"], "--port needs a number"),
     (["show", "./missing.py"], "is not a file"),
-    (["verify", "./misspelt.py"], "asks for 'rsik', which the plan does not record; it records ri"),
+    (["verify", "./misspelt.py"], "needs 'rsik', which the plan does not record; it records ri"),
     (["run", "./missing.py"], "is not a file"),
     (["run", "./raises.py"], "raises.py, line 2 raised ZeroDivisionError"),
     (["verify", "./syntax.py"], "SyntaxError"),
-    (["run", "./empty.py"], "needs plan, quick, checks"),
+    (["run", "./empty.py"], "does not define plan, quick, checks"),
     (["run", "./badplan.py"], "line 6 raised"),
     (["verify", "./stolen.py"], "the catalogue already has a claim"),
     (["run", "./exits.py"], "raised SystemExit"),
@@ -338,7 +338,7 @@ def test_bad_input_gets_one_sentence_and_status_two(words, said, call, tmp_path)
 def test_a_file_called_torch_is_not_torch(tmp_path):
     (tmp_path / "torch.py").write_text("x = 1\n")
     said = process("run", "./torch.py", cwd=tmp_path, status=2)
-    one_sentence(said, "needs plan, quick, checks")
+    one_sentence(said, "does not define plan, quick, checks")
 
 
 def test_an_own_file_goes_wherever_an_id_goes(call, tmp_path, drawn):
@@ -414,10 +414,10 @@ UNFIT = {  # what is changed in which file, and what is said
         "paper.toml",
         'key = "TOY"',
         "",
-        "paper.toml does not describe a paper: it lacks key",
+        "paper.toml does not describe a paper: it does not set key",
     ),
     "a number as key": ("paper.toml", 'key = "TOY"', "key = 3", "key needs str, got 3"),
-    "unknown field": ("paper.toml", "[letters]", "colour = 1\n[letters]", "no field colour"),
+    "unknown field": ("paper.toml", "[letters]", "colour = 1\n[letters]", "fields: colour"),
     "half a paper": (
         "paper.toml",
         "[letters]",
@@ -425,17 +425,17 @@ UNFIT = {  # what is changed in which file, and what is said
         "paper.toml does not describe a paper: ",
     ),
     "half a catalogue": ("claims.toml", 'later"]', "later", "claims.toml cannot be read"),
-    "another's claim": ("claims.toml", "toy.later", "boat.later", "begins with 'toy'"),
+    "another's claim": ("claims.toml", "toy.later", "boat.later", "must begin with 'toy.'"),
     "unknown word": (
         "claims.toml",
         KIND,
         KIND + "\ncolour = 1",
         "toy.later: it sets unknown fields: colour",
     ),
-    "lost kind": ("claims.toml", KIND, "", "claims.toml: toy.later: it lacks kind"),
-    "lost title": ("claims.toml", "title", "name", "claims.toml: toy.thm1: it lacks title"),
-    "lost file": ("claims.toml", "toy.thm1", "toy.thm9", "thm9.py is not a file"),
-    "lost experiment": ("claims.toml", HOME, HOME.replace("1", "7"), "no experiment toy.thm7"),
+    "lost kind": ("claims.toml", KIND, "", "claims.toml: toy.later: it does not set kind"),
+    "lost title": ("claims.toml", "title", "name", "claims.toml: toy.thm1: it does not set title"),
+    "lost file": ("claims.toml", "toy.thm1", "toy.thm9", "thm9.py does not exist"),
+    "lost experiment": ("claims.toml", HOME, HOME.replace("1", "7"), "experiment toy.thm7 is not"),
     "lost check": (THEOREM, '"toy.loss":', '"toy.lost":', "thm1.py has no check for toy.loss"),
     "no rule": (THEOREM, "return level(", "return str(", "raised TypeError"),
     "raises": (

@@ -14,11 +14,11 @@ WRONG = {
     "show": "show needs an id",
     "new": "new needs FILE.py",
     "sweep cgro.thm4.1": "sweep needs an axis, such as --over",
-    "sweep cgro.thm4.1 --over d=10,10": "10 comes twice",
+    "sweep cgro.thm4.1 --over d=10,10": "10 occurs twice",
     "sweep cgro.thm4.1 --over d=log:1:9:2.5": "a whole number of values",
     "attack boat.fig2 --radii -1,2": "--radii needs distinct numbers >= 0",
     "run boat.fig2 --set mu=nan": "nan is not allowed as a value",
-    "run cgro.thm4.1 --set attack=pgd(p=2)": "PGD needs radius=… as well",
+    "run cgro.thm4.1 --set attack=pgd(p=2)": "PGD also needs radius=…",
     "run boat.lower --set laws=(Gaus,)": "has no choice 'Gaus'",
 }
 

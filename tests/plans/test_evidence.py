@@ -60,7 +60,7 @@ def test_what_is_needed_is_all_that_is_left():
     assert [r.label for r in left] == ["ladder, d = 400, gap = 0.1", "control"]
     assert set(left.runs[0].series) == {"x"}
     assert set(left.runs[1].series) == {"x", "step of x"}  # without names, all of a trial's
-    with pytest.raises(KeyError, match=r"no rows of 'y' in ladder, d = 400.*there is x"):
+    with pytest.raises(KeyError, match=r"ladder, d = 400.* has no rows of 'y'; it has x"):
         left.runs[0]["y"]
     assert len(LADDER.needed(())) == 0
 

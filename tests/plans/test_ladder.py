@@ -20,7 +20,7 @@ def judged(*shares, always=False, seeds=40):
 
 def test_what_is_met_at_the_two_top_rungs_holds_and_says_from_where_on():
     verdict = judged(0.3, 1.0, 1.0)
-    assert verdict.verdict == "holds" and verdict.reason.startswith("from C = 4 on")
+    assert verdict.verdict == "holds" and verdict.reason.startswith("reached for C ≥ 4")
 
 
 def test_what_is_missed_at_the_top_and_does_not_rise_fails():
@@ -29,7 +29,7 @@ def test_what_is_missed_at_the_top_and_does_not_rise_fails():
 
 def test_what_still_rises_is_open():
     verdict = judged(0.0, 0.1, 0.4)
-    assert verdict.verdict == "undecided" and "still rising" in verdict.reason
+    assert verdict.verdict == "undecided" and "still rises" in verdict.reason
 
 
 def test_always_asks_for_every_seed_of_the_two_top_rungs():

@@ -8,7 +8,11 @@ from adversarium.plans.loading import load
 from tests.program import SHORT, one_sentence
 
 RUN = {  # what `run` refuses: (right, wrong, what is said)
-    "an empty plan": ("    yield Run(", "    return\n    yield Run(", "yields nothing"),
+    "an empty plan": (
+        "    yield Run(",
+        "    return\n    yield Run(",
+        "must yield a Run or a Trial",
+    ),
     "a figure of an unknown probe": (
         'y=("risk",)',
         'y=("rsik",)',
@@ -19,7 +23,7 @@ RUN = {  # what `run` refuses: (right, wrong, what is said)
         'name="../../EVIL"',
         "whose name is a valid file",
     ),
-    "a preset without a knob": ("steps=5, ", "", "quick lacks steps, which plan(…) needs"),
+    "a preset without a knob": ("steps=5, ", "", "quick does not set steps, which plan(…) needs"),
     "a preset with another knob": ("steps=5", "steps=5, m=3", "quick sets m, which plan(…) does"),
     "a probe of one argument": (
         "quick =",

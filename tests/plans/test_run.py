@@ -42,7 +42,7 @@ def test_a_coordinate_that_is_read_from_the_run_changes_with_it():
     assert replace(placed, attack=None).coordinates["1 − γ"] is None
     trial = Trial(function=len, parameters={"N": 3}, at={"N": Read("N")})
     assert trial.coordinates == {"N": 3}
-    with pytest.raises(ValueError, match=r"placed by data\.nothing"):
+    with pytest.raises(ValueError, match=r"read from data\.nothing"):
         _ = patches(at={"x": Read("data.nothing")}).coordinates
 
 
@@ -115,12 +115,12 @@ UNFIT = {
     "a word for an attack": (dict(attack="pgd"), "attack needs a part"),
     "an attack without a ball": (dict(attack=Unheld()), "has a radius but no ball"),
     "a word for a probe": (dict(probes=["risk"]), "a probe must be a function"),
-    "a class for a probe": (dict(probes=[Error]), r"such as Error\(…\), got the class"),
+    "a class for a probe": (dict(probes=[Error]), r"must be an object Error\(…\), got the class"),
     "a probe of one argument": (dict(probes=[lonely]), "got lonely"),
     "two probes of one name": (dict(probes=[risk, named_risk]), "two probes record risk"),
     "a width of 2.5": (
         dict(network=CubicCNN(m=2.5, sigma0=0.3)),
-        r"CubicCNN needs a whole number m, got 2\.5",
+        r"CubicCNN\.m needs a whole number, got 2\.5",
     ),
     "no points": (dict(n=0), "^n needs"),
     "less than no steps": (dict(steps=-1), "^steps needs"),

@@ -101,7 +101,7 @@ def test_a_line_and_the_attacks_by_strength_are_whole(monkeypatch, tmp_path):
         | {"all strong attacks": (0.0, 0.5, 1.0)},
     )  # fmt: skip
     planes.strengths(tmp_path / "s.svg", strength, "a title", "radius")
-    assert "least of any classifier,1.0,0.5" in (tmp_path / "s.csv").read_text()
+    assert "lowest of any classifier,1.0,0.5" in (tmp_path / "s.csv").read_text()
     assert [faults(picture) for picture in made] == [[], []]
 
 

@@ -306,7 +306,7 @@ def test_shipped_rows_are_those_of_todays_plans():
 
 def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
     lost = replace(toy, checks={"toy.lost": level(last("rsik", "control"), 0, 1)})
-    with pytest.raises(ValueError, match="asks for 'rsik', which the plan does not record; it rec"):
+    with pytest.raises(ValueError, match="needs 'rsik', which the plan does not record; it rec"):
         require_recorded(lost, ["toy.lost"], toy.tasks("quick"))
 
 

@@ -36,21 +36,21 @@ def test_values_are_literals_or_public_parts():
         ("pgd(radius='big')", "needs float"),
         ("pgd(radius=1, steps=2.5)", "needs int"),
         ("pdg(radius=1)", "Nearest"),
-        ("pgd()", "PGD needs radius=… as well"),
+        ("pgd()", "PGD also needs radius=…"),
         ("pgd(radius=1, box=(1,))", "needs"),
         ("pgd(radius=1, box=(0, 'a'))", "needs"),
-        ("engines()", "no public part"),
+        ("engines()", "no part is named"),
         ("os.system('ls')", "only NAME"),
-        ("__import__('os')", "no public part"),
+        ("__import__('os')", "no part is named"),
     ):
         with pytest.raises(ValueError, match=said):
             parse_value(bad)
 
 
 def test_an_unknown_part_is_told_the_parts_of_its_kind():
-    with pytest.raises(ValueError, match=r"no public network 'linear'. There are .*TwoLayer"):
+    with pytest.raises(ValueError, match=r"no network is named 'linear'. Choose one of .*TwoLayer"):
         parse_changes(["network=linear()"])
-    with pytest.raises(ValueError, match=r"no public attack 'pdg'. There are APGD") as told:
+    with pytest.raises(ValueError, match=r"no attack is named 'pdg'. Choose one of APGD") as told:
         parse_changes(["attack=pdg(radius=1)"])
     assert "Clusters" not in str(told.value) and "Ball" not in str(told.value)
 
@@ -112,7 +112,7 @@ def test_an_experiment_that_trains_nothing_has_knobs_alone():
     problem = load("rnrf.setting")
     turned = planned(problem, "quick", {"points": 7})
     assert 7 in [task.parameters.get("n") for task in turned]
-    with pytest.raises(ValueError, match="trains nothing"):
+    with pytest.raises(ValueError, match="has no training runs"):
         planned(problem, "quick", {"eta": 0.1})
 
 
@@ -181,7 +181,7 @@ REFUSED = {
         "data.mu is a field of data, which is also set; set it in data=NAME(…)."
     ),
     "cgro.phases --set attack=pgd(radius=0.1)": (
-        "placed by data.d, attack.gap, n, but 'PGD' object has no attribute 'gap'"
+        "read from data.d, attack.gap, n, but 'PGD' object has no attribute 'gap'"
     ),
 }
 

@@ -16,26 +16,26 @@ def notes(id: str, **changes) -> tuple[str, ...]:
 PARTLY = {
     "a knob of one family": (
         ("cgro.thm4.1", {"m": 4}),
-        "m changes 8 of 9 runs, not theorem, set = E",
+        "m changes 8 of 9 runs, but not theorem, set = E",
     ),
     "a knob of some runs": (
         ("rnrf.phases", {"m": 200}),
-        "m changes 21 of 24 runs, not classes, k = 2; classes, k = 4; classes, k = 8",
+        "m changes 21 of 24 runs, but not classes, k = 2; classes, k = 4; classes, k = 8",
     ),
     "a knob of many runs": (
         ("rnrf.phases", {"start": 0.5}),
-        "start changes 13 of 24 runs, not classes, k = 2; classes, k = 4; classes, k = 8; "
+        "start changes 13 of 24 runs, but not classes, k = 2; classes, k = 4; classes, k = 8; "
         "printed start, d = 8; and 7 more",
     ),
     "a knob of trials": (
         ("cgrm.constructions", {"D": 7}),
-        "D changes 2 of 28 runs, not boundary; distance, d = 4; distance, d = 16; "
+        "D changes 2 of 28 runs, but not boundary; distance, d = 4; distance, d = 16; "
         "distance, d = 64; and 22 more",
     ),
     "a field that trials do not have": (
         ("conv.eq16", {"network.m": 4}),
-        "network.m changes 8 of 10 runs, not any W, any W_ref, m = 256; slacks, A = exact, R = 3, "
-        "m = 256",
+        "network.m changes 8 of 10 runs, but not any W, any W_ref, m = 256; slacks, A = exact, "
+        "R = 3, m = 256",
     ),
 }
 
@@ -58,14 +58,14 @@ def test_a_change_that_reaches_every_run_has_no_note(changes):
 def test_a_value_that_follows_from_a_knob_changes_with_it():
     assert notes("rnrf.phases", steps=250, **PHASES) == ()  # early runs stop at 300, so at 250
     (note,) = notes("rnrf.phases", steps=4000, **PHASES)  # and stay at 300
-    assert "changes 8 of 13 runs, not standard, early; " in note
+    assert "changes 8 of 13 runs, but not standard, early; " in note
 
 
 def test_measurements_that_keep_the_published_radius_are_noted():
     radius = notes("rnrf.fig3", **{"attack.radius": 0.01})
     assert radius == (
-        "attack.radius changes 1 of 2 runs, not standard",
-        "replaced_error, raw_error, strong_error of adversarial still measured at radius 1.2",
+        "attack.radius changes 1 of 2 runs, but not standard",
+        "replaced_error, raw_error, strong_error of adversarial are still measured at radius 1.2",
     )
     assert notes("rnrf.fig3", eps=0.01) == ()  # the knob changes both
 
@@ -73,5 +73,5 @@ def test_measurements_that_keep_the_published_radius_are_noted():
 def test_a_dry_run_prints_the_note_and_partly_has_no_effect(call):
     words = ("run", "cgro.thm4.1", "--set", "m=4", "--dry-run")
     out = call(*words).stdout
-    assert "m changes 8 of 9 runs, not theorem, set = E" in out.splitlines()
+    assert "m changes 8 of 9 runs, but not theorem, set = E" in out.splitlines()
     assert call(*words, "--partly").stdout == out

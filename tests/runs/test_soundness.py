@@ -18,12 +18,12 @@ def test_a_full_disk_says_what_is_kept_and_loses_nothing(tmp_path):
         for name, series in kept.series.items():
             values = np.repeat(series.values, len(large), axis=0)
             kept.series[name] = type(series)(series.t, values, series.axes)
-    with pytest.raises(StoreFull, match=r"is full.*; 1 run is kept\. Free some space") as fault:
+    with pytest.raises(StoreFull, match=r"is full.*; 1 run is stored\. Free some space") as fault:
         store.write(type(block)(**{**vars(block), "seeds": large}))
     assert fault.value.status == 1
     assert store.seeds(block.key) == {0}
 
 
 def test_a_device_is_not_a_store():
-    with pytest.raises(StoreError, match="no plain file"):
+    with pytest.raises(StoreError, match="is not a regular file"):
         Store("/dev/null")

@@ -122,7 +122,7 @@ def test_a_truncated_store_gets_a_sentence_and_stays_untouched(tmp_path):
     content = path.read_bytes()
     assert len(content) > 8192
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(StoreError, match="cut short"):
+    with pytest.raises(StoreError, match="is truncated"):
         Store(path)
     assert path.read_bytes() == content[: len(content) // 2]
     scrambled = content[:4096] + b"\xff" * (len(content) - 4096)

@@ -27,7 +27,7 @@ def test_a_number_that_no_trial_returns_is_reported(call, own):
     own.write_text(TRIAL.replace('last("x")', 'last("y")'))
     for command in ("run", "verify"):
         said = call(command, "./own.py", status=2).stderr
-        assert "asks for 'y', which no trial returns" in said
+        assert "needs 'y', which no trial returns" in said
     own.write_text(TRIAL.replace("figures = ()", "figures = (Curves(name='f', y=('z',)),)"))
     assert "the figure 'f' shows 'z'" in call("run", "./own.py", status=2).stderr
 

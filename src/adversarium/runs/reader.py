@@ -66,7 +66,9 @@ class Reader:
         for probe, times in whole.items():
             found = _joined(sources, probe, seeds)
             for name in found.keys() & series.keys():
-                raise ValueError(f"two probes record {name}; rename one of them.")
+                raise ValueError(
+                    f"two probes record {name}, so one would hide the other; rename one of them."
+                )
             series |= {name: _at(one, times) for name, one in found.items()}
         return Rows(job.task, tuple(seeds), series)
 
