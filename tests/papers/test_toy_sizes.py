@@ -32,7 +32,7 @@ TOY = {
         "large": (50,),
         "many": (160,),
         "square": (9,),
-        "longer": 0.02,
+        "steps_factor": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
     "cgro.dynamics": dict(steps=40, swept=(), many=(9,)),

@@ -38,7 +38,7 @@ def _value_for_slope(original, activation, W, a, x):
 
 
 _PARITY = {"widths": (16, 64), "sizes": (4, 8), "most": 41, "draws": 50}
-_SECTIONS = {"counts": (), "kinds": (), "more": (), "eps": (), "rooms": ()}
+_SECTIONS = {"counts": (), "kinds": (), "more": (), "eps": (), "width_factors": ()}
 
 
 def _smaller_side(original, k, d):
