@@ -82,7 +82,7 @@ def _shorter(share):
 
 _FEW = {"D": 7, "n": 12}  # dimensions and points
 _ONE = {"trained": ((200, 200),)}
-_FAST = {"few": (800, 1600), "many": (25,), "half": (10,)}
+_FAST = {"dims_n_tenth": (800, 1600), "many": (25,), "dims_n_double": (10,)}
 _SMALL = {"largest": 200}
 _SHORT_RAMPS = swapped(classifiers, "soft_indicator", _inside)
 
