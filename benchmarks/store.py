@@ -18,7 +18,7 @@ import numpy as np
 from adversarium.data import Clusters
 from adversarium.measure.errors import Error
 from adversarium.networks import TwoLayer
-from adversarium.plans import Evidence, Rows, Run, last, level, where
+from adversarium.plans import Evidence, Level, Rows, Run, last, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.intervals import interval
 from adversarium.runs.audit import judged
@@ -31,7 +31,7 @@ SEEDS, TIMES = tuple(range(10)), 200
 PROBES = tuple(Error(n=i + 1, name=f"e{i}") for i in range(10))
 RUN = len(SEEDS) * len(PROBES) * TIMES  # numbers of a run
 SCALE = 40  # how many times fewer numbers the row a number gets
-CHECK = level(last("e3", where("run", i=1)), 0, 1)
+CHECK = Level(last("e3", where("run", i=1)), 0, 1)
 T = TypeVar("T")
 Seconds = tuple[float, float, float]  # to write all, to read all, to judge one check
 

@@ -58,7 +58,7 @@ OWN = '''"""A small theorem: training error vanishes."""
 
 from adversarium.data import PatchData
 from adversarium.networks import CubicCNN
-from adversarium.plans import Curves, Run, last, level
+from adversarium.plans import Curves, Level, Run, last
 from adversarium.measure import risk, train_error
 
 quick = dict(steps=200, seeds=5)
@@ -71,7 +71,7 @@ def plan(steps, d=20):
               probes=(risk, train_error))
 
 
-checks = {"own.thm": level(last("train_error"), 0, 0.0)}
+checks = {"own.thm": Level(last("train_error"), 0, 0.0)}
 figures = (Curves(name="risk", y=("risk",), title="risk"),)
 '''
 SHORT = OWN.replace("steps=200", "steps=5")

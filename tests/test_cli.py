@@ -437,7 +437,7 @@ UNFIT = {  # what is changed in which file, and what is said
     "lost file": ("claims.toml", "toy.thm1", "toy.thm9", "thm9.py does not exist"),
     "lost experiment": ("claims.toml", HOME, HOME.replace("1", "7"), "experiment toy.thm7 is not"),
     "lost check": (THEOREM, '"toy.loss":', '"toy.lost":', "thm1.py has no check for toy.loss"),
-    "no rule": (THEOREM, "return level(", "return str(", "raised TypeError"),
+    "no rule": (THEOREM, "return Level(", "return str(", "raised TypeError"),
     "raises": (
         THEOREM,
         "from ..theory.promised import LOSS",
@@ -497,13 +497,13 @@ def test_an_interrupted_run_stops_within_two_seconds_and_keeps_what_is_finished(
     )
     long = long.replace("steps=steps, eta=0.05", "steps=200 if eta == 0.05 else 10**7, eta=eta")
     long = long.replace('last("train_error")', 'last("train_error", where(eta=0.05))')
-    (tmp_path / "own.py").write_text(long.replace("last, level", "last, level, where"))
+    (tmp_path / "own.py").write_text(long.replace("Run, last", "Run, last, where"))
     command = [sys.executable, "-P", "-m", "adversarium.cli", "run", "./own.py"]
     before = ended()
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=ENV, preexec_fn=heard
     ) as child:
-        for _ in range(200):
+        for _ in range(900):
             time.sleep(0.1)
             if seeds(tmp_path / "adversarium.sqlite") == 5:
                 break

@@ -206,9 +206,9 @@ def test_a_function_inside_a_function_never_gets_the_rows_of_another(tmp_path):
 
 LOCAL = '''"""A number that a function inside a function returns."""
 
-from adversarium.plans import Trial, last, level
+from adversarium.plans import Level, Trial, last
 
-quick, checks = dict(seeds=5), {"own.x": level(last("x"), 0)}
+quick, checks = dict(seeds=5), {"own.x": Level(last("x"), 0)}
 
 
 def plan(value=1.0):

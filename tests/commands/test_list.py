@@ -32,6 +32,6 @@ def test_an_unknown_choice_is_refused(call, tmp_path):
 
 
 def test_checks_and_figures_are_listed_with_a_sentence_each(call):
-    for room, name in (("checks", "level"), ("figures", "Curves")):
+    for room, name in (("checks", "Level"), ("figures", "Curves")):
         known = {e["id"]: e["text"] for e in json.loads(call("list", room, "--json").stdout)[room]}
         assert name in known and all(known.values()), known

@@ -25,7 +25,7 @@ def test_a_run_as_json_has_its_verdicts_and_figures(call, own):
 
 
 def test_the_verdict_of_a_users_file_has_its_number_with_an_interval(call, own):
-    own.write_text(OWN.replace('level(last("train_error"), 0, 0.0)', 'level(last("risk"), 0, 0.5)'))
+    own.write_text(OWN.replace('Level(last("train_error"), 0, 0.0)', 'Level(last("risk"), 0, 0.5)'))
     line = next(x for x in call("run", "./own.py").stdout.splitlines() if "own.thm:" in x)
     assert re.search(r"own.thm: \w+; risk.*: [\d.e-]+ \[[\d.e-]+, [\d.e-]+\]", line), line
 

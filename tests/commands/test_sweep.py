@@ -52,8 +52,8 @@ def test_a_sweep_of_changed_code_has_files_of_its_own(call, own, tmp_path):
 def test_a_sweep_judged_by_another_check_has_files_of_its_own(call, own, tmp_path):
     call("sweep", "./own.py", "--over", "d=10,20")
     first = (tmp_path / "sweep" / "own-d.csv").read_text()
-    text = "from adversarium.plans import last, level\n" + SHORT
-    own.write_text(text + '\nchecks = {claim: level(last("risk"), 0, 9) for claim in claims}\n')
+    text = "from adversarium.plans import Level, last\n" + SHORT
+    own.write_text(text + '\nchecks = {claim: Level(last("risk"), 0, 9) for claim in claims}\n')
     call("sweep", "./own.py", "--over", "d=10,20")
     assert (tmp_path / "sweep" / "own-d.csv").read_text() == first
     assert (tmp_path / "sweep" / "own-d-2.csv").read_text() != first

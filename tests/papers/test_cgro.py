@@ -7,7 +7,7 @@ from adversarium.papers.cgro.theory.bounds import critical_n
 from adversarium.papers.cgro.theory.ladders import ladders
 from adversarium.papers.cgro.theory.patches import given_a_start, patches
 from adversarium.papers.cgro.theory.regime import critical_count
-from adversarium.plans import Evidence, Rows, at_most, last, where
+from adversarium.plans import AtMost, Evidence, Rows, last, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.loading import load
 from adversarium.runs.audit import judged
@@ -69,5 +69,5 @@ def test_seeds_without_a_positive_start_are_left_out(name):
     }
     wrong = Series(np.array([9]), np.array([0, 9, 0, 0, 0, 0.0])[:, None])
     rows = Rows(patches("set"), tuple(range(6)), {"x": wrong, name: recorded[name]})
-    told = judged(given_a_start(where("set"), at_most(last("x", "set"), 1.0)), Evidence((rows,)))
+    told = judged(given_a_start(where("set"), AtMost(last("x", "set"), 1.0)), Evidence((rows,)))
     assert told.verdict == "holds" and told.measured[-1].mean == pytest.approx(5 / 6)

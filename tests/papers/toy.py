@@ -50,7 +50,7 @@ Cost: quick 1 s.
 from adversarium.attacks import PGD
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.plans import Curves, Read, Run, last, level
+from adversarium.plans import Level, Curves, Read, Run, last
 from adversarium.measure import Error, risk, train_error
 
 from ..theory.promised import LOSS
@@ -75,7 +75,7 @@ def plan(steps, d=6, n=10):
 
 
 def _last(name, family, high):
-    return level(last(name, family), 0, high)
+    return Level(last(name, family), 0, high)
 
 
 checks = {

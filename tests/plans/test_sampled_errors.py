@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adversarium as av
-from adversarium.plans import Reading, at_most, identity, last, level, where
+from adversarium.plans import AtMost, Identity, Level, Reading, last, where
 from adversarium.plans.evidence import Evidence, Quantity
 
 PARTS = dict(
@@ -30,11 +30,11 @@ def test_no_error_on_few_points_is_no_proof_of_no_error(rows):
     assert rows.runs[0].points("test_error") == 20 and rows.runs[0].points("train_error") == 0
     error = last("test_error")
     assert (error.of(rows) == 0).all()
-    verdict = level(error, 0, 0).judge(rows)
+    verdict = Level(error, 0, 0).judge(rows)
     assert verdict.verdict == "undecided" and verdict.measured[0].high > 0.01
-    assert at_most(error, 0.01).judge(rows).reason.startswith("too few points")
-    assert at_most(error, 0.6).judge(rows).verdict == "holds"
-    assert level(last("train_error"), 0, 0).judge(rows).verdict == "holds"
+    assert AtMost(error, 0.01).judge(rows).reason.startswith("too few points")
+    assert AtMost(error, 0.6).judge(rows).verdict == "holds"
+    assert Level(last("train_error"), 0, 0).judge(rows).verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_no_error_on_few_points_is_no_proof_of_no_error(rows):
 )
 def test_a_function_of_a_sampled_error_is_as_uncertain_as_the_error(rows, function, high):
     read = Reading("of the error", lambda run: function(run.last("test_error")), ("test_error",))
-    assert at_most(read.on(where()), high).judge(rows).verdict == "undecided"
-    assert level(read.on(where()), high=high, always=True).judge(rows).verdict == "undecided"
+    assert AtMost(read.on(where()), high).judge(rows).verdict == "undecided"
+    assert Level(read.on(where()), high=high, always=True).judge(rows).verdict == "undecided"
 
 
 def test_a_sampled_error_is_never_identical_to_zero_and_an_exact_one_may_be(rows):
-    assert identity(last("test_error"), 1e-9).judge(rows).verdict == "undecided"
+    assert Identity(last("test_error"), 1e-9).judge(rows).verdict == "undecided"
     exact = Reading("of the error", lambda run: run.last("train_error"), ("train_error",))
-    assert identity(exact.on(where()), 1e-9).judge(rows).verdict == "holds"
-    assert level(exact.on(where()), 0, 0).judge(rows).verdict == "holds"
+    assert Identity(exact.on(where()), 1e-9).judge(rows).verdict == "holds"
+    assert Level(exact.on(where()), 0, 0).judge(rows).verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_sampled_error_is_never_identical_to_zero_and_an_exact_one_may_be(rows
 )
 def test_a_bound_on_a_sampled_error_counts_the_error_of_the_sample(rows, share, points, word):
     sampled = Quantity("error", lambda rows: np.array([share] * 5), points=points)
-    verdict = at_most(sampled, 0.1).judge(rows)
+    verdict = AtMost(sampled, 0.1).judge(rows)
     assert verdict.verdict == word
     assert verdict.chance == (word == "fails")  # to be reproduced on fresh seeds
 

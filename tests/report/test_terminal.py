@@ -7,7 +7,7 @@ import numpy as np
 from adversarium.data import Clusters
 from adversarium.measure.errors import train_error
 from adversarium.networks import TwoLayer
-from adversarium.plans import Curves, Evidence, Rows, Run, last, level, where
+from adversarium.plans import Curves, Evidence, Level, Rows, Run, last, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import changed
@@ -31,8 +31,8 @@ SMALL = Experiment(
     plan,
     {"quick": {}},
     {
-        "mine.small": level(last("train_error", "clusters"), 0, 0.5),
-        "mine.other": level(last("train_error", where("clusters", mu=2.0)), 0, 0.5),
+        "mine.small": Level(last("train_error", "clusters"), 0, 0.5),
+        "mine.other": Level(last("train_error", where("clusters", mu=2.0)), 0, 0.5),
     },
     (Curves(name="errors", y=("train_error",)),),
 )

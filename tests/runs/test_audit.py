@@ -9,17 +9,17 @@ import pytest
 import adversarium.runs.audit as module
 from adversarium.measure.errors import risk, train_error
 from adversarium.plans import (
+    AtMost,
+    Every,
+    Level,
     Need,
+    NotTestable,
+    Parts,
     Quantity,
     Read,
     Run,
     Trial,
-    at_most,
-    cited,
-    every,
     last,
-    level,
-    parts,
     where,
 )
 from adversarium.plans.catalogue import selected_claims
@@ -99,11 +99,11 @@ TOY = Experiment(
     plan,
     {"quick": dict(sizes=(20, 30), seeds=5), "paper": dict(sizes=(20, 30, 40), seeds=6)},
     {
-        "toy.control": at_most(last("risk", "control"), 9.0),
-        "toy.size": at_most(last("risk", where("size", d=30)), 9.0),
-        "toy.cited": cited("level", "elsewhere"),
-        "toy.both": every(at_most(last("train_error", "control"), 9.0),
-                          at_most(last("risk", where("size", d=20)), 9.0)),
+        "toy.control": AtMost(last("risk", "control"), 9.0),
+        "toy.size": AtMost(last("risk", where("size", d=30)), 9.0),
+        "toy.cited": NotTestable("level", Why.CITED, "elsewhere"),
+        "toy.both": Every(AtMost(last("train_error", "control"), 9.0),
+                          AtMost(last("risk", where("size", d=20)), 9.0)),
     },
     gates=gates,
 )  # fmt: skip
@@ -166,7 +166,7 @@ def test_a_run_that_fails_leaves_its_claims_undecided_and_is_reported(store, mon
         yield clusters(family="control", probes=(unlucky,))
 
     bad = replace(TOY, plan=failing, presets={"quick": dict(seeds=5), "paper": dict(seeds=5)},
-                  checks={"toy.control": at_most(last("unlucky", "control"), 9.0)})  # fmt: skip
+                  checks={"toy.control": AtMost(last("unlucky", "control"), 9.0)})  # fmt: skip
     monkeypatch.setattr(module, "load", lambda id: bad)
     ledger, failures = audit([claim("toy.control")], store)
     assert ledger.claims[0].verdict == "undecided"
@@ -305,7 +305,7 @@ def test_shipped_rows_are_those_of_todays_plans():
 
 
 def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
-    lost = replace(toy, checks={"toy.lost": level(last("rsik", "control"), 0, 1)})
+    lost = replace(toy, checks={"toy.lost": Level(last("rsik", "control"), 0, 1)})
     with pytest.raises(ValueError, match="needs 'rsik', which the plan does not record; it rec"):
         require_recorded(lost, ["toy.lost"], toy.tasks("quick"))
 
@@ -316,7 +316,7 @@ def reaching(spans):
 
 
 def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_four():
-    check, said = level(last("risk")), Verdict(Outcome.HOLDS)
+    check, said = Level(last("risk")), Verdict(Outcome.HOLDS)
     for_all = replace(claim("toy.control"), for_all=("d", "n"))
     enough = {"d": (10.0, 20.0, 40.0), "n": (1.0, 2.0, 4.0, 8.0)}
     assert spanning(for_all, check, said, reaching(enough)) is said
@@ -330,8 +330,8 @@ def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_fou
 
 
 def test_every_named_part_is_held_against_its_own_evidence():
-    wide, thin = level(last("wide")), level(last("thin"))
-    check = parts({"wide": wide, "thin": thin})
+    wide, thin = Level(last("wide")), Level(last("thin"))
+    check = Parts({"wide": wide, "thin": thin})
     spans = {"wide": {"d": (1.0, 2.0, 4.0)}, "thin": {"d": (1.0,), "n": (1.0, 2.0, 4.0)}}
     said = Verdict(Outcome.HOLDS, within=(Part("wide", Outcome.HOLDS), Part("thin", Outcome.HOLDS)))
     for_all = replace(claim("toy.control"), for_all=("d",))
@@ -347,8 +347,8 @@ def test_every_named_part_is_held_against_its_own_evidence():
 
 
 def test_only_the_parts_that_fail_are_seen_again():
-    good, bad = level(last("risk"), 0), level(last("train_error"), 5)
-    check = every(parts({"good": good, "bad": bad}), level(last("risk"), -1))
+    good, bad = Level(last("risk"), 0), Level(last("train_error"), 5)
+    check = Every(Parts({"good": good, "bad": bad}), Level(last("risk"), -1))
     verdict = Verdict(
         Outcome.MIXED, within=(Part("good", Outcome.HOLDS), Part("bad", Outcome.FAILS))
     )
@@ -377,7 +377,7 @@ def chancy(monkeypatch, check):
 
 
 def test_a_failure_by_chance_is_seen_again_on_fresh_seeds(store, monkeypatch):
-    chancy(monkeypatch, level(last("drawn"), 0, 1))
+    chancy(monkeypatch, Level(last("drawn"), 0, 1))
     (entry,) = audit([claim("toy.chance")], store)[0].claims
     assert entry.verdict == "fails" and entry.chance and "reproduced on 6 fresh" in entry.reason
     (key,) = (key for (key,) in store._db.execute("SELECT key FROM runs"))
@@ -393,15 +393,15 @@ def test_a_failure_that_fresh_seeds_do_not_show_is_undecided(store, monkeypatch)
         "lucky", lambda rows: rows.one(where()).last("drawn") - 9 * (rows.seeds[0] >= FRESH),
         last("drawn").needs,
     )  # fmt: skip
-    chancy(monkeypatch, level(lucky, high=1))
+    chancy(monkeypatch, Level(lucky, high=1))
     (entry,) = audit([claim("toy.chance")], store)[0].claims
     assert entry.verdict == "undecided" and "but holds on 6 fresh seeds" in entry.reason
 
 
 def test_failing_parts_that_are_not_seen_again_are_open_and_the_others_stay():
     def verdict(*words):
-        parts = tuple(Part(f"({i})", word, reason="why") for i, word in enumerate(words))
-        return Verdict(combine([p.outcome for p in parts]), within=parts, chance=True)
+        Parts = tuple(Part(f"({i})", word, reason="why") for i, word in enumerate(words))
+        return Verdict(combine([p.outcome for p in Parts]), within=Parts, chance=True)
 
     first = verdict(Outcome.HOLDS, Outcome.FAILS, Outcome.FAILS)
     made = _partly_seen(first, verdict(Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED), 10)

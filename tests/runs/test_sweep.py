@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adversarium.plans import Switch, at_most, last, where
+from adversarium.plans import AtMost, Switch, last, where
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.run import Trial
 from adversarium.runs.audit import AuditOptions
@@ -77,7 +77,7 @@ HILL = Experiment(
     "",
     plan,
     {"quick": dict(x=1.0, y=1.0, seeds=5)},
-    {"a.low": at_most(last("height"), 1.0), "a.seen": at_most(last("seen"), 2.0)},
+    {"a.low": AtMost(last("height"), 1.0), "a.seen": AtMost(last("seen"), 2.0)},
     switch=SWITCH,
 )
 
@@ -100,7 +100,7 @@ def test_a_cell_is_judged_by_the_claim_that_is_named_or_by_the_switch_or_by_the_
 
 
 def test_a_cell_is_not_judged_by_a_claim_whose_runs_the_preset_has_not(reader):
-    lacking = {"a.wide": at_most(last("height", where("wide")), 1.0), **HILL.checks}
+    lacking = {"a.wide": AtMost(last("height", where("wide")), 1.0), **HILL.checks}
     one = Experiment("a.w", "", plan, HILL.presets, lacking)
     assert watched_by(one, "a.w", "") == "a.low"
     with pytest.raises(ValueError, match=r"a\.wide needs runs that the preset quick does not have"):

@@ -4,7 +4,7 @@ from tests.program import SHORT, one_sentence
 
 TRIAL = '''"""A number that a trial returns."""
 
-from adversarium.plans import Curves, Trial, last, level
+from adversarium.plans import Level, Curves, Trial, last
 
 quick = dict(seeds=5)
 claims = {"own.x": dict(statement="x", kind="level", source="me")}
@@ -18,7 +18,7 @@ def plan(scale=1.0):
     yield Trial(function=constant, parameters={"scale": scale})
 
 
-checks = {"own.x": level(last("x"), 0)}
+checks = {"own.x": Level(last("x"), 0)}
 figures = ()
 '''
 

@@ -135,7 +135,7 @@ def test_a_packed_unit_gives_the_same_rows(here):
 TWICE = '''"""One run in two places, which record different things."""
 from adversarium.data import Clusters
 from adversarium.networks import TwoLayer
-from adversarium.plans import Run, last, level
+from adversarium.plans import Level, Run, last
 from adversarium.measure import risk, train_error
 
 quick = dict(seeds=2)
@@ -147,7 +147,7 @@ def plan():
     yield Run(**parts, family="two", probes=(train_error,))
 
 
-checks = {"twice.thm": level(last("risk", "one"), 0)}
+checks = {"twice.thm": Level(last("risk", "one"), 0)}
 '''
 
 
@@ -202,7 +202,7 @@ OWN = """import os
 import adversarium as av
 
 quick = dict(seeds=3)
-checks = {"own.alive": av.plans.level(av.plans.last("drawn", "calm"), 0, 10)}
+checks = {"own.alive": av.plans.Level(av.plans.last("drawn", "calm"), 0, 10)}
 
 
 def calm(rng, size):

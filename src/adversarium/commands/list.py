@@ -108,7 +108,8 @@ def _lines(what: What) -> dict[str, str]:
             return {n: p.sentence for n, p in named.items() if n[0].isupper() and n != "Ball"}
         case "checks":
             named = public_names("plans")
-            return {n: p.sentence for n, p in named.items() if p.file == "checks.py"}
+            rules = ("compound.py", "rules.py", "slopes.py")
+            return {n: p.sentence for n, p in named.items() if p.file in rules and p.sentence}
         case "figures":
             named = public_names("plans")
             return {n: p.sentence for n, p in named.items() if p.file == "figures.py"}

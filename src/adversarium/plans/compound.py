@@ -16,6 +16,7 @@ from adversarium.plans.rules import (
     Identity,
     InRegime,
     NotTestable,
+    require_quantities,
 )
 from adversarium.plans.verdict import NO_RUN, Outcome, Verdict, Why, combine, speaking, undecided
 
@@ -24,10 +25,24 @@ _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis)  # n
 
 @dataclass(frozen=True)
 class Given:
-    """A check of the seeds in which a random hypothesis of the claim came true (1)."""
+    """A check of the seeds in which a random hypothesis of the claim came true (1).
+
+    >>> import numpy as np
+    >>> from adversarium.plans import Rows, Trial, end
+    >>> from adversarium.plans.evidence import Series
+    >>> columns = {"event": [[1.0], [1.0], [0.0]], "error": [[0.0], [0.0], [9.0]]}  # three seeds
+    >>> series = {name: Series(np.zeros(1), np.array(column)) for name, column in columns.items()}
+    >>> rows = Evidence((Rows(Trial(function=max), (0, 1, 2), series),))
+    >>> event, error = (end(name).on(Where()) for name in ("event", "error"))
+    >>> Given(event, Identity(error, 0.0)).judge(rows).verdict
+    'holds'
+    """
 
     event: Quantity
     check: Check
+
+    def __post_init__(self) -> None:
+        require_quantities(self.event)
 
     @property
     def kind(self) -> str:
@@ -53,7 +68,13 @@ class Given:
 
 @dataclass(frozen=True)
 class UnlessRefuted:
-    """A check that finite sizes can confirm but not refute: if it fails, it is undecided."""
+    """A check that finite sizes can confirm but not refute: if it fails, it is undecided.
+
+    >>> import numpy as np
+    >>> error = Quantity("error", lambda rows: np.array([0.5]))
+    >>> UnlessRefuted(Identity(error, 0.1), "d is small").judge(Evidence()).why.value
+    'asymptotic constant'
+    """
 
     check: Check
     because: str
@@ -82,14 +103,23 @@ class UnlessRefuted:
         return replace(open_, within=parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Every:
     """All of several checks: one statement in several settings. The kind is that of the first.
 
     An unmet hypothesis takes precedence (the claim is then undecided), followed by a failure.
+
+    >>> import numpy as np
+    >>> small = Quantity("here", lambda rows: np.array([1e-12]))
+    >>> large = Quantity("there", lambda rows: np.array([1.0]))
+    >>> Every(Identity(small, 1e-9), Identity(large, 1e-9)).judge(Evidence()).verdict
+    'fails'
     """
 
     checks: tuple[Check, ...]
+
+    def __init__(self, *checks: Check) -> None:
+        object.__setattr__(self, "checks", checks)
 
     @property
     def kind(self) -> str:
@@ -120,24 +150,31 @@ class Every:
 @dataclass(frozen=True)
 class Parts:
     """The named parts of a statement, each with its own verdict: mixed if some hold and some
-    fail."""
+    fail.
 
-    checks: tuple[tuple[str, Check], ...]
+    >>> import numpy as np
+    >>> small = Quantity("here", lambda rows: np.array([1e-12]))
+    >>> large = Quantity("there", lambda rows: np.array([1.0]))
+    >>> both = Parts({"(i)": Identity(small, 1e-9), "(ii)": Identity(large, 1e-9)})
+    >>> both.judge(Evidence()).verdict
+    'mixed'
+    """
+
+    checks: Mapping[str, Check]
 
     @property
     def kind(self) -> str:
         """Return the kind of the first part."""
-        return self.checks[0][1].kind
+        return next(iter(self.checks.values())).kind
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows that all parts need."""
-        return _needs(check for _, check in self.checks)
+        return _needs(self.checks.values())
 
     def judge(self, rows: Evidence) -> Verdict:
         """Judge every part separately, and combine their verdicts."""
-        names, checks = zip(*self.checks, strict=True)
-        verdicts = dict(zip(names, _judged(checks, rows), strict=True))
+        verdicts = dict(zip(self.checks, _judged(self.checks.values(), rows), strict=True))
         outcome = combine([v.outcome for v in verdicts.values()])
         parts = tuple(v.called(name).parts[0] for name, v in verdicts.items())
         whys = [v.why for v in verdicts.values() if v.why is not None and v.outcome == outcome]
@@ -156,7 +193,16 @@ class Parts:
 
 @dataclass(frozen=True)
 class Each:
-    """A check of every selected run: all must hold, and at least one run must exist."""
+    """A check of every selected run: all must hold, and at least one run must exist.
+
+    >>> import numpy as np
+    >>> from adversarium.plans import Rows, Trial, where
+    >>> rows = Evidence(tuple(Rows(Trial(function=max, at={"d": d}), (0,), {}) for d in (10, 20)))
+    >>> def exact(run):
+    ...     return Identity(Quantity(run.description, lambda rows: np.zeros(1)), 0.0)
+    >>> [number.name for number in Each(where(), exact).judge(rows).measured]
+    ['d = 10', 'd = 20']
+    """
 
     selection: Where
     make: Callable[[Where], Check] = field(repr=False)
@@ -176,13 +222,17 @@ class Each:
         checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.selection))
         if not checks:
             return undecided(Why.REGIME, NO_RUN)
-        return Every(checks).judge(rows)
+        return Every(*checks).judge(rows)
 
 
 @dataclass(frozen=True)
 class Present:
     """Checks that depend on the available rows: all checks that `make` returns must hold, and
-    there must be at least one."""
+    there must be at least one.
+
+    >>> Present("identity", lambda rows: [], "no run reached T₁").judge(Evidence()).verdict
+    'undecided'
+    """
 
     kind: str
     make: Callable[[Evidence], Sequence[Check]] = field(repr=False)
@@ -192,12 +242,18 @@ class Present:
     def judge(self, rows: Evidence) -> Verdict:
         """Judge every check that `make` returns."""
         checks = tuple(self.make(rows))
-        return Every(checks).judge(rows) if checks else undecided(Why.REGIME, self.lacking)
+        return Every(*checks).judge(rows) if checks else undecided(Why.REGIME, self.lacking)
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A check that counts as one of another kind."""
+class CountedAs:
+    """A check that counts as one of another kind.
+
+    >>> import numpy as np
+    >>> zero = Quantity("error", lambda rows: np.zeros(5))
+    >>> CountedAs("level", Identity(zero, 0.0)).kind
+    'level'
+    """
 
     kind: str
     check: Check
@@ -216,10 +272,10 @@ def named_parts(check: Check) -> Mapping[str, Check]:
     """Return the named parts of a check, also of a wrapped one, each in the same wrapper; empty if
     it has no named parts."""
     if isinstance(check, Parts):
-        return dict(check.checks)
+        return check.checks
     if isinstance(check, Every):
         return {name: part for one in check.checks for name, part in named_parts(one).items()}
-    if isinstance(check, Kind):
+    if isinstance(check, CountedAs):
         return named_parts(check.check)
     if isinstance(check, (Given, UnlessRefuted)):
         return {name: replace(check, check=part) for name, part in named_parts(check.check).items()}

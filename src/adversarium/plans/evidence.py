@@ -332,6 +332,15 @@ class Reading:
         )
 
 
+def end(name: str, called: str = "") -> Reading:
+    """Return a reading of any run: the last value of a number, under the name `called` if given.
+
+    >>> end("risk").on(Where("ladder", {"d": 200})).name
+    'risk (ladder, d = 200)'
+    """
+    return Reading(called or name, lambda run: run.last(name), (name,))
+
+
 def last(
     name: str,
     selection: Where | str | None = None,

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from adversarium.plans.evidence import Evidence, Need, Quantity, Summary, summary
+from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Summary, summary
 from adversarium.plans.intervals import CONFIDENCE, SEEDS, clopper_pearson, finite, interval
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
@@ -28,13 +28,40 @@ class Check(Protocol):
     def judge(self, rows: Evidence) -> Verdict: ...
 
 
+def require_quantities(*asked: object) -> None:
+    """Raise unless given one number per seed; a reading has no run yet."""
+    for one in asked:
+        if isinstance(one, Reading):
+            raise ValueError(f"{one.name} belongs to no run yet; choose one with .on(where(…)).")
+        if not isinstance(one, Quantity):
+            raise ValueError(
+                f'a check needs one number per seed, such as last("risk"), got {one!r}.'
+            )
+
+
+def require_numbers(**numbers: float) -> None:
+    """Raise if a bound is nan."""
+    for name, value in numbers.items():
+        if math.isnan(value):
+            raise ValueError(f"{name} needs a number, got nan.")
+
+
 @dataclass(frozen=True)
 class Identity:
-    """A check that the largest error is within the tolerance."""
+    """A check that the largest error over all seeds is within the tolerance.
+
+    >>> error = Quantity("left − right", lambda rows: np.array([1e-15, 3e-12]))
+    >>> Identity(error, 1e-9).judge(Evidence()).verdict
+    'holds'
+    """
 
     error: Quantity
     tolerance: float
     kind = "identity"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.error)
+        require_numbers(tolerance=self.tolerance)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -58,16 +85,26 @@ class Identity:
 
 @dataclass(frozen=True)
 class AtMost:
-    """A check of an inequality: `worst` is the largest value over all steps, one number per seed.
+    """A check that no seed exceeds the bound: `worst` is the largest value over all steps.
 
     With `proof`, `worst` comes from an attack (a violation is real) and `proof` from a certificate
     (an upper bound): only the certificate can confirm the inequality.
+
+    >>> from adversarium.plans import Rows, Trial
+    >>> rows = Evidence((Rows(Trial(function=max), tuple(range(5)), {}),))  # five seeds
+    >>> excess = Quantity("error − bound", lambda rows: np.array([-0.1, -0.3, -0.2, -0.1, 0.2]))
+    >>> AtMost(excess, 0.0).judge(rows).reason
+    'violated in 1 of 5 seeds, worst 0.2 > 0 (seed 4)'
     """
 
     worst: Quantity
     bound: float
     proof: Quantity | None = None
     kind = "inequality"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.worst, *([] if self.proof is None else [self.proof]))
+        require_numbers(bound=self.bound)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -122,14 +159,25 @@ class Level:
     """A check that a quantity lies in [low, high].
 
     It holds if the interval over seeds lies in the range, and fails if the interval lies outside.
-    With `always`, it also fails if the interval lies in the range but a seed does not.
+    With `always`, it also fails if the interval lies in the range but a seed does not. The level of
+    a power that is fitted within each run has the kind "exponent".
+
+    >>> error = Quantity("error", lambda rows: np.array([0.49, 0.5, 0.51, 0.5, 0.5]))
+    >>> [Level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
+    ['holds', 'fails']
     """
 
     quantity: Quantity
     low: float = -math.inf
     high: float = math.inf
-    kind: str = "level"
     always: bool = False
+    kind: str = "level"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.quantity)
+        require_numbers(low=self.low, high=self.high)
+        if self.low > self.high:
+            raise ValueError(f"Level needs low <= high, got {self.low:g} and {self.high:g}.")
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -179,12 +227,22 @@ def width(a: float, b: float, low: float, high: float) -> tuple[Sensitivity, ...
 
 @dataclass(frozen=True)
 class Ordering:
-    """A check that the interval of the paired difference lies above `by`."""
+    """A check that the interval of the paired difference lies above `by`.
+
+    >>> robust = Quantity("robust", lambda rows: np.array([0.5, 0.6, 0.5, 0.6, 0.5]))
+    >>> clean = Quantity("clean", lambda rows: np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
+    >>> Ordering(robust, than=clean).judge(Evidence()).verdict
+    'holds'
+    """
 
     greater: Quantity
     than: Quantity
     by: float = 0.0
     kind = "ordering"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.greater, self.than)
+        require_numbers(by=self.by)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -221,12 +279,20 @@ class Frequency:
 
     It needs at least 300 trials in all. `successes` has one count per seed, out of `trials` per
     seed: a number, or the name of the trial's parameter that has it.
+
+    >>> successes = Quantity("successes", lambda rows: np.array([100, 99, 100, 100, 100]))
+    >>> Frequency(successes, 100, at_least=0.95).judge(Evidence()).verdict
+    'holds'
     """
 
     successes: Quantity
     trials: int | str
     at_least: float
     kind = "frequency"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.successes)
+        require_numbers(at_least=self.at_least)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -264,10 +330,17 @@ class Frequency:
 @dataclass(frozen=True)
 class Existence:
     """A check of existence: it holds if the object passed its exact check (1) in every seed, and
-    fails if any seed refuted it (0)."""
+    fails if any seed refuted it (0).
+
+    >>> Existence(Quantity("found", lambda rows: np.array([1.0, 1.0]))).judge(Evidence()).verdict
+    'holds'
+    """
 
     checked: Quantity
     kind = "existence"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.checked)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -290,11 +363,20 @@ class Existence:
 
 @dataclass(frozen=True)
 class InRegime:
-    """A hypothesis, not a claim: below the level the claim is undecided (out of regime)."""
+    """A hypothesis, not a claim: below the level the claim is undecided (out of regime).
+
+    >>> wide = InRegime(Quantity("m/n", lambda rows: np.array([3.0, 3.0])), at_least=8)
+    >>> wide.judge(Evidence()).why.value
+    'out of regime'
+    """
 
     quantity: Quantity
     at_least: float
     kind: str = "level"
+
+    def __post_init__(self) -> None:
+        require_quantities(self.quantity)
+        require_numbers(at_least=self.at_least)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -311,12 +393,22 @@ class InRegime:
         return undecided(Why.REGIME, message, measured, self.at_least, None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Hypothesis:
-    """A hypothesis or a definition: its factors are reported, and nothing is judged."""
+    """A hypothesis or a definition: its factors are reported, and nothing is judged.
+
+    >>> factor = Quantity("d/n", lambda rows: np.array([20.0, 20.0]))
+    >>> Hypothesis("inequality", factor).judge(Evidence()).verdict
+    'setting'
+    """
 
     kind: str
     factors: tuple[Quantity, ...]
+
+    def __init__(self, kind: str, *factors: Quantity) -> None:
+        require_quantities(*factors)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "factors", factors)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -332,7 +424,11 @@ class Hypothesis:
 @dataclass(frozen=True)
 class NotTestable:
     """A statement that no experiment decides: cited, vacuous, or about all networks. Its testable
-    consequences are separate claims."""
+    consequences are separate claims.
+
+    >>> NotTestable("existence", Why.ALL_NETWORKS, "any ReLU network").judge(Evidence()).reason
+    'quantifies over all networks: any ReLU network'
+    """
 
     kind: str
     why: Why
@@ -341,7 +437,8 @@ class NotTestable:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Return the verdict “not testable” with its reason."""
-        return Verdict(Outcome.NOT_TESTABLE, detail=self.what, why=self.why)
+        source = "; it has to be checked in the cited source" if self.why == Why.CITED else ""
+        return Verdict(Outcome.NOT_TESTABLE, detail=f"{self.what}{source}", why=self.why)
 
 
 def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:

@@ -3,26 +3,47 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Rows, Where, summary
+from adversarium.plans.evidence import (
+    Evidence,
+    Need,
+    Quantity,
+    Reading,
+    Rows,
+    Where,
+    end,
+    summary,
+)
 from adversarium.plans.intervals import finite, interval, slope
-from adversarium.plans.rules import MOST, more_seeds, seeds_needed, unseen, within
+from adversarium.plans.rules import (
+    MOST,
+    more_seeds,
+    require_numbers,
+    seeds_needed,
+    unseen,
+    within,
+)
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 FLAT = 0.1  # a slope up to this counts as no growth
 SIZES, FACTOR = 4, 8.0  # an exponent needs this many sizes over this factor
 
 
+def _reading(number: str | Reading) -> Reading:
+    return end(number) if isinstance(number, str) else number
+
+
 def _fitted(
-    runs: Mapping[float, Rows], number: Reading, per: Callable[[float], float]
+    runs: Mapping[float, Rows], number: str | Reading, per: Callable[[float], float]
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the sizes and one log–log slope per seed; None if there are too few sizes."""
     x = np.array([float(size) for size in runs])
     if len(x) < SIZES or x.max() < FACTOR * x.min():
         return None
-    numbers = [number.of(run) / per(size) for size, run in runs.items()]
+    numbers = [_reading(number).of(run) / per(size) for size, run in runs.items()]
     return x, slope(x, np.stack(numbers, axis=1))
 
 
@@ -31,27 +52,55 @@ def _too_few(low: float, high: float) -> Verdict:
     return undecided(Why.SPANS, message, (), finite(low), finite(high))
 
 
+def _one(size: float) -> float:
+    return 1.0
+
+
 @dataclass(frozen=True)
 class Exponent:
-    """A check that the interval of a log–log slope lies in [low, high].
+    """A check that a number grows along a coordinate with the claimed power, up to the tolerance.
 
-    The slope is that of a number of each run against one of the runs' coordinates. It needs at
-    least four sizes over a factor of eight. The number is divided by `per` of the size.
+    The number is read from each run (a name selects its last value) and divided by `per` of the
+    size; the interval of its log–log slope over the seeds is judged. It needs at least four sizes
+    over a factor of eight. Two tolerances apply below and above the claimed power.
+
+    >>> import adversarium as av
+    >>> def square(rng, d):
+    ...     return {"y": d**2}
+    >>> sizes = [av.Trial(function=square, parameters={"d": d}, at={"d": d}) for d in (1, 2, 4, 8)]
+    >>> rows = Evidence(tuple(av.run(size, range(5)).rows for size in sizes))
+    >>> Exponent("y ∝ d²", "y", "d", Where(), claimed=2, tolerance=0.1).judge(rows).verdict
+    'holds'
     """
 
     name: str
-    number: Reading
+    number: str | Reading
     along: str
     selection: Where
-    low: float
-    high: float
-    per: Callable[[float], float] = field(repr=False)
+    claimed: float
+    tolerance: float | tuple[float, float]
+    per: Callable[[float], float] = field(default=_one, repr=False)
     kind = "exponent"
+
+    def __post_init__(self) -> None:
+        require_numbers(low=self.low, high=self.high)
+
+    @property
+    def low(self) -> float:
+        """Return the smallest accepted power."""
+        below = self.tolerance[0] if isinstance(self.tolerance, tuple) else self.tolerance
+        return self.claimed - below
+
+    @property
+    def high(self) -> float:
+        """Return the largest accepted power."""
+        above = self.tolerance[1] if isinstance(self.tolerance, tuple) else self.tolerance
+        return self.claimed + above
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows of the number, at every size."""
-        return (Need(self.selection, self.number.names),)
+        return (Need(self.selection, _reading(self.number).names),)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Fit one slope per seed, and judge their interval."""
@@ -65,26 +114,39 @@ class Exponent:
 
 @dataclass(frozen=True)
 class NoGrowth:
-    """A check that a number of each run does not grow along a coordinate.
+    """A check of an upper bound with an unspecified constant: a number, read from each run and
+    divided by `per` of the size, does not grow along a coordinate.
 
     It holds if the interval of the log–log slope ends at or below `FLAT`. It fails if the number
     grows faster over these sizes than log^`logs` of the coordinate, a factor that the statement
-    leaves unspecified. In between it is undecided. With `decay`, the number must not fall instead.
+    leaves unspecified. In between it is undecided. With `decay`, or as `NoDecay`, the number must
+    not fall instead (a lower bound).
+
+    >>> import adversarium as av
+    >>> def square(rng, d):
+    ...     return {"y": d**2}
+    >>> sizes = [av.Trial(function=square, parameters={"d": d}, at={"d": d}) for d in (1, 2, 4, 8)]
+    >>> rows = Evidence(tuple(av.run(size, range(5)).rows for size in sizes))
+    >>> NoGrowth("y", "y", "d", Where()).judge(rows).verdict
+    'fails'
+    >>> per_square = NoGrowth("y/d²", "y", "d", Where(), per=lambda d: d**2)
+    >>> per_square.judge(rows).verdict
+    'holds'
     """
 
     name: str
-    number: Reading
+    number: str | Reading
     along: str
     selection: Where
     logs: float = 0.0
-    decay: bool = False
-    per: Callable[[float], float] = field(default=lambda size: 1.0, repr=False)
+    per: Callable[[float], float] = field(default=_one, repr=False)
     kind: str = "exponent"
+    decay: bool = False
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """Return the rows of the number, at every size."""
-        return (Need(self.selection, self.number.names),)
+        return (Need(self.selection, _reading(self.number).names),)
 
     def judge(self, rows: Evidence) -> Verdict:
         """Fit one slope per seed, and judge their interval."""
@@ -132,3 +194,6 @@ class NoGrowth:
         if needed > 1e12:
             return "no size that can be run would decide it"
         return f"sizes around {self.along} = {needed:.0e} would decide it"
+
+
+NoDecay = partial(NoGrowth, decay=True)  # a lower bound with an unspecified constant

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from adversarium.digest import digest
 from adversarium.plans import compound
-from adversarium.plans.checks import parts
-from adversarium.plans.compound import named_parts
+from adversarium.plans.compound import Parts, named_parts
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.loading import file_claims, load
@@ -273,7 +272,7 @@ def failing_parts(check: Check, verdict: Verdict) -> Check:
     check if it has no named parts or if a failing part is not among them."""
     named = named_parts(check)
     failing = {name: named[name] for name in named if name in _failing(verdict)}
-    return parts(failing) if failing and _failing(verdict) <= set(named) else check
+    return Parts(failing) if failing and _failing(verdict) <= set(named) else check
 
 
 def confirm_failure(

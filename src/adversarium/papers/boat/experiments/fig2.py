@@ -9,7 +9,7 @@ and 80 steps.
 Cost: quick 8 s (2 cores); paper 1 min on a GPU.
 """
 
-from adversarium.plans import Check, Curves, counted_as, last, level, ordering, parts, where
+from adversarium.plans import Check, CountedAs, Curves, Level, Ordering, Parts, last, where
 
 from ..theory.figure_runs import BETA, Radius, on_clusters, robust_ceiling
 from ..theory.regime import gates
@@ -47,26 +47,26 @@ def _runs(panel, value):
 
 
 def _curves(make) -> Check:
-    return parts({f"{panel} = {value:g}": make(_runs(panel, value)) for panel, value, _ in PANELS})
+    return Parts({f"{panel} = {value:g}": make(_runs(panel, value)) for panel, value, _ in PANELS})
 
 
 def _worse(panel: str, worse: float, better: float) -> Check:
     """Require a larger final robust test error, seed by seed."""
-    return ordering(
+    return Ordering(
         last("robust_error", _runs(panel, worse)), than=last("robust_error", _runs(panel, better))
     )
 
 
 checks: dict[str, Check] = {
-    "boat.fig2.loss_to_zero": counted_as(
-        "level", _curves(lambda run: level(last("risk", run), high=0.01))
+    "boat.fig2.loss_to_zero": CountedAs(
+        "level", _curves(lambda run: Level(last("risk", run), high=0.01))
     ),
-    "boat.fig2.err_to_beta": counted_as(
-        "level", _curves(lambda run: level(last("robust_error", run), BETA - 0.01, BETA + 0.01))
+    "boat.fig2.err_to_beta": CountedAs(
+        "level", _curves(lambda run: Level(last("robust_error", run), BETA - 0.01, BETA + 0.01))
     ),
-    "boat.fig2.monotone": counted_as(
+    "boat.fig2.monotone": CountedAs(
         "ordering",
-        parts(
+        Parts(
             {
                 f"{panel}: {worse:g} worse than {better:g}": _worse(panel, worse, better)
                 for panel, pairs in (

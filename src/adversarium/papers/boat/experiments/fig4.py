@@ -13,7 +13,7 @@ Cost: quick 3 s (2 cores); paper 1 min on a GPU.
 import itertools
 import math
 
-from adversarium.plans import Check, Contours, counted_as, level, parts, power, where
+from adversarium.plans import Check, Contours, CountedAs, Level, Parts, where
 from adversarium.plans.evidence import Reading
 
 from ..theory.figure_runs import PLACES, Radius, against_d, along_mu, level_slopes, over_grid
@@ -43,16 +43,19 @@ def _parts() -> dict[str, Check]:
             ("falls with d, long images", "rank along −d, ‖μ‖ > 0.4", against_d, (0.4, math.inf)),
         ):
             ranks = over_grid(f"{name} ({kind})", where(MNIST), number, row, of, among)
-            named[f"{kind} accuracy {trend}"] = level(ranks, 0.0)
+            named[f"{kind} accuracy {trend}"] = Level(ranks, 0.0)
         claimed = CLAIMED[kind]
         for at in (0.7, 0.8, 0.9):
-            named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = power(
-                level_slopes(kind, number, row, at, where(MNIST)), claimed - 0.3, claimed + 0.3
+            named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = Level(
+                level_slopes(kind, number, row, at, where(MNIST)),
+                claimed - 0.3,
+                claimed + 0.3,
+                kind="exponent",
             )
     return named
 
 
-checks = {"boat.fig4.transition": counted_as("ordering", parts(_parts()))}
+checks = {"boat.fig4.transition": CountedAs("ordering", Parts(_parts()))}
 
 figures = tuple(
     Contours(

@@ -9,7 +9,7 @@ preset uses the 8 × 8 digits as a stand-in; its rows decide nothing about MNIST
 Cost: quick 5 s (2 cores); paper 30 s on a GPU.
 """
 
-from adversarium.plans import Check, Curves, counted_as, last, level, parts, where
+from adversarium.plans import Check, CountedAs, Curves, Level, Parts, last, where
 
 from ..theory.figure_runs import Radius
 from ..theory.image_runs import MNIST, family_of, on_images
@@ -39,7 +39,7 @@ def plan(m, steps, source, reading: Radius = "R1"):
 def _ends(number: str, most: float) -> dict[str, Check]:
     """Return one part per curve: its final value is at most `most`."""
     return {
-        f"{number} at {panel} = {value:g}": level(
+        f"{number} at {panel} = {value:g}": Level(
             last(number, where(MNIST, panel=panel, **{panel: value})), 0, most
         )
         for panel, value, _ in PANELS
@@ -47,8 +47,8 @@ def _ends(number: str, most: float) -> dict[str, Check]:
 
 
 checks = {
-    "boat.fig6.to_zero": counted_as(
-        "level", parts(_ends("risk", 0.01) | _ends("robust_test_error", 0.02))
+    "boat.fig6.to_zero": CountedAs(
+        "level", Parts(_ends("risk", 0.01) | _ends("robust_test_error", 0.02))
     )
 }
 

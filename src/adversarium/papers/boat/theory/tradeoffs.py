@@ -7,16 +7,16 @@ import numpy as np
 
 from adversarium.plans import (
     Check,
+    CountedAs,
+    Every,
     Evidence,
+    Hypothesis,
+    Level,
     Need,
+    Ordering,
+    Parts,
     Quantity,
     Where,
-    counted_as,
-    every,
-    level,
-    ordering,
-    parts,
-    setting,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
 from adversarium.plans.levels import crossing, jackknife
@@ -59,7 +59,7 @@ def gained(label: str, cell: slice, runs: Where, other: Where, number: Number, r
         return (accuracy - baseline)[:, :, cell].mean((1, 2))
 
     name = f"robust accuracy gained over standard training, {label}"
-    return setting("ordering", quantity(name, gain, Need(runs, (row,)), Need(other, (row,))))
+    return Hypothesis("ordering", quantity(name, gain, Need(runs, (row,)), Need(other, (row,))))
 
 
 def tradeoff(
@@ -72,9 +72,9 @@ def tradeoff(
     """Check that the accuracy falls with the ratio, and that the ratio of each accuracy shrinks
     between each pair of dimensions; `reported` adds unjudged parts."""
     shrinks = {
-        f"the ratio of accuracy {accuracy:g} shrinks with d": every(
+        f"the ratio of accuracy {accuracy:g} shrinks with d": Every(
             *(
-                ordering(
+                Ordering(
                     allowed(d, accuracy, runs, number, row),
                     than=allowed(larger, accuracy, runs, number, row),
                 )
@@ -83,7 +83,5 @@ def tradeoff(
         )
         for accuracy, of in pairs.items()
     }
-    falls = level(_falling(runs, number, row), 0.95)
-    return counted_as(
-        "ordering", parts({"accuracy falls with α/‖μ‖": falls, **shrinks, **reported})
-    )
+    falls = Level(_falling(runs, number, row), 0.95)
+    return CountedAs("ordering", Parts({"accuracy falls with α/‖μ‖": falls, **shrinks, **reported}))

@@ -13,7 +13,7 @@ from adversarium.attacks import PGD, strong_attacks
 from adversarium.data import Digits
 from adversarium.measure.errors import Error, risk
 from adversarium.networks import Module, small_cnn
-from adversarium.plans import Curves, Run, Table, last, ordering, parts, where
+from adversarium.plans import Curves, Ordering, Parts, Run, Table, last, where
 from adversarium.training import SGD
 
 from ..theory.regime import gates
@@ -61,12 +61,12 @@ def _generalisation_gap(kind=""):
 
 
 checks = {
-    "cgrm.tab1.digits": parts(
+    "cgrm.tab1.digits": Parts(
         {
-            "robust gap > clean gap": ordering(
+            "robust gap > clean gap": Ordering(
                 _generalisation_gap("robust_"), than=_generalisation_gap()
             ),
-            "more robust than clean training": ordering(
+            "more robust than clean training": Ordering(
                 last("robust_test_error", CLEAN), than=last("robust_test_error", ADVERSARIAL)
             ),
         }

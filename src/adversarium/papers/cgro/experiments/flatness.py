@@ -12,18 +12,18 @@ Cost: quick 25 s (2 cores).
 import math
 
 from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Every,
+    Frequency,
+    Level,
+    Parts,
     Profile,
     Read,
     Table,
     Trial,
-    at_most,
-    counted_as,
-    each,
-    every,
-    frequency,
     last,
-    parts,
-    power,
     where,
 )
 
@@ -61,28 +61,28 @@ SAMPLES = 200  # samples of `constant_gaps` per seed
 
 def _powers(family, name, low, high):
     """Require a fitted power within a range, in every dimension."""
-    return each(family, lambda trial: power(last(name, trial), low, high))
+    return Each(family, lambda trial: Level(last(name, trial), low, high, kind="exponent"))
 
 
 checks = {
-    "cgro.thmE.1": counted_as("exponent", frequency(last("kept", "constant"), SAMPLES, 0.95)),
-    "cgro.thmE.1.corrected": every(
+    "cgro.thmE.1": CountedAs("exponent", Frequency(last("kept", "constant"), SAMPLES, 0.95)),
+    "cgro.thmE.1.corrected": Every(
         _powers("gap", "fixed_slope", -math.inf, 0.1),
         _powers("gap", "fitted_slope", -math.inf, 0.1),
     ),
     "cgro.thmF.1.I": _powers("density", "bias", 1.8, 2.2),
-    "cgro.thmF.1.II": every(
+    "cgro.thmF.1.II": Every(
         _powers("density", "in_N", -0.6, -0.4), _powers("density", "in_delta", -0.1, 0.1)
     ),
-    "cgro.thmF.1.taylor": at_most(last("ratio", "taylor"), 1.0),
-    "cgro.propE.2": parts(
+    "cgro.thmF.1.taylor": AtMost(last("ratio", "taylor"), 1.0),
+    "cgro.propE.2": Parts(
         {
-            "as δ → 0, and at every δ for a convex loss": every(
-                at_most(last("short_at_0", "first order"), 0.05),
-                at_most(last("convex_short", "first order"), 1e-9),
+            "as δ → 0, and at every δ for a convex loss": Every(
+                AtMost(last("short_at_0", "first order"), 0.05),
+                AtMost(last("convex_short", "first order"), 1e-9),
             ),
-            "at δ = 1, with one constant for any loss": power(
-                last("in_frequency", "first order"), -0.1, math.inf
+            "at δ = 1, with one constant for any loss": Level(
+                last("in_frequency", "first order"), -0.1, math.inf, kind="exponent"
             ),
         }
     ),

@@ -13,7 +13,7 @@ import itertools
 import math
 
 from adversarium.measure.errors import Error
-from adversarium.plans import Read, parts, setting
+from adversarium.plans import Hypothesis, Parts, Read
 
 from ..theory.bounds import critical_n
 from ..theory.diagrams import DIAGRAMS, ladder_table, phase, switch
@@ -93,11 +93,11 @@ def _cell(family, at, *, d=200, gap=0.05, N=10, lam=0.5, alpha=None, sigma=None,
 
 
 checks = {
-    "cgro.thm4.1.N-critical": parts(
+    "cgro.thm4.1.N-critical": Parts(
         {
             "place: N at the switch over N_c within a factor 2": switches_near("ladder", 0.5, 2.0),
             "place: at 4 N_c GTA breaks nobody": unbroken_above("ladder", 0.01),
-            "its law, told": setting(
+            "its law, reported": Hypothesis(
                 "exponent",
                 ladder_power("ladder", 200),
                 ladder_power("ladder", 400),

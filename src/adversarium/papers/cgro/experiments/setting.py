@@ -8,18 +8,7 @@ Cost: quick 10 s (2 cores).
 from adversarium.constructions.counting import sauer
 from adversarium.data import PatchData
 from adversarium.measure.sequences import growth_and_decay
-from adversarium.plans import (
-    Table,
-    Trial,
-    Why,
-    at_most,
-    cited,
-    every,
-    identity,
-    last,
-    not_testable,
-    where,
-)
+from adversarium.plans import AtMost, Every, Identity, NotTestable, Table, Trial, Why, last, where
 
 from ..theory.cubic import cubic_form, cubic_identities
 
@@ -39,22 +28,24 @@ def plan(d=60, P=4, n=12, m=5, gamma=0.9):
 
 
 checks = {
-    "cgro.eq.decomp": identity(last("decomposition", "identities"), 1e-12),
-    "cgro.eq.gta": identity(last("attack", "identities"), 1e-12),
-    "cgro.eq.grad": identity(last("printed_gradient", "identities"), 1e-10),
-    "cgro.eq.grad.corrected": every(
-        identity(last("signed_gradient", "identities"), 1e-10),
-        identity(last("reduced", "identities"), 1e-12),
+    "cgro.eq.decomp": Identity(last("decomposition", "identities"), 1e-12),
+    "cgro.eq.gta": Identity(last("attack", "identities"), 1e-12),
+    "cgro.eq.grad": Identity(last("printed_gradient", "identities"), 1e-10),
+    "cgro.eq.grad.corrected": Every(
+        Identity(last("signed_gradient", "identities"), 1e-10),
+        Identity(last("reduced", "identities"), 1e-12),
     ),
-    "cgro.lemA.1": at_most(last("A.1", "sequences"), 1.0),
-    "cgro.lemA.2": at_most(last("A.2", "sequences"), 1.0),
-    "cgro.lemA.3": at_most(last("A.3", "sequences"), 1.0),
-    "cgro.lemA.4": not_testable(
+    "cgro.lemA.1": AtMost(last("A.1", "sequences"), 1.0),
+    "cgro.lemA.2": AtMost(last("A.2", "sequences"), 1.0),
+    "cgro.lemA.3": AtMost(last("A.3", "sequences"), 1.0),
+    "cgro.lemA.4": NotTestable(
         "frequency", Why.VACUOUS, "the printed probability 1 − d/2^(1/d) is negative for d ≥ 2"
     ),
-    "cgro.lemA.4.corrected": at_most(last("share", "cubic form"), 1.26),
-    "cgro.lemA.7": cited("inequality", "the VC dimension of ReLU networks is O(WL log W)"),
-    "cgro.lemA.8": at_most(last("ratio", "Sauer"), 1.0),
+    "cgro.lemA.4.corrected": AtMost(last("share", "cubic form"), 1.26),
+    "cgro.lemA.7": NotTestable(
+        "inequality", Why.CITED, "the VC dimension of ReLU networks is O(WL log W)"
+    ),
+    "cgro.lemA.8": AtMost(last("ratio", "Sauer"), 1.0),
 }
 
 _names = {

@@ -7,13 +7,13 @@ import numpy as np
 from adversarium.plans import (
     Check,
     Evidence,
+    Level,
     Need,
+    Present,
     Quantity,
     Run,
     Where,
     last,
-    level,
-    present,
     quantity,
 )
 from adversarium.plans.intervals import slope
@@ -57,14 +57,14 @@ def switches_near(family: str, low: float, high: float) -> Check:
         runs = Where(family, group)
         needed = Need(runs, ("memory_share",))
         ratio = quantity(name, lambda rows: switch_point(rows.where(runs)) / N_c, needed)
-        return level(ratio, low, high)
+        return Level(ratio, low, high)
 
     def all_near(rows: Evidence) -> Sequence[Check]:
         groups = ladders(rows.where(Where(family)))
         gaps = {ladder.runs[0].task.coordinates["1 − γ"] for ladder in groups}
         return [near(ladder) for ladder in groups] if len(gaps) >= 3 else []
 
-    return present("level", all_near, "needs three gaps", Need(Where(family), ("memory_share",)))
+    return Present("level", all_near, "needs three gaps", (Need(Where(family), ("memory_share",)),))
 
 
 def ladder_power(family: str, d: int) -> Quantity:
@@ -91,10 +91,10 @@ def unbroken_above(family: str, at_most: float) -> Check:
         for ladder in ladders(rows.where(Where(family))):
             top = list(ladder.by("N").values())[-1].task
             error = last("robust_test_error", Where(family, top.coordinates), 500)
-            checks.append(level(error, high=at_most))
+            checks.append(Level(error, high=at_most))
         return checks
 
-    return present("level", tops, "needs a ladder", Need(Where(family), ("robust_test_error",)))
+    return Present("level", tops, "needs a ladder", (Need(Where(family), ("robust_test_error",)),))
 
 
 def boundary_power(family: str) -> Quantity:

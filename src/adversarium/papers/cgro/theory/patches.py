@@ -9,7 +9,7 @@ import numpy as np
 from adversarium.attacks import GTA
 from adversarium.data import PatchData
 from adversarium.networks import CubicCNN
-from adversarium.plans import Check, Evidence, Need, Read, Rows, Run, Where, given, quantity
+from adversarium.plans import Check, Evidence, Given, Need, Read, Rows, Run, Where, quantity
 from adversarium.training import Risk
 
 STARTS = ("largest_signal", "signals")  # a run records one of these at t = 0
@@ -75,4 +75,4 @@ def given_a_start(runs: Where, check: Check) -> Check:
             started *= largest_start(run) > 0
         return started
 
-    return given(quantity("some u_r(0) > 0", event, Need(runs, STARTS), points=1), check)
+    return Given(quantity("some u_r(0) > 0", event, Need(runs, STARTS), points=1), check)

@@ -11,8 +11,13 @@ import numpy as np
 from adversarium.measure.folds import FirstTime, Total
 from adversarium.plans import (
     Check,
+    Every,
     Evidence,
+    Exponent,
+    Given,
     Need,
+    NoDecay,
+    NoGrowth,
     Powers,
     Quantity,
     Read,
@@ -20,11 +25,6 @@ from adversarium.plans import (
     Run,
     Where,
     end,
-    every,
-    exponent,
-    given,
-    no_decay,
-    no_growth,
     quantity,
     where,
 )
@@ -113,7 +113,7 @@ def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> C
 
     def fitted(name: str, sweep: Sweep) -> Check:
         title = f"power of {name} in {family}"
-        return exponent(title, number, sweep.letter, swept(family, name), sweep.power, 0.1)
+        return Exponent(title, number, sweep.letter, swept(family, name), sweep.power, 0.1)
 
     return _along(family, number, sweeps, fitted)
 
@@ -134,8 +134,8 @@ def at_most_powers(family: str, number: str | Reading, sweeps: Mapping[str, Swee
 
         if sweep.letter in ("N", "d"):
             logs = 2.0 if sweep.letter == "d" else 0.0
-            return no_growth(title, number, sweep.letter, runs, logs, claimed)
-        return no_decay(title, number, sweep.letter, runs, per=claimed)
+            return NoGrowth(title, number, sweep.letter, runs, logs, claimed)
+        return NoDecay(title, number, sweep.letter, runs, per=claimed)
 
     return _along(family, number, sweeps, bounded)
 
@@ -150,8 +150,8 @@ def _along(
     checks = []
     for name, sweep in sweeps.items():
         runs, fitted = swept(family, name), rule(name, sweep)
-        checks.append(given_a_start(runs, given(_reached(number, runs), fitted)))
-    return every(*checks)
+        checks.append(given_a_start(runs, Given(_reached(number, runs), fitted)))
+    return Every(*checks)
 
 
 def _reached(number: str | Reading, runs: Where) -> Quantity:

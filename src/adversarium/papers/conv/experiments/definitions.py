@@ -9,16 +9,16 @@ Cost: quick 9 s (one core).
 
 from adversarium.networks import SmoothedReLU, Softplus
 from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Existence,
+    Hypothesis,
+    Parts,
     Read,
     Table,
     Trial,
-    at_most,
-    counted_as,
-    each,
-    existence,
     last,
-    parts,
-    setting,
     where,
 )
 from adversarium.plans.evidence import Reading
@@ -59,40 +59,40 @@ def _jumps(run):
     """Check that L_A jumps by more than 0.001."""
     found = Reading("L_A jumps by more than 0.001", lambda row: (row.last("jump") > 1e-3) * 1.0,
                     ("jump",))  # fmt: skip
-    return existence(found.on(run))
+    return Existence(found.on(run))
 
 
 checks = {
-    "conv.def3.1": setting(
+    "conv.def3.1": Hypothesis(
         "existence", *(last(n, where("caps", d=3)) for n in ("touching", "apart"))
     ),
-    "conv.def3.2": setting(
+    "conv.def3.2": Hypothesis(
         "inequality",
         *(last(n, where("attacks", A=rule)) for rule in RULES
           for n in ("off the sphere", "beyond the cap")),
     ),
-    "conv.def3.3": setting("identity", last("|L_A − L|", where("attacks", A="identity"))),
-    "conv.def3.4": setting(
+    "conv.def3.3": Hypothesis("identity", last("|L_A − L|", where("attacks", A="identity"))),
+    "conv.def3.4": Hypothesis(
         "inequality",
         *(last("L_A − L_*", where("attacks", A=rule)) for rule in RULES),
         *(last(n, "arcs") for n in ("largest", "bound", "at an end")),
     ),
-    "conv.asm3.1": setting(
+    "conv.asm3.1": Hypothesis(
         "inequality",
         *(last(n, where("losses", loss=loss)) for loss in LOSSES
           for n in ("not convex", "slope", "smoothness", "ℓ(y, y)")),
     ),
-    "conv.sec4.discontinuous": counted_as(
+    "conv.sec4.discontinuous": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "L_A jumps: fgsm": each(where("jumps", A="fgsm"), _jumps),
-                "L_A jumps: switch": each(where("jumps", A="switch"), _jumps),
-                "L_* does not there: its change is at most Lip·C1|ΔW|_F": each(
-                    where("jumps"), lambda run: at_most(last("robust", run), 1.0)
+                "L_A jumps: fgsm": Each(where("jumps", A="fgsm"), _jumps),
+                "L_A jumps: switch": Each(where("jumps", A="switch"), _jumps),
+                "L_* does not there: its change is at most Lip·C1|ΔW|_F": Each(
+                    where("jumps"), lambda run: AtMost(last("robust", run), 1.0)
                 ),
-                "nor does L_A under the exact attack, where its choice changes": each(
-                    where("jumps", A="exact"), lambda run: at_most(last("jump", run), 1e-10)
+                "nor does L_A under the exact attack, where its choice changes": Each(
+                    where("jumps", A="exact"), lambda run: AtMost(last("jump", run), 1e-10)
                 ),
             }
         ),

@@ -14,20 +14,20 @@ from adversarium.data import SpherePoints
 from adversarium.measure.errors import risk
 from adversarium.networks import SmoothedReLU, TwoLayer
 from adversarium.plans import (
+    AtMost,
     Bars,
+    CountedAs,
     Curves,
+    Each,
+    Every,
+    Hypothesis,
+    Parts,
     Profile,
     Quantity,
     Read,
     Run,
     Trial,
-    at_most,
-    counted_as,
-    each,
-    every,
     last,
-    parts,
-    setting,
     where,
 )
 from adversarium.training import Risk
@@ -81,8 +81,8 @@ EXCESS_STEPS = tuple(WorstRegret(R).step_name for R in (0.3, 3.0))
 
 def _no_violation(run):
     """Check eq. (16) of CONV at every step of a run, with a near and a far comparator."""
-    return every(
-        at_most(last(NEAR_EXCESS, run), TOLERANCE), at_most(last(FAR_EXCESS, run), TOLERANCE)
+    return Every(
+        AtMost(last(NEAR_EXCESS, run), TOLERANCE), AtMost(last(FAR_EXCESS, run), TOLERANCE)
     )
 
 
@@ -92,31 +92,31 @@ def _negative(quantity):
 
 
 checks = {
-    "conv.eq16": counted_as(
+    "conv.eq16": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "at every step of every run": each("training", _no_violation),
-                ANY_WEIGHTS: each(
-                    ANY_WEIGHTS,
-                    lambda run: every(
-                        at_most(last("largest_excess", run), TOLERANCE),
-                        at_most(_negative(last("smallest_slack", run)), TOLERANCE),
-                        at_most(last("slack_mismatch", run), TOLERANCE),
+                "at every step of every run": Each(where("training"), _no_violation),
+                ANY_WEIGHTS: Each(
+                    where(ANY_WEIGHTS),
+                    lambda run: Every(
+                        AtMost(last("largest_excess", run), TOLERANCE),
+                        AtMost(_negative(last("smallest_slack", run)), TOLERANCE),
+                        AtMost(last("slack_mismatch", run), TOLERANCE),
                     ),
                 ),
-                "three slacks at every step, against the certified upper end's W": each(
-                    SLACK_FAMILY,
-                    lambda run: every(
+                "three slacks at every step, against the certified upper end's W": Each(
+                    where(SLACK_FAMILY),
+                    lambda run: Every(
                         *(
-                            at_most(_negative(last(f"least {name}", run)), TOLERANCE)
+                            AtMost(_negative(last(f"least {name}", run)), TOLERANCE)
                             for name in SLACK_NAMES
                         )
                     ),
                 ),
-                "the step with the least room, told": each(
-                    "training",
-                    lambda run: setting("inequality", *(last(n, run) for n in EXCESS_STEPS)),
+                "the step with the least room, reported": Each(
+                    where("training"),
+                    lambda run: Hypothesis("inequality", *(last(n, run) for n in EXCESS_STEPS)),
                 ),
             }
         ),

@@ -13,21 +13,21 @@ Cost: quick 6 s (one core).
 import itertools
 
 from adversarium.plans import (
+    CountedAs,
+    Each,
+    Every,
+    Exponent,
+    InRegime,
+    Level,
+    Parts,
     Powers,
+    Present,
     Read,
     Reading,
     Trial,
     Where,
-    counted_as,
-    each,
     end,
-    every,
-    exponent,
-    in_regime,
     last,
-    level,
-    parts,
-    present,
     where,
 )
 
@@ -74,15 +74,15 @@ def _orders(number: str, moved: bool = True):
     Runs must satisfy the hypothesis of the lemmas.
     """
     by_case = {
-        name: every(_in_regime(runs), bounded(number, "m", runs, MAX_SLOPE))
+        name: Every(_in_regime(runs), bounded(number, "m", runs, MAX_SLOPE))
         for name, runs in FAMILIES.items()
     }
-    by_case["over R"] = every(
+    by_case["over R"] = Every(
         _in_regime(where("radii")), bounded(number, "R", where("radii"), MAX_SLOPE)
     )
     for delta in MOVES if moved else ():
         runs = where("moved inputs", **{"δ√m/R": delta})
-        by_case[f"x moved by {delta} R/√m"] = every(
+        by_case[f"x moved by {delta} R/√m"] = Every(
             _in_regime(runs), bounded(number, "m", runs, MAX_SLOPE)
         )
     return by_case
@@ -91,27 +91,27 @@ def _orders(number: str, moved: bool = True):
 def _in_regime(runs: Where):
     """Check that τH⁶(log m)³ ≤ 1 in every run."""
     inverse = Reading("1/(τH⁶ log³ m)", lambda run: 1 / run.last("gate"), ("gate",))
-    return each(runs, lambda run: in_regime(inverse.on(run), 1.0))
+    return Each(runs, lambda run: InRegime(inverse.on(run), 1.0))
 
 
 def _power(name: str, number: str, along: str, runs: Where, claimed: float, tolerance=0.01):
     """Check that the fitted power of a coordinate in a number is the claimed one."""
-    return exponent(f"power of {along} in {name}", number, along, runs, claimed, tolerance)
+    return Exponent(f"power of {along} in {name}", number, along, runs, claimed, tolerance)
 
 
-LOWER_LAYERS = present(
+LOWER_LAYERS = Present(
     "exponent",
     lambda rows: (),
     "no supremum over lower layers is known; whole layers inside τH⁶(log m)³ ≤ 1 flip 2 or 3 units",
 )
 
 checks = {
-    "conv.eq10": counted_as(
+    "conv.eq10": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 **_orders("flips"),
-                "the power 2/3 is attained": every(
+                "the power 2/3 is attained": Every(
                     _power("flips/(m τ^{2/3})", "flips", "m", where("widths"), 0.0),
                     _power("flips/(m τ^{2/3})", "flips", "R", where("radii"), 0.0, 0.02),
                 ),
@@ -119,32 +119,32 @@ checks = {
             }
         ),
     ),
-    "conv.eq12": counted_as("exponent", parts({**_orders("back, logs"), "H²": LOWER_LAYERS})),
-    "conv.lemA.5": counted_as(
+    "conv.eq12": CountedAs("exponent", Parts({**_orders("back, logs"), "H²": LOWER_LAYERS})),
+    "conv.lemA.5": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 **_orders("jump, logs"),
-                "the power 1/3 is attained, the logarithm is to spare": every(
+                "the power 1/3 is attained, the logarithm is to spare": Every(
                     _power("jump/(τ^{1/3}√m)", "jump", "m", where("widths"), 0.0, 0.02),
                     _power("jump/(τ^{1/3}√m)", "jump", "R", where("radii"), 0.0, 0.02),
                 ),
-                "the greedy knapsack is exact": each(
-                    where("widths"), lambda run: level(last("jump, gap", run), high=0.05)
+                "the greedy knapsack is exact": Each(
+                    where("widths"), lambda run: Level(last("jump, gap", run), high=0.05)
                 ),
                 "H²": LOWER_LAYERS,
             }
         ),
     ),
-    "conv.lemA.6": counted_as(
+    "conv.lemA.6": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 **{f"from W₀: {k}": v for k, v in _orders("bend, logs", moved=False).items()},
                 **{f"W₁ on the edge: {k}": v
                    for k, v in _orders("edge, logs", moved=False).items()},
                 "all x of a circle at once": bounded("bend", "m", where("circle"), 0.05),
-                "the powers −1/6 and 4/3 are attained": every(
+                "the powers −1/6 and 4/3 are attained": Every(
                     _power("the error", "error", "m", where("widths"), -1 / 6, 0.02),
                     _power("the error", "error", "R", where("radii"), 4 / 3, 0.03),
                 ),

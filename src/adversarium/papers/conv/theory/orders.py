@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from adversarium.plans import Check, Where, exponent
+from adversarium.plans import Check, Exponent, Where
 
 
 def bounded(
@@ -18,4 +18,4 @@ def bounded(
     The check reads the rows that `runs` selects and fits the power of the coordinate `along`.
     """
     label = f"power of {along} in {number} ({runs.description})"
-    return exponent(label, number, along, runs, 0.0, (math.inf, most), per)
+    return Exponent(label, number, along, runs, 0.0, (math.inf, most), per)

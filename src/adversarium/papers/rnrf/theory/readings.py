@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans import Check, Reading, Rows, Where, every, no_decay, no_growth, parts
+from adversarium.plans import Check, Every, NoDecay, NoGrowth, Parts, Reading, Rows, Where
 from adversarium.plans.readings import log_growth, when
 
 A, B = "robust_features", "nonrobust_features"  # rows: max_r A_{i,r}, max_r B_{i,r} of each class i
@@ -154,35 +154,35 @@ def tail_checks(
         )
     )
     X = points.label
-    at_start = no_decay(f"slope in k of least 1 − π_y{X} at t = 0", _first(least), "k", runs)
+    at_start = NoDecay(f"slope in k of least 1 − π_y{X} at t = 0", _first(least), "k", runs)
     label = f"slope in k of (1 − π_y{X})e^F"
     named: dict[str, dict[str, Check]] = {
         diagonal: (
             {
                 "Θ(1) at the start": at_start,
-                "O(d^−c) once F_y ≥ c log d": no_growth(label, _largest(doubt), "k", runs),
+                "O(d^−c) once F_y ≥ c log d": NoGrowth(label, _largest(doubt), "k", runs),
             }
         ),
         f"{diagonal}.corrected": (
             {
                 "Θ(1) at the start": at_start,
-                "O(k d^−c) once F_y ≥ c log d": no_growth(
+                "O(k d^−c) once F_y ≥ c log d": NoGrowth(
                     f"{label}/(k − 1)", _largest(doubt), "k", runs, per=_wrong_classes
                 ),
             }
         ),
         other: (
             {
-                "Ω(1/k) at the start": no_decay(
+                "Ω(1/k) at the start": NoDecay(
                     f"slope in k of least kπ_i{X} at t = 0", _first(low), "k", runs
                 ),
-                "O(1/k) at the start": no_growth(
+                "O(1/k) at the start": NoGrowth(
                     f"slope in k of largest kπ_i{X} at t = 0", _first(high), "k", runs
                 ),
-                "O(d^−c) once F_y ≥ c log d": no_growth(
+                "O(d^−c) once F_y ≥ c log d": NoGrowth(
                     f"slope in k of π_i{X}e^F", _largest(wrong), "k", runs, logs=1
                 ),
             }
         ),
     }
-    return {id: every(parts(checks), regime) for id, checks in named.items()}
+    return {id: Every(Parts(checks), regime) for id, checks in named.items()}

@@ -4,7 +4,7 @@ import numpy as np
 
 from adversarium.data import TwoFeaturePatches
 from adversarium.networks import SmoothedCNN
-from adversarium.plans import Check, Evidence, Need, Run, Where, in_regime, quantity
+from adversarium.plans import Check, Evidence, InRegime, Need, Run, Where, quantity
 from adversarium.plans.evidence import NO_ROWS
 from adversarium.plans.gates import Gate
 from adversarium.plans.run import Task
@@ -56,7 +56,7 @@ def hypotheses(*runs: Where) -> Check:
         return np.full(len(rows.seeds), factor)
 
     needs = (Need(selection, NO_ROWS) for selection in runs)
-    return in_regime(quantity("least factor of α ≫ β, density, α ≫ ε > β", least, *needs), 1.0)
+    return InRegime(quantity("least factor of α ≫ β, density, α ≫ ε > β", least, *needs), 1.0)
 
 
 def long_enough(runs: Where) -> Check:
@@ -66,7 +66,7 @@ def long_enough(runs: Where) -> Check:
         share = min(run.run.steps / run.run.data.d**2 for run in rows.where(runs))
         return np.full(len(rows.seeds), share)
 
-    return in_regime(quantity(f"least T/d² ({runs.description})", least, Need(runs, NO_ROWS)), 1.0)
+    return InRegime(quantity(f"least T/d² ({runs.description})", least, Need(runs, NO_ROWS)), 1.0)
 
 
 def gates(run: Task) -> tuple[Gate, ...]:

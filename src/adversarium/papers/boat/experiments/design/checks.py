@@ -7,16 +7,15 @@ import numpy as np
 
 from adversarium.plans import (
     Check,
+    CountedAs,
+    Every,
     Evidence,
+    Hypothesis,
+    Level,
     Need,
+    Parts,
     Quantity,
     Where,
-    counted_as,
-    every,
-    level,
-    parts,
-    power,
-    setting,
     where,
 )
 from adversarium.plans.evidence import NoSuchRun, quantity
@@ -121,7 +120,7 @@ def of_sizes(kind: str, at: float) -> Quantity:
 _PREDICTABLE = [changes for changes in combinations() if set(changes) <= set(CHANGES[3:])]
 
 _EFFECTS = {
-    f"{change}: {kind} accuracy {at:g}": setting("level", effect(change, kind, at))
+    f"{change}: {kind} accuracy {at:g}": Hypothesis("level", effect(change, kind, at))
     for change in CHANGES
     for kind, levels in EFFECT_LEVELS.items()
     for at in levels
@@ -129,13 +128,13 @@ _EFFECTS = {
 }
 
 _SIZES = {
-    f"the sizes: {kind} accuracy {at:g}": setting("level", of_sizes(kind, at))
+    f"the sizes: {kind} accuracy {at:g}": Hypothesis("level", of_sizes(kind, at))
     for kind, levels in EFFECT_LEVELS.items()
     for at in levels
 }
 
 _POWERS = {
-    f"power with {label}: {kind} accuracy {at:g}": setting(
+    f"power with {label}: {kind} accuracy {at:g}": Hypothesis(
         "level", level_slopes(f"{label}, {kind}", *ACCURACIES[kind], at, where(family))
     )
     for family, label in (
@@ -147,25 +146,25 @@ _POWERS = {
 }
 
 checks: dict[str, Check] = {
-    "boat.fig1.refined": counted_as(
+    "boat.fig1.refined": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 **{
-                    f"{kind} slopes within 0.4": every(
-                        *(power(_slope_gap(kind, at), -0.4, 0.4) for at in levels)
+                    f"{kind} slopes within 0.4": Every(
+                        *(Level(_slope_gap(kind, at), -0.4, 0.4, kind="exponent") for at in levels)
                     )
                     for kind, levels in LEVELS.items()
                 },
-                "the map within 0.03": every(
-                    *(level(_rms_error(kind, MAP, where(MAP)), high=0.03) for kind in LEVELS)
+                "the map within 0.03": Every(
+                    *(Level(_rms_error(kind, MAP, where(MAP)), high=0.03) for kind in LEVELS)
                 ),
-                "blind: a quarter of the width, twice the radius": every(
-                    *(level(_rms_error(kind, NARROW, where(NARROW)), high=0.03) for kind in LEVELS)
+                "blind: a quarter of the width, twice the radius": Every(
+                    *(Level(_rms_error(kind, NARROW, where(NARROW)), high=0.03) for kind in LEVELS)
                 ),
-                "blind: half of n and a quarter of the steps": every(
+                "blind: half of n and a quarter of the steps": Every(
                     *(
-                        level(
+                        Level(
                             _rms_error(
                                 kind,
                                 "half of n and a quarter of the steps",
@@ -176,24 +175,29 @@ checks: dict[str, Check] = {
                         for kind in LEVELS
                     )
                 ),
-                "balanced labels: the map without offset": every(
+                "balanced labels: the map without offset": Every(
                     *(
-                        level(_rms_error(kind, BALANCED, where(BALANCED), offset=False), high=0.03)
+                        Level(_rms_error(kind, BALANCED, where(BALANCED), offset=False), high=0.03)
                         for kind in LEVELS
                     )
                 ),
                 **{
-                    f"balanced labels: {kind} slopes within 0.4, without offset": every(
+                    f"balanced labels: {kind} slopes within 0.4, without offset": Every(
                         *(
-                            power(_slope_gap(kind, at, BALANCED, offset=False), -0.4, 0.4)
+                            Level(
+                                _slope_gap(kind, at, BALANCED, offset=False),
+                                -0.4,
+                                0.4,
+                                kind="exponent",
+                            )
                             for at in EFFECT_LEVELS[kind]
                         )
                     )
                     for kind in LEVELS
                 },
-                "balanced labels raise the clean powers": every(
+                "balanced labels raise the clean powers": Every(
                     *(
-                        power(effect(CHANGES[0], "clean", at), 0.0, math.inf)
+                        Level(effect(CHANGES[0], "clean", at), 0.0, math.inf, kind="exponent")
                         for at in EFFECT_LEVELS["clean"]
                     )
                 ),

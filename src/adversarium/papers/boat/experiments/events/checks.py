@@ -5,18 +5,18 @@ import math
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Frequency,
+    Level,
+    NoDecay,
+    NoGrowth,
+    Parts,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    every,
-    frequency,
     last,
-    level,
-    no_decay,
-    no_growth,
-    parts,
     where,
 )
 
@@ -28,11 +28,11 @@ JUDGED_RUNGS = (8, 16)  # the values of C at which events are judged
 
 def _frequent(event: str, family: str, least: float = 1 - DELTA) -> Check:
     """Require the frequency of an event at the judged rungs of a family."""
-    return every(
+    return Every(
         *(
-            each(
+            Each(
                 where(family, C=C),
-                lambda run: frequency(last(event, run), "draws", least),
+                lambda run: Frequency(last(event, run), "draws", least),
             )
             for C in JUDGED_RUNGS
         )
@@ -43,20 +43,20 @@ def _families(event: str, names=("L", "A")) -> Check:
     """Require the frequency of an event at the judged rungs of some families, and along the arms,
     which have C = 8."""
     along = (
-        each(where(ARM.format(arm)), lambda run: frequency(last(event, run), "draws", 1 - DELTA))
+        Each(where(ARM.format(arm)), lambda run: Frequency(last(event, run), "draws", 1 - DELTA))
         for arm in ("n", "d")
     )
-    return every(*(_frequent(event, family) for family in names), *along)
+    return Every(*(_frequent(event, family) for family in names), *along)
 
 
 def _flat(rule, number: str, arms=("n", "d")) -> Check:
-    return every(
+    return Every(
         *(rule(f"power of {arm} in {number}", number, arm, where(ARM.format(arm))) for arm in arms)
     )
 
 
 def _event(parts_: dict[str, Check]) -> Check:
-    return counted_as("frequency", parts(parts_))
+    return CountedAs("frequency", Parts(parts_))
 
 
 def _worst_on_axis(
@@ -80,86 +80,86 @@ probability_from_C8 = _worst_on_axis("kept", "C", 8)
 checks: dict[str, Check] = {
     "boat.lemB.3.init": _event(
         {
-            "lengths, all units": counted_as(
+            "lengths, all units": CountedAs(
                 "frequency",
-                every(
+                Every(
                     *(
-                        each(
+                        Each(
                             where("first weights", C=C),
-                            lambda run: level(last("lengths", run), 1 - DELTA / 2, 1),
+                            lambda run: Level(last("lengths", run), 1 - DELTA / 2, 1),
                         )
                         for C in JUDGED_RUNGS
                     )
                 ),
             ),
-            "‖W⁰‖₂ = O(ω(√m + √d)), m/d from 10⁻⁴ to 4": every(
-                each(where("shapes"), lambda run: at_most(last("spectral", run), 1.5)),
-                no_growth("power of m/d in ‖W⁰‖₂/(ω(√m + √d))", "spectral", "m/d", where("shapes")),
+            "‖W⁰‖₂ = O(ω(√m + √d)), m/d from 10⁻⁴ to 4": Every(
+                Each(where("shapes"), lambda run: AtMost(last("spectral", run), 1.5)),
+                NoGrowth("power of m/d in ‖W⁰‖₂/(ω(√m + √d))", "spectral", "m/d", where("shapes")),
             ),
         }
     ),
-    "boat.lemB.19.init_G": counted_as(
+    "boat.lemB.19.init_G": CountedAs(
         "frequency", _frequent("spread", "first weights", 1 - 3 * DELTA / 4)
     ),
     "boat.lemB.4.C1": _event(
         {"the event": _families("C1"), "all of C1 to C7 at once": _families("joint")}
     ),
     "boat.lemB.4.C2": _event(
-        {"the event": _families("C2"), "its order, over n and d": _flat(no_growth, "cross")}
+        {"the event": _families("C2"), "its order, over n and d": _flat(NoGrowth, "cross")}
     ),
     "boat.lemB.4.C3": _event(
-        {"the event": _families("C3"), "its order, over n and d": _flat(no_growth, "top")}
+        {"the event": _families("C3"), "its order, over n and d": _flat(NoGrowth, "top")}
     ),
     "boat.lemB.4.C4": _event(
         {
             "the event, all balls at once": _families("C4"),
-            "its order, over n and d": _flat(no_decay, "bottom"),
+            "its order, over n and d": _flat(NoDecay, "bottom"),
         }
     ),
     "boat.lemB.4.C5": _event(
         {
             "the event": _families("C5", ("L", "A", "near", "far")),
-            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8": each(
-                where("C5"), lambda run: level(probability_from_C8.on(run), 1 - DELTA, 1)
+            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8": Each(
+                where("C5"), lambda run: Level(probability_from_C8.on(run), 1 - DELTA, 1)
             ),
         }
     ),
     "boat.lemB.4.C6": _event(
         {
             "the event": _families("C6", ("L", "A", "near", "far")),
-            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8, were all points flipped": each(
-                where("C5"), lambda run: level(probability_from_C8.on(run), 1 - DELTA, 1)
+            "exactly, where ‖μ‖² = C log(n/δ), C ≥ 8, were all points flipped": Each(
+                where("C5"), lambda run: Level(probability_from_C8.on(run), 1 - DELTA, 1)
             ),
         }
     ),
     "boat.lemB.4.C7": _event(
         {
             "the event": _families("C7", ("L", "A", "near", "far")),
-            "exactly, independent flips": each(
-                where("C7"), lambda run: level(_worst_on_axis("kept", "n", 0).on(run), 1 - DELTA, 1)
+            "exactly, independent flips": Each(
+                where("C7"), lambda run: Level(_worst_on_axis("kept", "n", 0).on(run), 1 - DELTA, 1)
             ),
         }
     ),
-    "boat.propB.18.G_size": counted_as(
+    "boat.propB.18.G_size": CountedAs(
         "inequality",
-        each(
+        Each(
             where("variances"),
-            lambda run: every(at_most(last("largest", run), 1.0), at_most(last("sharp", run), 1.0)),
+            lambda run: Every(AtMost(last("largest", run), 1.0), AtMost(last("sharp", run), 1.0)),
         ),
     ),
-    "boat.propB.20.anticonc": counted_as(
-        "inequality", each(where(ALL), lambda run: level(last("quotient", run), 1.0))
+    "boat.propB.20.anticonc": CountedAs(
+        "inequality", Each(where(ALL), lambda run: Level(last("quotient", run), 1.0))
     ),
-    "boat.propB.23.D1": counted_as(
+    "boat.propB.23.D1": CountedAs(
         "frequency",
-        each(where("one vector"), lambda run: at_most(_largest("constant").on(run), math.sqrt(2))),
+        Each(where("one vector"), lambda run: AtMost(_largest("constant").on(run), math.sqrt(2))),
     ),
-    "boat.propB.23.D2": counted_as(
+    "boat.propB.23.D2": CountedAs(
         "frequency",
-        each(
+        Each(
             where("one vector"),
-            lambda run: every(
-                at_most(_largest("long").on(run), 1.0), at_most(_largest("mean").on(run), 1.0)
+            lambda run: Every(
+                AtMost(_largest("long").on(run), 1.0), AtMost(_largest("mean").on(run), 1.0)
             ),
         ),
     ),

@@ -7,16 +7,15 @@ from adversarium.data import Gauss
 from adversarium.networks import Perceptron
 from adversarium.plans import (
     Check,
+    CountedAs,
+    Every,
     Evidence,
+    Hypothesis,
+    Level,
     Need,
+    Parts,
     Quantity,
     Run,
-    counted_as,
-    every,
-    level,
-    parts,
-    power,
-    setting,
     where,
 )
 from adversarium.plans.evidence import quantity
@@ -40,9 +39,9 @@ NAMES = ("clean_error_c", "robust_error")
 
 
 def _over(name: str, of) -> Check:
-    return every(
+    return Every(
         *(
-            level(over_grid(f"{name} ({kind})", where(MAP), *ACCURACIES[kind], of), 0.5)
+            Level(over_grid(f"{name} ({kind})", where(MAP), *ACCURACIES[kind], of), 0.5)
             for kind in LEVELS
         )
     )
@@ -56,8 +55,11 @@ def _transition() -> dict[str, Check]:
     for kind, levels in LEVELS.items():
         for at in levels:
             claimed = CLAIMED[kind]
-            named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = power(
-                level_slopes(kind, *ACCURACIES[kind], at, where(MAP)), claimed - 0.3, claimed + 0.3
+            named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = Level(
+                level_slopes(kind, *ACCURACIES[kind], at, where(MAP)),
+                claimed - 0.3,
+                claimed + 0.3,
+                kind="exponent",
             )
     return named
 
@@ -106,22 +108,22 @@ def predicted(run: Run, offset: bool = True) -> tuple[float, float]:
 
 
 checks: dict[str, Check] = {
-    "boat.fig1.transition": counted_as("exponent", parts(_transition())),
-    "boat.fig1.levels": counted_as(
+    "boat.fig1.transition": CountedAs("exponent", Parts(_transition())),
+    "boat.fig1.levels": CountedAs(
         "level",
-        parts(
+        Parts(
             {
-                "1 − β where ‖μ‖ is large and d small": every(
-                    level(_corner("clean accuracy", clean_accuracy, "least", "most"), 0.88, 0.92),
-                    level(_corner("robust accuracy", robust_accuracy, "least", "most"), 0.88, 0.92),
+                "1 − β where ‖μ‖ is large and d small": Every(
+                    Level(_corner("clean accuracy", clean_accuracy, "least", "most"), 0.88, 0.92),
+                    Level(_corner("robust accuracy", robust_accuracy, "least", "most"), 0.88, 0.92),
                 ),
-                "clean accuracy ½ in the opposite corner": level(
+                "clean accuracy ½ in the opposite corner": Level(
                     _corner("clean accuracy", clean_accuracy, "most", "least"), 0.48, 0.52
                 ),
-                "robust accuracy below ½ there": level(
+                "robust accuracy below ½ there": Level(
                     _corner("robust accuracy", robust_accuracy, "most", "least"), high=0.5
                 ),
-                "the robust region lies inside the clean one": setting(
+                "the robust region lies inside the clean one": Hypothesis(
                     "level",
                     quantity("largest robust − clean accuracy", _inside, Need(where(MAP), NAMES)),
                 ),

@@ -3,16 +3,16 @@
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Hypothesis,
+    Identity,
+    Level,
+    Parts,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    identity,
     last,
-    level,
-    parts,
-    setting,
     where,
 )
 
@@ -28,63 +28,63 @@ def _gap(name: str) -> Reading:
 
 
 def _all(family: str, name: str, most: float) -> Check:
-    return each(where(family), lambda run: at_most(last(name, run), most))
+    return Each(where(family), lambda run: AtMost(last(name, run), most))
 
 
 def _attained(family: str, name: str) -> Check:
-    return each(where(family), lambda run: identity(_gap(name).on(run), 1e-9))
+    return Each(where(family), lambda run: Identity(_gap(name).on(run), 1e-9))
 
 
 checks: dict[str, Check] = {
-    "boat.lem4.2.lipschitz": counted_as(
+    "boat.lem4.2.lipschitz": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "any weights": _all("Lipschitz", "largest", ONE),
                 "attained by a linear network": _attained("Lipschitz", "attained"),
             }
         ),
     ),
-    "boat.lem4.2.concentration": counted_as(
+    "boat.lem4.2.concentration": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "c = ½, four laws": each(
-                    where("tails"), lambda run: at_most(_largest("excess").on(run), 0.0)
+                "c = ½, four laws": Each(
+                    where("tails"), lambda run: AtMost(_largest("excess").on(run), 0.0)
                 ),
-                "c = 1 would be false": each(
+                "c = 1 would be false": Each(
                     where("tails", law="Gauss", φ="linear"),
-                    lambda run: level(_largest("with one").on(run), 0.0),
+                    lambda run: Level(_largest("with one").on(run), 0.0),
                 ),
             }
         ),
     ),
-    "boat.lem4.3.increment": counted_as(
+    "boat.lem4.3.increment": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "with C₂ of the step": each(
-                    where("steps"), lambda run: at_most(last("largest", run), 0.0)
+                "with C₂ of the step": Each(
+                    where("steps"), lambda run: AtMost(last("largest", run), 0.0)
                 ),
-                "false without the remainder": each(
-                    where("steps"), lambda run: level(last("without", run), 0.0)
+                "false without the remainder": Each(
+                    where("steps"), lambda run: Level(last("without", run), 0.0)
                 ),
             }
         ),
     ),
-    "boat.lem4.4.fact": setting("inequality", last("largest", "slopes")),
-    "boat.lemB.6.taylor": counted_as(
+    "boat.lem4.4.fact": Hypothesis("inequality", last("largest", "slopes")),
+    "boat.lemB.6.taylor": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "any weights": _all("Taylor", "largest", ONE),
                 "attained": _attained("Taylor", "sharp"),
             }
         ),
     ),
-    "boat.lemB.7.grad_vs_G": counted_as(
+    "boat.lemB.7.grad_vs_G": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "‖∇L̂‖_F ≤ max‖x̃_i‖·Ĝ": _all("gradients", "largest", ONE),
                 "attained by one point": _attained("gradients", "sharp"),
@@ -92,22 +92,22 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.lemB.8.grad_gram": counted_as(
+    "boat.lemB.8.grad_gram": CountedAs(
         "identity",
-        parts(
+        Parts(
             {
-                "the identity": each(
-                    where("Gram"), lambda run: identity(last("error", run), 1e-10)
+                "the identity": Each(
+                    where("Gram"), lambda run: Identity(last("error", run), 1e-10)
                 ),
                 "slope products ≥ γ²": _all("Gram", "largest", ONE),
                 "attained where every unit has the slope γ": _attained("Gram", "attained"),
             }
         ),
     ),
-    "boat.propB.24.lambda_lower": setting(
+    "boat.propB.24.lambda_lower": Hypothesis(
         "inequality", *(last("least", where("one step", φ=name)) for name in ("ReLU", "leaky"))
     ),
-    "boat.secB.increment_identity": setting(
+    "boat.secB.increment_identity": Hypothesis(
         "identity", *(last("error", where("one step", φ=name)) for name in ("ReLU", "leaky"))
     ),
 }

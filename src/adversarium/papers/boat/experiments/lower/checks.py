@@ -8,18 +8,18 @@ import numpy as np
 from adversarium.data import overlap
 from adversarium.data.clusters import robust_floor
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Hypothesis,
+    Identity,
+    Level,
+    Parts,
     Reading,
     Rows,
-    at_most,
-    counted_as,
-    each,
-    every,
-    identity,
     last,
-    level,
-    parts,
-    setting,
     where,
 )
 
@@ -85,8 +85,8 @@ def _shortfall(sharp: bool) -> Reading:
 
 def _networks(sharp: bool, ratios: tuple[float, ...]) -> Check:
     shortfall = _shortfall(sharp)
-    return every(
-        *(each(where(NETS, ratio=r), lambda run: at_most(shortfall.on(run), 0.0)) for r in ratios)
+    return Every(
+        *(Each(where(NETS, ratio=r), lambda run: AtMost(shortfall.on(run), 0.0)) for r in ratios)
     )
 
 
@@ -96,7 +96,7 @@ def _half_spaces(name: str) -> Check:
         return run.last(name) - found - 3 * np.sqrt(found * (1 - found) / HALF_DRAWS)
 
     excess = Reading(f"{name} bound − best half-space − 3 s.e.", shortfall, (name, "found"))
-    return each(where(SPREAD), lambda run: at_most(excess.on(run), 0.0))
+    return Each(where(SPREAD), lambda run: AtMost(excess.on(run), 0.0))
 
 
 def _over(name: str, other: str) -> Reading:
@@ -131,8 +131,8 @@ off_closed = Reading(
 
 def _sampled(**at) -> Check:
     """Require that the midpoint estimator agrees with the quadrature, on average over seeds."""
-    return each(
-        where(SAMPLED, **at), lambda run: level(_over("sampled", "exact").on(run), 0.95, 1.05)
+    return Each(
+        where(SAMPLED, **at), lambda run: Level(_over("sampled", "exact").on(run), 0.95, 1.05)
     )
 
 
@@ -141,9 +141,9 @@ def _known_overlaps() -> Check:
 
     The value for k = 16 comes from our own quadrature and only guards against changes.
     """
-    return every(
+    return Every(
         *(
-            level(last("exact", where(SAMPLED, law="quartic", k=k, mu=3.0)), 0.99 * I, 1.01 * I)
+            Level(last("exact", where(SAMPLED, law="quartic", k=k, mu=3.0)), 0.99 * I, 1.01 * I)
             for k, I in ((4, 1.35e-5), (16, 3.74e-5), (100, 3.09e-5))
         )
     )
@@ -154,7 +154,7 @@ def _from(name: str, value: float) -> Reading:
 
 
 def _laws(names: tuple[str, ...], make, **at) -> Check:
-    return every(*(each(where(SAMPLED, law=name, **at), make) for name in names))
+    return Every(*(Each(where(SAMPLED, law=name, **at), make) for name in names))
 
 
 SYMMETRIC = ("Gauss", "wide Gauss", "quartic", "Gauss–Laplace", "truncated")
@@ -162,68 +162,68 @@ NORMAL = SYMMETRIC[:2]
 
 
 def _least(reading: Reading, most: float = EXACT, **at) -> Check:
-    return each(where(LEAST, **at), lambda run: at_most(reading.on(run), most))
+    return Each(where(LEAST, **at), lambda run: AtMost(reading.on(run), most))
 
 
 def _same(reading: Reading, laws: tuple[str, ...], most: float = EXACT) -> Check:
-    return every(
+    return Every(
         *(
-            each(where(LEAST, law=law, beta=0.0), lambda run: identity(reading.on(run), most))
+            Each(where(LEAST, law=law, beta=0.0), lambda run: Identity(reading.on(run), most))
             for law in laws
         )
     )
 
 
 checks: dict[str, Check] = {
-    "boat.thm3.2.lower": parts(
+    "boat.thm3.2.lower": Parts(
         {
             "any classifier, μ on an axis": _least(printed),
             "half-spaces, μ spread over 4 and 16 coordinates": _half_spaces("printed"),
             "trained networks": _networks(False, (0.1, 0.5, 0.9)),
         }
     ),
-    "boat.thm3.2.large_alpha": counted_as(
+    "boat.thm3.2.large_alpha": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "any classifier, μ on an axis": _least(below_half),
                 "trained networks": _networks(False, (1.0, 1.5)),
-                "some classifier does better at 0.95‖μ‖": each(
-                    where(LEAST, beta=0.0), lambda run: level(control.on(run), high=0.4999)
+                "some classifier does better at 0.95‖μ‖": Each(
+                    where(LEAST, beta=0.0), lambda run: Level(control.on(run), high=0.4999)
                 ),
             }
         ),
     ),
-    "boat.thm3.2.gaussian": counted_as(
+    "boat.thm3.2.gaussian": CountedAs(
         "identity",
-        parts(
+        Parts(
             {
-                "by quadrature": _laws(NORMAL, lambda run: identity(off_closed.on(run), 1e-6), k=1),
+                "by quadrature": _laws(NORMAL, lambda run: Identity(off_closed.on(run), 1e-6), k=1),
                 "in k dimensions, by sampling": _laws(
-                    NORMAL, lambda run: level(_from_closed("sampled").on(run), 0.97, 1.03)
+                    NORMAL, lambda run: Level(_from_closed("sampled").on(run), 0.97, 1.03)
                 ),
                 "half the optimal risk at β = 0": _same(factor, NORMAL, 1e-6),
             }
         ),
     ),
-    "boat.thm3.2.axis_symmetric": counted_as(
+    "boat.thm3.2.axis_symmetric": CountedAs(
         "identity",
-        parts(
+        Parts(
             {
                 "symmetric unimodal laws": _laws(
-                    SYMMETRIC, lambda run: identity(_off("exact", "symmetric").on(run), 1e-6), k=1
+                    SYMMETRIC, lambda run: Identity(_off("exact", "symmetric").on(run), 1e-6), k=1
                 ),
                 "a skew law differs": _laws(
                     ("skew",),
-                    lambda run: level(_over("exact", "symmetric").on(run), 1.5),
+                    lambda run: Level(_over("exact", "symmetric").on(run), 1.5),
                     k=1,
                     mu=2.0,
                 ),
                 "to the printed digits: 0.019716, not 0.010817": _laws(
                     ("skew",),
-                    lambda run: every(
-                        identity(_from("exact", 0.019716).on(run), 5e-7),
-                        identity(_from("symmetric", 0.010817).on(run), 5e-7),
+                    lambda run: Every(
+                        Identity(_from("exact", 0.019716).on(run), 5e-7),
+                        Identity(_from("symmetric", 0.010817).on(run), 5e-7),
                     ),
                     k=1,
                     mu=2.0,
@@ -231,8 +231,8 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.thm3.2.mc": counted_as("level", every(_sampled(), _known_overlaps())),
-    "boat.thm3.2.tight": parts(
+    "boat.thm3.2.mc": CountedAs("level", Every(_sampled(), _known_overlaps())),
+    "boat.thm3.2.tight": Parts(
         {
             "any classifier, μ on an axis": _least(tight),
             "never below the printed bound": _least(printed_over_tight),
@@ -241,21 +241,21 @@ checks: dict[str, Check] = {
             "trained networks": _networks(True, (0.1, 0.5, 0.9)),
         }
     ),
-    "boat.thm3.2.exact_gauss": counted_as(
+    "boat.thm3.2.exact_gauss": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "from below, by matching": each(
-                    where(FINE), lambda run: identity(matching_gap.on(run), 1e-6)
+                "from below, by matching": Each(
+                    where(FINE), lambda run: Identity(matching_gap.on(run), 1e-6)
                 ),
-                "from above, by a threshold or a constant": each(
-                    where(FINE), lambda run: identity(threshold_gap.on(run), 1e-6)
+                "from above, by a threshold or a constant": Each(
+                    where(FINE), lambda run: Identity(threshold_gap.on(run), 1e-6)
                 ),
                 "never below the bound with ½": _least(tight, law="Gauss"),
             }
         ),
     ),
-    "boat.thm3.2.oracle": setting(
+    "boat.thm3.2.oracle": Hypothesis(
         "level",
         *(
             last(name, where("oracle", mu=mu, ratio=ratio))

@@ -4,7 +4,17 @@ import math
 
 import numpy as np
 
-from adversarium.plans import Reading, at_most, counted_as, each, last, level, parts, power, setting
+from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Hypothesis,
+    Level,
+    Parts,
+    Reading,
+    last,
+    where,
+)
 from adversarium.plans.intervals import slope
 
 from .plan import FIRST, SMOOTHED, WIDE
@@ -36,36 +46,37 @@ shares_at_least_twentieth = Reading(
 
 def _trained(run):
     proven = last("certified_error", run)
-    return parts(
+    return Parts(
         {
-            "after 60 steps": setting("level", last("robust_train_error", run), proven),
-            "from t = 1 on": at_most(last("worst(robust_train_error)", run), 0.0),
+            "after 60 steps": Hypothesis("level", last("robust_train_error", run), proven),
+            "from t = 1 on": AtMost(last("worst(robust_train_error)", run), 0.0),
         }
     )
 
 
 checks = {
-    "boat.thm3.1.train_error.published": counted_as("inequality", each(WIDE, _trained)),
-    "boat.lem4.4.loss_ratio.published": counted_as(
-        "inequality", each("", lambda run: power(growth.on(run), -math.inf, 0.03))
-    ),
-    "boat.lem4.5.active_counts.published": counted_as(
+    "boat.thm3.1.train_error.published": CountedAs("inequality", Each(where(WIDE), _trained)),
+    "boat.lem4.4.loss_ratio.published": CountedAs(
         "inequality",
-        each(
-            FIRST,
-            lambda run: parts(
+        Each(where(), lambda run: Level(growth.on(run), -math.inf, 0.03, kind="exponent")),
+    ),
+    "boat.lem4.5.active_counts.published": CountedAs(
+        "inequality",
+        Each(
+            where(FIRST),
+            lambda run: Parts(
                 {
-                    "in nine draws of ten every share is at least 1/20": level(
+                    "in nine draws of ten every share is at least 1/20": Level(
                         shares_at_least_twentieth.on(run), 0.9, 1.0
                     ),
-                    "the least share": setting("level", shares.on(run)),
+                    "the least share": Hypothesis("level", shares.on(run)),
                 }
             ),
         ),
     ),
-    "boat.lemB.26.E1.published": each("", lambda run: at_most(last("lost_pairs", run), 0.0)),
-    "boat.lemB.9.margin_monotone.published": counted_as(
+    "boat.lemB.26.E1.published": Each(where(), lambda run: AtMost(last("lost_pairs", run), 0.0)),
+    "boat.lemB.9.margin_monotone.published": CountedAs(
         "inequality",
-        each(SMOOTHED, lambda run: level(last("found_increment", run), 0.0, always=True)),
+        Each(where(SMOOTHED), lambda run: Level(last("found_increment", run), 0.0, always=True)),
     ),
 }

@@ -7,20 +7,20 @@ import numpy as np
 
 from adversarium.plans import (
     Check,
+    CountedAs,
+    Every,
+    Exponent,
+    NoDecay,
+    Ordering,
+    Parts,
     Reading,
     Rows,
-    counted_as,
-    every,
-    exponent,
-    ladder,
     last,
-    no_decay,
-    ordering,
-    parts,
     where,
 )
 
 from ...theory.families import SHARP, SMOOTH
+from ...theory.ladder import Ladder
 from .plan import BASE, SHARES
 
 BOTH = (SHARP, SMOOTH)
@@ -68,9 +68,9 @@ clean_per_K, robust_per_K = per_K("log_error", "clean"), per_K("log_unproven", "
 
 def steady(number: Reading, family: str, along: str, fixed: str, places) -> Check:
     """Require no decay along one coordinate, at every value of another."""
-    return every(
+    return Every(
         *(
-            no_decay(f"power of {along} in {number.name} ({fixed} = {at:g}, {phi})", number, along,
+            NoDecay(f"power of {along} in {number.name} ({fixed} = {at:g}, {phi})", number, along,
                      where(family, φ=phi, **{fixed: at}))
             for at in places
             for phi in BOTH
@@ -80,9 +80,9 @@ def steady(number: Reading, family: str, along: str, fixed: str, places) -> Chec
 
 def _falls_with_K(name: str, proven: str = "") -> Check:
     """Require that the error falls from K = 16 to 64, at n = 56, ‖μ‖² = 32K(1 + α)² and α = 1."""
-    return every(
+    return Every(
         *(
-            ordering(last(name, where("K, n", n=56, K=a, φ=phi)),
+            Ordering(last(name, where("K, n", n=56, K=a, φ=phi)),
                      than=last(proven or name, where("K, n", n=56, K=b, φ=phi)))
             for a, b in ((16, 64),)
             for phi in BOTH
@@ -100,18 +100,18 @@ def _monotone(family: str, rising: bool) -> Check:
         for before, after in itertools.pairwise(settings):
             worse, better = (after, before) if rising else (before, after)
             found, proven = last("log_robust_error", worse), last("log_unproven", better)
-            steps.append(ordering(found, than=proven))
-    return every(*steps)
+            steps.append(Ordering(found, than=proven))
+    return Every(*steps)
 
 
 checks: dict[str, Check] = {
-    "boat.thm3.1.robust_error": counted_as(
+    "boat.thm3.1.robust_error": CountedAs(
         "level",
-        parts(
+        Parts(
             {
-                "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)², q = 0.3": every(
+                "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)², q = 0.3": Every(
                     *(
-                        ladder(
+                        Ladder(
                             f"{promise_holds.name} (share = {share:g}, {phi})",
                             promise_holds,
                             "C",
@@ -126,9 +126,9 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.sec3.4.sample_complexity": counted_as(
+    "boat.sec3.4.sample_complexity": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 "the clean error falls with K": _falls_with_K("log_error"),
                 "the robust error falls with K": _falls_with_K("log_robust_error", "log_unproven"),
@@ -142,16 +142,16 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.sec3.4.monotone": counted_as(
+    "boat.sec3.4.monotone": CountedAs(
         "ordering",
-        parts(
+        Parts(
             {
                 "falls with n": _monotone("n", rising=False),
                 "rises with d": _monotone("d", rising=True),
                 "rises with α/‖μ‖": _monotone("ratio", rising=True),
-                "n and d together, at fixed n/d: no trend": every(
+                "n and d together, at fixed n/d: no trend": Every(
                     *(
-                        exponent(
+                        Exponent(
                             f"power of n in −log of the robust error ({phi})",
                             Reading(
                                 "−log of the robust error",

@@ -1,20 +1,21 @@
 """Check BOAT's theorem and lemmas along the ladder of C and the arms."""
 
 from adversarium.plans import (
+    AtMost,
     Check,
-    at_most,
-    cited,
-    counted_as,
-    each,
+    CountedAs,
+    Each,
+    Every,
+    Exponent,
+    Hypothesis,
+    Level,
+    NoDecay,
+    NoGrowth,
+    NotTestable,
+    Parts,
+    Why,
     end,
-    every,
-    exponent,
     last,
-    level,
-    no_decay,
-    no_growth,
-    parts,
-    setting,
     where,
 )
 
@@ -74,9 +75,9 @@ from .rules import (
 )
 
 checks: dict[str, Check] = {
-    "boat.thm3.1.train_error": counted_as(
+    "boat.thm3.1.train_error": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "small attack": on_ladder(never_wrong, ("L",)),
                 "α = ‖μ‖": on_ladder(never_wrong, ("A",)),
@@ -89,45 +90,45 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.thm3.1.alpha_up_to_mu": counted_as(
+    "boat.thm3.1.alpha_up_to_mu": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "robust training error 0": on_ladder(never_wrong, ("A",)),
-                "L̂ falls at least like T^−½": every(
+                "L̂ falls at least like T^−½": Every(
                     *(power_at_most(falls, -0.5, where("A", φ=phi, C=8)) for phi in BOTH)
                 ),
-                "the rate of the clean error does not fall along C": every(
-                    *rung_trend(no_decay, rate, ("A",))
+                "the rate of the clean error does not fall along C": Every(
+                    *rung_trend(NoDecay, rate, ("A",))
                 ),
-                "nor along α/‖μ‖ from 0.01 to 1": every(*flat(no_decay, rate, arms=ARMS[4:])),
-                "no training point can be broken, α/‖μ‖ from 0.01 to 1": each(
+                "nor along α/‖μ‖ from 0.01 to 1": Every(*flat(NoDecay, rate, arms=ARMS[4:])),
+                "no training point can be broken, α/‖μ‖ from 0.01 to 1": Each(
                     where("arm α/‖μ‖"),
-                    lambda run: at_most(last("worst(certified_error)", run), 0.0),
+                    lambda run: AtMost(last("worst(certified_error)", run), 0.0),
                 ),
             }
         ),
     ),
-    "boat.sec4.relaxed_dim": counted_as(
+    "boat.sec4.relaxed_dim": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "robust training error 0 from t = 1 on": on_ladder(never_wrong, ("R",)),
                 "robust training error 0 at the end": on_ladder(right_at_end, ("R",)),
                 "Lemma 4.1": on_ladder(near_span, ("R",)),
                 "Lemma B.11": on_ladder(mu_inner_within(1 / 3), ("R",)),
-                "the margin's law": every(*rung_trend(no_decay, end("least_margin_share"), ("R",))),
-                "clean error": every(*rung_trend(no_decay, rate, ("R",))),
+                "the margin's law": Every(*rung_trend(NoDecay, end("least_margin_share"), ("R",))),
+                "clean error": Every(*rung_trend(NoDecay, rate, ("R",))),
             }
         ),
     ),
-    "boat.lem4.1.span_distance": counted_as(
+    "boat.lem4.1.span_distance": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "small attack": on_ladder(near_span, ("L",), always=True),
                 "α = ‖μ‖": on_ladder(near_span, ("A",), always=True),
-                "linear in ω": exponent(
+                "linear in ω": Exponent(
                     "power of ω in the distance",
                     end("span_distance"),
                     "ω√(md)/η",
@@ -138,9 +139,9 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.sec4.1.angle": counted_as(
+    "boat.sec4.1.angle": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 **{
                     f"{phi}, {time}, {label}": tends_to_zero(number, time, phi, family)
@@ -159,20 +160,20 @@ checks: dict[str, Check] = {
     "boat.lemB.28.mu_inner": inequality_of(
         on_ladder(mu_inner_within(1 / 2), phis=(SHARP,), always=True)
     ),
-    "boat.lemB.14.norm_margin": inequality_of(*flat(no_decay, "least_margin_share", (SMOOTH,))),
-    "boat.lemB.33.norm_margin": counted_as(
-        "level", every(*flat(no_decay, "least_margin_share", (SHARP,)))
+    "boat.lemB.14.norm_margin": inequality_of(*flat(NoDecay, "least_margin_share", (SMOOTH,))),
+    "boat.lemB.33.norm_margin": CountedAs(
+        "level", Every(*flat(NoDecay, "least_margin_share", (SHARP,)))
     ),
-    "boat.lemB.30.neuron_increment": counted_as(
+    "boat.lemB.30.neuron_increment": CountedAs(
         "frequency",
-        parts(
+        Parts(
             {
-                "one c₇ and one C″ for all rungs, small attack": every(
-                    *rung_trend(no_growth, constant_needed, SIGNS[:1], (SHARP,))
+                "one c₇ and one C″ for all rungs, small attack": Every(
+                    *rung_trend(NoGrowth, constant_needed, SIGNS[:1], (SHARP,))
                 ),
-                "α = ‖μ‖": every(*rung_trend(no_growth, constant_needed, SIGNS[1:], (SHARP,))),
+                "α = ‖μ‖": Every(*rung_trend(NoGrowth, constant_needed, SIGNS[1:], (SHARP,))),
                 "the C″ that is needed": reported(constant_needed, SIGNS, (SHARP,), (4, 8, 16, 24)),
-                "with C″ = 0, c₇ = 0.05 (stronger)": setting(
+                "with C″ = 0, c₇ = 0.05 (stronger)": Hypothesis(
                     "level",
                     *(
                         increments_aligned.on(where(family, φ=SHARP, C=C))
@@ -184,24 +185,24 @@ checks: dict[str, Check] = {
         ),
     ),
     "boat.corB.31.neuron_sign": on_ladder(signs_aligned, ("signs, L", "signs, A"), (SHARP,)),
-    "boat.lemB.32.neuron_upper": inequality_of(*flat(no_growth, c8_bound, (SHARP,))),
-    "boat.lem4.4.loss_ratio": counted_as(
+    "boat.lemB.32.neuron_upper": inequality_of(*flat(NoGrowth, c8_bound, (SHARP,))),
+    "boat.lem4.4.loss_ratio": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "smoothed leaky ReLU, over sizes": every(
-                    *flat(no_growth, "largest_ratio", (SMOOTH,))
+                "smoothed leaky ReLU, over sizes": Every(
+                    *flat(NoGrowth, "largest_ratio", (SMOOTH,))
                 ),
-                "ReLU, over sizes": every(*flat(no_growth, "largest_ratio", (SHARP,))),
-                "in t": every(
+                "ReLU, over sizes": Every(*flat(NoGrowth, "largest_ratio", (SHARP,))),
+                "in t": Every(
                     *(power_at_most(late_ratio, 0.03, where("long", φ=phi, C=8)) for phi in BOTH)
                 ),
             }
         ),
     ),
-    "boat.lem4.5.active_counts": counted_as(
+    "boat.lem4.5.active_counts": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "t = 0": on_ladder(share_0, phis=(SHARP,), always=True),
                 "t = 1": on_ladder(share_1, phis=(SHARP,), always=True),
@@ -210,9 +211,9 @@ checks: dict[str, Check] = {
         ),
     ),
     "boat.lemB.26.E1": inequality_of(on_ladder(pairs_stay_active, phis=(SHARP,), always=True)),
-    "boat.lemB.26.E2": counted_as(
+    "boat.lemB.26.E2": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "the printed bounds": on_ladder(two_sided, phis=(SHARP,), always=True),
                 "the increments in units of ηdg̃/n": reported(
@@ -225,21 +226,21 @@ checks: dict[str, Check] = {
     "boat.lemB.9.margin_monotone": inequality_of(
         on_ladder(margins_rise, phis=(SMOOTH,), always=True)
     ),
-    "boat.lemB.12.norm_growth": inequality_of(*flat(no_growth, "norm_growth")),
+    "boat.lemB.12.norm_growth": inequality_of(*flat(NoGrowth, "norm_growth")),
     "boat.lemB.15.grad_lower": inequality_of(on_ladder(gradient_steep)),
     "boat.lemB.15.loss_vs_avgG": inequality_of(on_ladder(loss_below_average, always=True)),
-    "boat.lemB.15.norm_sublinear": counted_as(
+    "boat.lemB.15.norm_sublinear": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "slower than T": every(
+                "slower than T": Every(
                     *(power_at_most(late_norm, 0.5, where("long", φ=phi)) for phi in BOTH)
                 ),
-                "‖W^T‖² ≤ ‖W⁰‖² + η(5/3 + (1 − γ)√m/(2H))T, smoothed leaky ReLU": each(
-                    where("long", φ=SMOOTH), lambda run: at_most(norm_share.on(run), 1.0)
+                "‖W^T‖² ≤ ‖W⁰‖² + η(5/3 + (1 − γ)√m/(2H))T, smoothed leaky ReLU": Each(
+                    where("long", φ=SMOOTH), lambda run: AtMost(norm_share.on(run), 1.0)
                 ),
-                "‖W^T‖² ≤ ‖W⁰‖² + (5/3)ηT, ReLU": each(
-                    where("long", φ=SHARP), lambda run: at_most(norm_share.on(run), 1.0)
+                "‖W^T‖² ≤ ‖W⁰‖² + (5/3)ηT, ReLU": Each(
+                    where("long", φ=SHARP), lambda run: AtMost(norm_share.on(run), 1.0)
                 ),
             }
         ),
@@ -247,9 +248,9 @@ checks: dict[str, Check] = {
     "boat.propB.34.first_step_move": inequality_of(
         on_ladder(first_step_moves, ("first step, L", "first step, A"))
     ),
-    "boat.thm3.1.train_loss_smooth": counted_as(
+    "boat.thm3.1.train_loss_smooth": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "loss 0.5 by T̄": in_due_time(0.5, "L", "A", "long"),
                 "loss 0.1 by T̄": in_due_time(0.1, "L", "long"),
@@ -258,37 +259,37 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.thm3.1.clean_error": counted_as(
+    "boat.thm3.1.clean_error": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
-                "−log err_c ≥ c·n‖μ‖⁴/d over sizes": every(*flat(no_decay, rate, arms=ARMS[:4])),
-                "along the ladders": every(*rung_trend(no_decay, rate, ("L", "A"))),
-                "flips of the nearest and farthest points": every(
-                    *rung_trend(no_decay, rate, ("near", "far"), (SHARP,))
+                "−log err_c ≥ c·n‖μ‖⁴/d over sizes": Every(*flat(NoDecay, rate, arms=ARMS[:4])),
+                "along the ladders": Every(*rung_trend(NoDecay, rate, ("L", "A"))),
+                "flips of the nearest and farthest points": Every(
+                    *rung_trend(NoDecay, rate, ("near", "far"), (SHARP,))
                 ),
                 "within the bound of Lemma 4.2": within_lemma_4_2(
                     clean_promise, "L", "A", "near", "far"
                 ),
-                "as small at T = 2000 as at T = 60": every(*(over_T(rate, phi) for phi in BOTH)),
+                "as small at T = 2000 as at T = 60": Every(*(over_T(rate, phi) for phi in BOTH)),
             }
         ),
     ),
-    "boat.lem4.2.margin_bound": counted_as(
+    "boat.lem4.2.margin_bound": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "clean": within_lemma_4_2(clean_promise, "L", "A", "R", "near", "far"),
                 "robust, certified": within_lemma_4_2(robust_promise, "L", "near", "far"),
             }
         ),
     ),
-    "boat.sec4.1.cross_inner": counted_as(
+    "boat.sec4.1.cross_inner": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 **{
-                    f"n max|⟨x̃_i, x̃_j⟩|/d falls along C, {label}": every(
+                    f"n max|⟨x̃_i, x̃_j⟩|/d falls along C, {label}": Every(
                         *(tends_to_zero(cross_needed, "all t", phi, family) for phi in BOTH)
                     )
                     for family, label in (("A", "α = ‖μ‖"), ("R", "α = ‖μ‖, the relaxed dimension"))
@@ -301,13 +302,13 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.sec3.4.ub_lb_exponent": counted_as(
+    "boat.sec3.4.ub_lb_exponent": CountedAs(
         "level",
-        parts(
+        Parts(
             {
-                "from above, by algebra": at_most(exponent_quotient("largest", max), 1.0 + 1e-12),
-                "of that order (two-sided)": level(exponent_quotient("least", min), 0.01),
-                "measured along the ladder": setting(
+                "from above, by algebra": AtMost(exponent_quotient("largest", max), 1.0 + 1e-12),
+                "of that order (two-sided)": Level(exponent_quotient("least", min), 0.01),
+                "measured along the ladder": Hypothesis(
                     "level",
                     *(
                         bounds_exponent.on(where("L", φ=phi, C=C))
@@ -318,22 +319,24 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.sec3.4.minimax_clean": cited("level", "the minimax rate of Giraud and Verzelen"),
-    "boat.corB.16.rate": counted_as(
+    "boat.sec3.4.minimax_clean": NotTestable(
+        "level", Why.CITED, "the minimax rate of Giraud and Verzelen"
+    ),
+    "boat.corB.16.rate": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "L̂ falls at least like T^−½": loss_falls(SMOOTH),
                 "L̂γ‖μ‖√(ηT) does not grow over sizes": bounded_loss(SMOOTH),
-                "the printed bound": each(
-                    where("long", φ=SMOOTH), lambda run: at_most(bound_share.on(run), 1.0)
+                "the printed bound": Each(
+                    where("long", φ=SMOOTH), lambda run: AtMost(bound_share.on(run), 1.0)
                 ),
             }
         ),
     ),
-    "boat.thm3.1.train_loss_nonsmooth": counted_as(
+    "boat.thm3.1.train_loss_nonsmooth": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "L̂ falls at least like T^−½": loss_falls(SHARP),
                 "L̂‖μ‖√(ηT) does not grow over sizes": bounded_loss(SHARP),

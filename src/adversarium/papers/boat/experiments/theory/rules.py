@@ -6,26 +6,25 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Exponent,
+    Hypothesis,
+    Level,
+    NoGrowth,
     Reading,
     Where,
-    at_most,
-    counted_as,
-    each,
     end,
-    every,
-    exponent,
-    ladder,
-    level,
-    no_growth,
-    power,
     quantity,
-    setting,
     where,
 )
 from adversarium.plans.evidence import NO_ROWS, Evidence, Need, Quantity
 
 from ...theory.families import SHARP, SMOOTH
+from ...theory.ladder import Ladder
 from .readings import exponent_quotients, falls, in_time, scaled_loss
 
 BOTH = (SHARP, SMOOTH)
@@ -36,14 +35,14 @@ ARMS = ("n", "d", "‖μ‖", "m", "α/‖μ‖")
 def in_due_time(epsilon: float, *families: str) -> Check:
     """Require that L̂ is at most ε by T̄(ε) of Theorem 3.1, ζ = 0."""
     runs, number = Where(families, {"φ": SMOOTH}), in_time(epsilon)
-    return each(runs, lambda run: at_most(number.on(run), 1.0))
+    return Each(runs, lambda run: AtMost(number.on(run), 1.0))
 
 
 def on_ladder(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
     """Require an event at the two top rungs of every family."""
-    return every(
+    return Every(
         *(
-            ladder(f"{event.name} ({family}, {phi})", event, "C", where(family, φ=phi),
+            Ladder(f"{event.name} ({family}, {phi})", event, "C", where(family, φ=phi),
                    always=always)
             for family in families
             for phi in phis
@@ -74,7 +73,7 @@ def rung_trend(rule, number: Reading, families=("L",), phis=BOTH) -> list[Check]
 def tends_to_zero(number: Reading, time: str, phi: str, family: str = "L") -> Check:
     """Require that a number falls with C, at least like C^{−0.1}."""
     name = f"power of C in the {number.name} ({', '.join((time, family, phi))})"
-    return exponent(name, number, "C", where(family, φ=phi), -0.1, (math.inf, 0.0))
+    return Exponent(name, number, "C", where(family, φ=phi), -0.1, (math.inf, 0.0))
 
 
 def over_T(number: Reading, phi: str) -> Check:
@@ -89,12 +88,17 @@ def over_T(number: Reading, phi: str) -> Check:
         return np.asarray(np.log(values[1] / values[0]) / math.log(steps[1] / steps[0]))
 
     needs = (Need(runs_at, number.names) for runs_at in (short, long))
-    return power(quantity(f"power of T in {number.name} ({phi})", value, *needs), -0.1, math.inf)
+    return Level(
+        quantity(f"power of T in {number.name} ({phi})", value, *needs),
+        -0.1,
+        math.inf,
+        kind="exponent",
+    )
 
 
 def reported(number: Reading, families=("L", "A"), phis=BOTH, rungs=(2, 4, 8, 16)) -> Check:
     """Report a number at every rung without judging it."""
-    return setting(
+    return Hypothesis(
         "level",
         *(
             number.on(where(family, φ=phi, C=C))
@@ -107,7 +111,7 @@ def reported(number: Reading, families=("L", "A"), phis=BOTH, rungs=(2, 4, 8, 16
 
 def power_at_most(number: Reading, most: float, runs: Where) -> Check:
     """Require a power of t, fitted in every selected run, of at most `most`."""
-    return each(runs, lambda run: power(number.on(run), -math.inf, most))
+    return Each(runs, lambda run: Level(number.on(run), -math.inf, most, kind="exponent"))
 
 
 def loss_falls(phi: str) -> Check:
@@ -116,7 +120,7 @@ def loss_falls(phi: str) -> Check:
     At C = 2, one ReLU draw in forty never fits all points.
     """
     runs = where("long", φ=phi, C=8)
-    return each(runs, lambda run: level(falls.on(run), high=-0.5, always=True))
+    return Each(runs, lambda run: Level(falls.on(run), high=-0.5, always=True))
 
 
 def bounded_loss(phi: str) -> Check:
@@ -125,13 +129,13 @@ def bounded_loss(phi: str) -> Check:
 
     Along ‖μ‖ alone it grows like ‖μ‖√(n/d), which a hypothesis keeps below 1/√C.
     """
-    trends = rung_trend(no_growth, scaled_loss, ("L", "A"), (phi,))
-    return every(*trends, *flat(no_growth, scaled_loss, (phi,), ("n", "d", "m")))
+    trends = rung_trend(NoGrowth, scaled_loss, ("L", "A"), (phi,))
+    return Every(*trends, *flat(NoGrowth, scaled_loss, (phi,), ("n", "d", "m")))
 
 
 def within_lemma_4_2(number: Reading, *families: str) -> Check:
     """Require that the error is within the bound of Lemma 4.2 in every draw of every run."""
-    return each(Where(families), lambda run: at_most(number.on(run), 1.0))
+    return Each(Where(families), lambda run: AtMost(number.on(run), 1.0))
 
 
 def exponent_quotient(label: str, extreme: Callable[[Iterable[float]], float]) -> Quantity:
@@ -146,4 +150,4 @@ def exponent_quotient(label: str, extreme: Callable[[Iterable[float]], float]) -
 
 def inequality_of(*checks: Check) -> Check:
     """Combine checks into one that counts as an inequality."""
-    return counted_as("inequality", every(*checks))
+    return CountedAs("inequality", Every(*checks))

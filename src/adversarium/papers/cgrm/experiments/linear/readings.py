@@ -6,14 +6,14 @@ import math
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Exponent,
+    Level,
     Need,
+    Present,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    exponent,
-    level,
-    present,
     quantity,
     where,
 )
@@ -58,7 +58,7 @@ def _predictions(evidence):
     """Return one check for every N' ≤ d/4 in the plan."""
     rows = evidence.one(DIRECTIONS)
     selected = _counts(rows) <= rows.task.parameters["d"] / 4
-    return [level(_ratio_at(p, n), 0.9, 1.1) for p, n in enumerate(_counts(rows)) if selected[p]]
+    return [Level(_ratio_at(p, n), 0.9, 1.1) for p, n in enumerate(_counts(rows)) if selected[p]]
 
 
 def _log_ratios(rows):
@@ -92,7 +92,7 @@ def _wendel(index, count):
 
 def _near(difference):
     """Require that the two agree within 0.03."""
-    return lambda run: level(difference.on(run), -0.03, 0.03)
+    return lambda run: Level(difference.on(run), -0.03, 0.03)
 
 
 _SHIFTS = tuple(_wendel(index, count) for index, count in enumerate(("2(d − 1)", "2(d − 1) + √d")))
@@ -101,18 +101,18 @@ _excesses = Reading("‖u − w*‖ − ‖mean yξ‖/α, largest", _excess, ("
 _tangent = _largest("tangent_error", "|tan θ − M/α|")
 _margin = _largest("margin_error", "|margin − √(α² + M²)|")
 
-bounded = each(ALL, lambda run: at_most(_excesses.on(run), 0.0))
-angles = each(ALL, lambda run: at_most(_tangent.on(run), 1e-4))
-margins = each(ALL, lambda run: at_most(_margin.on(run), 1e-4))
-exact_at_many = each("many", lambda run: level(_error.on(run), high=1e-6, always=True))
-wendel = tuple(each("Wendel", _near(difference)) for difference in _SHIFTS)
-predicted_errors = present(
-    "level", _predictions, "needs an N' ≤ d/4", Need(DIRECTIONS, ("error", "predicted"))
+bounded = Each(ALL, lambda run: AtMost(_excesses.on(run), 0.0))
+angles = Each(ALL, lambda run: AtMost(_tangent.on(run), 1e-4))
+margins = Each(ALL, lambda run: AtMost(_margin.on(run), 1e-4))
+exact_at_many = Each(where("many"), lambda run: Level(_error.on(run), high=1e-6, always=True))
+wendel = tuple(Each(where("Wendel"), _near(difference)) for difference in _SHIFTS)
+predicted_errors = Present(
+    "level", _predictions, "needs an N' ≤ d/4", (Need(DIRECTIONS, ("error", "predicted")),)
 )
 predicted = Reading("‖u − w*‖ over its prediction", _ratio, ("error", "predicted"))
-vanishes_with_d = counted_as(
+vanishes_with_d = CountedAs(
     "level",
-    exponent("power of d in ‖u − w*‖", _error, "d", where("few"), -1, (math.inf, 0.9)),
+    Exponent("power of d in ‖u − w*‖", _error, "d", where("few"), -1, (math.inf, 0.9)),
 )
 # O(1) is judged as no growth along N'
 ratio_power = Reading(

@@ -3,20 +3,20 @@
 import math
 
 from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Every,
+    Existence,
+    Exponent,
+    Frequency,
+    Identity,
+    InRegime,
+    Level,
+    NoGrowth,
+    Parts,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    every,
-    existence,
-    exponent,
-    frequency,
-    identity,
-    in_regime,
     last,
-    level,
-    no_growth,
-    parts,
     where,
 )
 
@@ -26,25 +26,25 @@ from .plan import CELLS, SPREAD
 def memorised(run):
     """Require that attacks misclassify no training point, that the exact check certifies all of
     them, and that b lies in its window."""
-    return every(
-        at_most(last("robust_train", run), 0.0, proof=last("robust_train_bound", run)),
-        existence(last("inside", run)),
+    return Every(
+        AtMost(last("robust_train", run), 0.0, proof=last("robust_train_bound", run)),
+        Existence(last("inside", run)),
     )
 
 
-certified_often = frequency(last("certified", "draws"), "draws", 0.95)
+certified_often = Frequency(last("certified", "draws"), "draws", 0.95)
 
 
 def some_point_fails(run):
     """Require that, even for the best b, attacks misclassify some training point in every seed."""
-    return level(last("robust_train", run), 0.001, 1, always=True)
+    return Level(last("robust_train", run), 0.001, 1, always=True)
 
 
 def assumption_met(run):
     """Require Assumption 6.1: the clean error on small margins is at most twice that on large
     ones."""
     inverse = Reading("large over small margins' clean error", _inverse, ("ratio",))
-    return in_regime(inverse.on(run), 0.5)
+    return InRegime(inverse.on(run), 0.5)
 
 
 def _inverse(rows):
@@ -54,18 +54,18 @@ def _inverse(rows):
 def closed_margins(run):
     """Require that the network's margin after the step of the closed form equals the closed
     form."""
-    return identity(last("attained", run), 1e-9)
+    return Identity(last("attained", run), 1e-9)
 
 
 def fails_more_than(share):
     """Require that attacks misclassify more than a given share of the training points."""
-    return lambda run: level(last("robust_train", run), share)
+    return lambda run: Level(last("robust_train", run), share)
 
 
 def distance_falls(name):
     """Require that a distance falls like a power of N."""
     label, runs = f"power of N in {name}", where("more points")
-    return counted_as("level", exponent(label, name, "N", runs, -1, (math.inf, 0.9)))
+    return CountedAs("level", Exponent(label, name, "N", runs, -1, (math.inf, 0.9)))
 
 
 def _drift(rows):
@@ -81,26 +81,26 @@ drift = Reading("largest ‖w_i − w_i⁽⁰⁾‖/√d", _drift, ("unit_drift"
 def conclusions(run):
     """Require that, of 200 fresh points per margin, almost none is misclassified without attack,
     almost every small margin fails under attack, and almost every large margin is certified."""
-    return every(
-        level(last("clean_small", run, points=200), high=0.02),
-        level(last("clean_large", run, points=200), high=0.02),
-        level(last("robust_small", run, points=200), 0.98, 1),
-        level(last("robust_large_bound", run, points=200), high=0.02),
+    return Every(
+        Level(last("clean_small", run, points=200), high=0.02),
+        Level(last("clean_large", run, points=200), high=0.02),
+        Level(last("robust_small", run, points=200), 0.98, 1),
+        Level(last("robust_large_bound", run, points=200), high=0.02),
     )
 
 
 def slow_enough(family):
     """Require that the clean error times √N does not grow."""
     name = f"power of N in the clean error · √N ({family})"
-    return no_growth(name, "clean_error", "N", where(family), per=lambda N: N**-0.5)
+    return NoGrowth(name, "clean_error", "N", where(family), per=lambda N: N**-0.5)
 
 
 def robustly_trained(run):
     """Require that attacks misclassify no training point and that the certificate of balls and
     margins covers all of them."""
-    return counted_as(
+    return CountedAs(
         "level",
-        at_most(last("adversarial_train", run), 0.0, proof=last("adversarial_train_bound", run)),
+        AtMost(last("adversarial_train", run), 0.0, proof=last("adversarial_train_bound", run)),
     )
 
 
@@ -109,52 +109,52 @@ _cells = where(tuple(f"cells, d = {d}" for d in CELLS))
 _spread = where(tuple(f"spread margins, d = {d}" for d in SPREAD))
 
 checks = {
-    "cgrm.thm4.2": counted_as(
-        "level", every(each(MANY, memorised), each("few points", memorised), certified_often)
+    "cgrm.thm4.2": CountedAs(
+        "level", Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often)
     ),
-    "cgrm.thm4.2.small-d": each("every b", some_point_fails),
-    "cgrm.thm4.2.corrected": parts(
+    "cgrm.thm4.2.small-d": Each(where("every b"), some_point_fails),
+    "cgrm.thm4.2.corrected": Parts(
         {
-            "b in its window": counted_as(
+            "b in its window": CountedAs(
                 "level",
-                every(each(MANY, memorised), each("few points", memorised), certified_often),
+                Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often),
             ),
-            "closed form of the margin": each(MANY, closed_margins),
+            "closed form of the margin": Each(MANY, closed_margins),
         }
     ),
-    "cgrm.thm4.2.window": parts(
+    "cgrm.thm4.2.window": Parts(
         {
-            "b above it: some points fall": each("b above", fails_more_than(0.001)),
-            "b below it: some points fall": each(
+            "b above it: some points fall": Each(where("b above"), fails_more_than(0.001)),
+            "b below it: some points fall": Each(
                 where(("b far below", "b below")), fails_more_than(0.001)
             ),
         }
     ),
-    "cgrm.thm4.2.target": parts(
+    "cgrm.thm4.2.target": Parts(
         {
-            "modified update, N → ∞": every(
+            "modified update, N → ∞": Every(
                 distance_falls("w_0_error"), distance_falls("w_i_error")
             ),
-            "plain training": level(drift, 0.5),
+            "plain training": Level(drift, 0.5),
         }
     ),
-    "cgrm.thm4.2.cgrm": each(MANY, conclusions),
-    "cgrm.thm6.2": parts(
+    "cgrm.thm4.2.cgrm": Each(MANY, conclusions),
+    "cgrm.thm6.2": Parts(
         {
-            "clean error ≲ √(poly(d)/N)": every(
-                *(slow_enough(f"cells, d = {d}") for d in CELLS), each(_cells, assumption_met)
+            "clean error ≲ √(poly(d)/N)": Every(
+                *(slow_enough(f"cells, d = {d}") for d in CELLS), Each(_cells, assumption_met)
             ),
-            "adversarial training error 0": each(
-                _cells, lambda run: counted_as("level", at_most(last("open_train", run), 0.0))
+            "adversarial training error 0": Each(
+                _cells, lambda run: CountedAs("level", AtMost(last("open_train", run), 0.0))
             ),
         }
     ),
-    "cgrm.thm6.2.spread": parts(
+    "cgrm.thm6.2.spread": Parts(
         {
-            "clean error ≲ √(poly(d)/N)": every(
+            "clean error ≲ √(poly(d)/N)": Every(
                 *(slow_enough(f"spread margins, d = {d}") for d in SPREAD)
             ),
-            "adversarial training error 0": each(_spread, robustly_trained),
+            "adversarial training error 0": Each(_spread, robustly_trained),
         }
     ),
 }

@@ -3,21 +3,21 @@
 import math
 
 from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Every,
+    Existence,
+    Exponent,
+    Level,
     Need,
+    NoGrowth,
+    NotTestable,
+    Parts,
+    Present,
     Where,
     Why,
-    at_most,
-    counted_as,
-    each,
-    every,
-    existence,
-    exponent,
     last,
-    level,
-    no_growth,
-    not_testable,
-    parts,
-    present,
     where,
 )
 
@@ -32,10 +32,10 @@ def _memorising(name):
     and a large robust error on the distribution, found by attacks."""
 
     def errors(trial):
-        return every(
-            at_most(last(f"{name}.clean_test", trial), 0),
-            at_most(last(f"{name}.robust_train", trial), 0, last(f"{name}.uncertified", trial)),
-            level(last(f"{name}.robust_test", trial), OMEGA_ONE, 1),
+        return Every(
+            AtMost(last(f"{name}.clean_test", trial), 0),
+            AtMost(last(f"{name}.robust_train", trial), 0, last(f"{name}.uncertified", trial)),
+            Level(last(f"{name}.robust_test", trial), OMEGA_ONE, 1),
         )
 
     return errors
@@ -49,14 +49,14 @@ def _where_built(number, make):
         built = [trial.task for trial in rows.where(where("classifiers")) if number in trial.series]
         return [make(Where(task.family, task.coordinates)) for task in built]
 
-    return present("existence", checks, "needs some D <= 8", Need(where("classifiers")))
+    return Present("existence", checks, "needs some D <= 8", (Need(where("classifiers")),))
 
 
 def _counted(norm, gate, swept, tolerance):
     """Require that parameters/(N D log(D/ε)) has no power of the varied size."""
     runs = where("parameters", norm=norm, gate=gate, swept=swept)
     name = f"power of {swept} in parameters/(ND log(D/ε)) ({norm} {gate})"
-    return exponent(name, "share", swept, runs, 0.0, tolerance)
+    return Exponent(name, "share", swept, runs, 0.0, tolerance)
 
 
 _linear = [
@@ -66,9 +66,9 @@ _linear = [
 ]
 
 
-_errors = every(
-    each("classifiers", _memorising("product")),
-    each("classifiers", _memorising("exact")),
+_errors = Every(
+    Each(where("classifiers"), _memorising("product")),
+    Each(where("classifiers"), _memorising("exact")),
     _where_built("l2.clean_test", _memorising("l2")),
 )
 
@@ -76,65 +76,68 @@ _errors = every(
 def _stages(*names):
     """Require that numbers do not grow with the stages of a gate."""
     title = "power of s in {}"
-    return [no_growth(title.format(name), name, "s", where("gate sizes")) for name in names]
+    return [NoGrowth(title.format(name), name, "s", where("gate sizes")) for name in names]
 
 
 checks = {
-    "cgro.eq.C": counted_as("existence", each("classifiers", _memorising("f_S"))),
-    "cgro.thm5.2": counted_as(
+    "cgro.eq.C": CountedAs("existence", Each(where("classifiers"), _memorising("f_S"))),
+    "cgro.thm5.2": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
                 "errors 0, 0 and Ω(1), N up to half of the cells": _errors,
-                "robust test error Ω(1), every N": each(
-                    "almost all cells",
-                    lambda trial: level(last("exact.robust_test", trial), OMEGA_ONE, 1),
+                "robust test error Ω(1), every N": Each(
+                    where("almost all cells"),
+                    lambda trial: Level(last("exact.robust_test", trial), OMEGA_ONE, 1),
                 ),
-                "poly(D) + Õ(ND) parameters": every(*_linear),
+                "poly(D) + Õ(ND) parameters": Every(*_linear),
             }
         ),
     ),
-    "cgro.thm5.2.corrected": counted_as(
+    "cgro.thm5.2.corrected": CountedAs(
         "existence",
-        parts({"errors 0, 0 and Ω(1)": _errors, "poly(D) + Õ(ND) parameters": every(*_linear)}),
+        Parts({"errors 0, 0 and Ω(1)": _errors, "poly(D) + Õ(ND) parameters": Every(*_linear)}),
     ),
-    "cgro.lemD.2": counted_as(
+    "cgro.lemD.2": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "sup error 4^−(s+1)": each(
-                    "square", lambda s: level(last("square", s), 1 - 1e-4, 1 + 1e-4, always=True)
+                "sup error 4^−(s+1)": Each(
+                    where("square"),
+                    lambda s: Level(last("square", s), 1 - 1e-4, 1 + 1e-4, always=True),
                 ),
-                "O(log(1/ε)) weights and layers": every(*_stages("weights", "layers")),
+                "O(log(1/ε)) weights and layers": Every(*_stages("weights", "layers")),
             }
         ),
     ),
-    "cgro.lemD.3": counted_as(
+    "cgro.lemD.3": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "error ≤ 6B²4^−(s+1)": each("product", lambda s: at_most(last("error", s), 6.0)),
-                "0 on the axes": each("product", lambda s: at_most(last("axes", s), 0.0)),
-                "O(log²(B/ε)) parameters": every(*_stages("parameters")),
+                "error ≤ 6B²4^−(s+1)": Each(
+                    where("product"), lambda s: AtMost(last("error", s), 6.0)
+                ),
+                "0 on the axes": Each(where("product"), lambda s: AtMost(last("axes", s), 0.0)),
+                "O(log²(B/ε)) parameters": Every(*_stages("parameters")),
             }
         ),
     ),
-    "cgro.propD.5": every(
-        at_most(last("regions/2^n", "regions"), 1.0), at_most(last("spread", "regions"), 1e-12)
+    "cgro.propD.5": Every(
+        AtMost(last("regions/2^n", "regions"), 1.0), AtMost(last("spread", "regions"), 1e-12)
     ),
-    "cgro.thm5.3": not_testable(
+    "cgro.thm5.3": NotTestable(
         "existence",
         Why.ALL_NETWORKS,
         "every network of at most M_D parameters is meant; its counting, its point set and the "
         "widths that training needs are claims of their own",
     ),
-    "cgro.thm5.3.counting": existence(last("table", "C(μ)")),
-    "cgro.thm5.3.points": counted_as(
+    "cgro.thm5.3.counting": Existence(last("table", "C(μ)")),
+    "cgro.thm5.3.points": CountedAs(
         "existence",
-        every(
-            each("points", lambda D: existence(last("realised", D))),
-            each("points", lambda D: at_most(last("closed_form", D), 1e-9)),
+        Every(
+            Each(where("points"), lambda D: Existence(last("realised", D))),
+            Each(where("points"), lambda D: AtMost(last("closed_form", D), 1e-9)),
         ),
     ),
-    "cgro.thm5.3.widths": level(width_doublings, 0.5),
+    "cgro.thm5.3.widths": Level(width_doublings, 0.5),
 }

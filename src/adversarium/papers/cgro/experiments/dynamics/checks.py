@@ -3,16 +3,16 @@
 from adversarium.measure.folds import Total
 from adversarium.plans import (
     Check,
+    Each,
     Evidence,
+    Level,
     Need,
+    NoGrowth,
+    Parts,
+    Present,
     Read,
     Where,
-    each,
     last,
-    level,
-    no_growth,
-    parts,
-    present,
     where,
 )
 
@@ -35,15 +35,15 @@ def unlearnt_noise() -> Check:
         for run in rows.where(CONTROL):
             points = Read("n").of(run.task)
             checks += [
-                level(last("robust_train_error", CONTROL, points), 0.35, 0.65),
-                level(last("clean_test_error", CONTROL), high=0.001),
-                level(last("most_memorised", CONTROL), -0.1, 0.1),
+                Level(last("robust_train_error", CONTROL, points), 0.35, 0.65),
+                Level(last("clean_test_error", CONTROL), high=0.001),
+                Level(last("most_memorised", CONTROL), -0.1, 0.1),
             ]
         return checks
 
     names = ("robust_train_error", "clean_test_error", "most_memorised")
     return given_a_start(
-        CONTROL, present("level", conclusions, "needs a run with λ = 0", Need(CONTROL, names))
+        CONTROL, Present("level", conclusions, "needs a run with λ = 0", (Need(CONTROL, names),))
     )
 
 
@@ -57,20 +57,20 @@ def switch_in_gap() -> Check:
             runs, gap = Where("gap", run.task.coordinates), run.task.coordinates["1 − γ"]
             error, noise = last("robust_test_error", runs, 2000), last("median_memorised", runs)
             if gap >= LEARNT:
-                checks += [level(error, high=0.01), level(noise, -0.1, 0.1)]
+                checks += [Level(error, high=0.01), Level(noise, -0.1, 0.1)]
             elif gap <= MEMORISED:
-                checks += [level(error, 0.45, 0.55), level(noise, 1)]
+                checks += [Level(error, 0.45, 0.55), Level(noise, 1)]
         return checks
 
     needed = Need(GAP, ("robust_test_error", "median_memorised"))
     missing = "needs 1 − γ >= 0.1 or <= 0.05"
-    return given_a_start(GAP, present("level", conclusions, missing, needed))
+    return given_a_start(GAP, Present("level", conclusions, missing, (needed,)))
 
 
 def memorised_beyond() -> Check:
     """Require every V_i ≥ 0.1 at the end for N = d, beyond N_c and within the paper's
     hypotheses."""
-    return given_a_start(MANY, each(MANY, lambda run: level(last("least_memorised", run), MEMORY)))
+    return given_a_start(MANY, Each(MANY, lambda run: Level(last("least_memorised", run), MEMORY)))
 
 
 def power_of_N(allowed: float = 0.0) -> Check:
@@ -78,13 +78,13 @@ def power_of_N(allowed: float = 0.0) -> Check:
     not grow along N."""
     runs, name = swept("T₁", "N"), Total(attacked_doubt).name
     title = "power of N in ησ0(λ/N)ΣΣψ" + (f"/N^{allowed:g}" if allowed else "")
-    return given_a_start(runs, no_growth(title, name, "N", runs, per=lambda N: N**allowed))
+    return given_a_start(runs, NoGrowth(title, name, "N", runs, per=lambda N: N**allowed))
 
 
 checks = {
     "cgro.thm4.1.control-lam0": unlearnt_noise(),
     "cgro.thm4.1.phase-gamma": switch_in_gap(),
-    "cgro.lemC.7": parts(
+    "cgro.lemC.7": Parts(
         {
             "every point is memorised by O(T₁), N < N_c": at_most_powers("T₁", read.T1_ALL, LATE),
             "every point is memorised, N = d": memorised_beyond(),

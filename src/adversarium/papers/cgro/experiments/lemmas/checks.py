@@ -7,23 +7,22 @@ import numpy as np
 from adversarium.measure.folds import FirstTime
 from adversarium.plans import (
     Check,
+    CountedAs,
+    Each,
+    Every,
     Evidence,
+    Given,
+    Level,
     Need,
+    NoDecay,
+    NoGrowth,
+    Ordering,
+    Parts,
     Reading,
     Rows,
     Where,
-    counted_as,
-    each,
     end,
-    every,
-    given,
     last,
-    level,
-    no_decay,
-    no_growth,
-    ordering,
-    parts,
-    power,
     quantity,
     where,
 )
@@ -141,12 +140,12 @@ def bounded(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
 
     `per` gives functions of N or d to divide the number by.
     """
-    return [_slope(no_growth, number, family, per) for family in runs]
+    return [_slope(NoGrowth, number, family, per) for family in runs]
 
 
 def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
     """Return checks of a lower bound with an unspecified constant."""
-    return [_slope(no_decay, number, family, per) for family in runs]
+    return [_slope(NoDecay, number, family, per) for family in runs]
 
 
 def _slope(rule, number, runs: Where, per) -> Check:
@@ -170,7 +169,7 @@ def memorised(chosen: Where, check: Check) -> Check:
         soon = [run.last(T1_ALL) <= run.run.steps * 2 / 3 for run in runs]
         return np.all(soon, axis=0).astype(float)
 
-    return given(
+    return Given(
         quantity("T₁ within two thirds of the run", event, Need(chosen, (T1_ALL,)), points=1),
         check,
     )
@@ -178,62 +177,67 @@ def memorised(chosen: Where, check: Check) -> Check:
 
 def _signal_alone(name: str) -> Check:
     """Require no growth except log² along d at η = 1, by the recursion of the signal alone."""
-    return no_growth(f"power of d in {name}, η = 1, the signal alone", name, "d", VAST, LOGS)
+    return NoGrowth(f"power of d in {name}, η = 1, the signal alone", name, "d", VAST, LOGS)
 
 
 def _clean(run: Where) -> Check:
     """Require no clean test error at the end."""
-    return given_a_start(run, level(last("clean_test_error", run, 2000), high=0.01))
+    return given_a_start(run, Level(last("clean_test_error", run, 2000), high=0.01))
 
 
 def _all(*checks: Check) -> Check:
-    return counted_as("inequality", every(*checks))
+    return CountedAs("inequality", Every(*checks))
 
 
 checks = {
-    "cgro.lem4.2": counted_as(
+    "cgro.lem4.2": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "before T₁": every(*bounded_below("least_growth", runs=(COUNTS, SIZES, ETAS))),
+                "before T₁": Every(*bounded_below("least_growth", runs=(COUNTS, SIZES, ETAS))),
                 "after T₁": given_a_start(
                     COUNTS,
-                    each(COUNTS, lambda run: memorised(run, power(late_growth.on(run), -0.1, 0.1))),
+                    Each(
+                        COUNTS,
+                        lambda run: memorised(
+                            run, Level(late_growth.on(run), -0.1, 0.1, kind="exponent")
+                        ),
+                    ),
                 ),
             }
         ),
     ),
-    "cgro.lem4.3": counted_as(
+    "cgro.lem4.3": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_bound")),
-                "η = 1": every(
+                "N ≤ 0.04 N_c, η = 4/α²": Every(*bounded("signal_bound")),
+                "η = 1": Every(
                     *bounded("signal_bound", runs=(LARGE,)), _signal_alone("signal_bound")
                 ),
             }
         ),
     ),
     "cgro.lem4.3.corrected": _all(*bounded("signal_bound")),
-    "cgro.lemC.5": every(*bounded(over_terms)),
+    "cgro.lemC.5": Every(*bounded(over_terms)),
     "cgro.lemC.5.corrected": _all(*bounded("residual_share", d=math.log)),
-    "cgro.lem4.4": every(*bounded("noise_fall")),
+    "cgro.lem4.4": Every(*bounded("noise_fall")),
     "cgro.lem4.4.corrected": _all(*bounded("lower_share", d=math.log)),
     "cgro.lemC.8": memorised(BOTH, _all(*bounded_below("least_steepness"))),
     "cgro.lemC.8.corrected": memorised(BOTH, _all(*bounded_below("least_steepness", N=_root))),
     "cgro.lemC.9": memorised(BOTH, _all(*bounded("decay_product"))),
     "cgro.lemC.9.corrected": memorised(BOTH, _all(*bounded("decay_product", N=_linear))),
-    "cgro.lemC.11": counted_as(
+    "cgro.lemC.11": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "max_r u_r ≤ Õ(1/α), N ≤ 0.04 N_c, η = 4/α²": every(*bounded("signal_peak")),
-                "max_r u_r ≤ Õ(1/α), η = 1": every(
+                "max_r u_r ≤ Õ(1/α), N ≤ 0.04 N_c, η = 4/α²": Every(*bounded("signal_peak")),
+                "max_r u_r ≤ Õ(1/α), η = 1": Every(
                     *bounded("signal_peak", runs=(LARGE,)), _signal_alone("signal_peak")
                 ),
-                "max_r u_r ≤ Õ(1/α), N = d": every(*bounded("signal_peak", runs=(SQUARE,))),
-                "|v_{i,j,r}| ≤ Õ(1)": every(
-                    no_growth("power of N in noise_peak", "noise_peak", "N", COUNTS, LOGS),
+                "max_r u_r ≤ Õ(1/α), N = d": Every(*bounded("signal_peak", runs=(SQUARE,))),
+                "|v_{i,j,r}| ≤ Õ(1)": Every(
+                    NoGrowth("power of N in noise_peak", "noise_peak", "N", COUNTS, LOGS),
                     *bounded("noise_peak", runs=(SIZES, ETAS)),
                 ),
             }
@@ -242,49 +246,52 @@ checks = {
     "cgro.lemC.11.corrected": _all(
         *bounded("signal_peak"), *bounded("noise_peak", runs=(COUNTS, SIZES, ETAS), N=math.log)
     ),
-    "cgro.thmC.12.clean": parts(
+    "cgro.thmC.12.clean": Parts(
         {
-            "clean test error o(1), N < N_c": each(ALL, _clean),
-            "clean test error o(1), N > N_c": each(BEYOND, _clean),
-            "printed tail": level(tail_power.on(TAIL), 1.5),
+            "clean test error o(1), N < N_c": Each(ALL, _clean),
+            "clean test error o(1), N > N_c": Each(BEYOND, _clean),
+            "printed tail": Level(tail_power.on(TAIL), 1.5),
         }
     ),
-    "cgro.thmC.12.robust": counted_as(
+    "cgro.thmC.12.robust": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "P[broken] ≥ ½P[|Z| ≥ α³(1 − γ)³U]": each(
-                    BOTH, lambda run: level(excess.on(run), -0.01)
+                "P[broken] ≥ ½P[|Z| ≥ α³(1 − γ)³U]": Each(
+                    BOTH, lambda run: Level(excess.on(run), -0.01)
                 ),
-                "Z is symmetric": each(BOTH, lambda run: level(asymmetry.on(run), 0.49, 0.51)),
-                "P[GTA succeeds] ≥ ½ − o(1), N < N_c": each(
-                    BOTH, lambda run: level(last("robust_test_error", run, 2000), 0.45)
+                "Z is symmetric": Each(BOTH, lambda run: Level(asymmetry.on(run), 0.49, 0.51)),
+                "P[GTA succeeds] ≥ ½ − o(1), N < N_c": Each(
+                    BOTH, lambda run: Level(last("robust_test_error", run, 2000), 0.45)
                 ),
-                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": each(
+                "P[GTA succeeds] ≥ ½ − o(1), N > N_c": Each(
                     BEYOND,
                     lambda run: given_a_start(
-                        run, level(last("robust_test_error", run, 2000), 0.45)
+                        run, Level(last("robust_test_error", run, 2000), 0.45)
                     ),
                 ),
             }
         ),
     ),
-    "cgro.stages": parts(
+    "cgro.stages": Parts(
         {
-            "the signal comes first": each(
+            "the signal comes first": Each(
                 BOTH,
                 lambda run: given_a_start(
-                    run, ordering(last(NOISE_BEGINS, run), than=last(T0, run))
+                    run, Ordering(last(NOISE_BEGINS, run), than=last(T0, run))
                 ),
             ),
-            "then it almost stops": each(
-                COUNTS, lambda run: given_a_start(run, power(plateau_power.on(run), -0.1, 0.1))
+            "then it almost stops": Each(
+                COUNTS,
+                lambda run: given_a_start(
+                    run, Level(plateau_power.on(run), -0.1, 0.1, kind="exponent")
+                ),
             ),
-            "then noise is memorised, N < N_c": each(
-                BOTH, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            "then noise is memorised, N < N_c": Each(
+                BOTH, lambda run: given_a_start(run, Level(all_memorised.on(run), 1, 1, True))
             ),
-            "then noise is memorised, N > N_c": each(
-                BEYOND, lambda run: given_a_start(run, level(all_memorised.on(run), 1, 1, True))
+            "then noise is memorised, N > N_c": Each(
+                BEYOND, lambda run: given_a_start(run, Level(all_memorised.on(run), 1, 1, True))
             ),
         }
     ),

@@ -2,17 +2,7 @@
 
 import math
 
-from adversarium.plans import (
-    counted_as,
-    each,
-    every,
-    last,
-    level,
-    no_decay,
-    no_growth,
-    parts,
-    where,
-)
+from adversarium.plans import CountedAs, Each, Every, Level, NoDecay, NoGrowth, Parts, last, where
 
 from ...theory.patches import given_a_start, many_steps
 from .plan import POINTS, TWO_PATCHES, length
@@ -24,17 +14,17 @@ MANY = where("many points")  # N = d
 def _errors(run, robust_error="robust_test_error"):
     """Require the theorem's errors in one run; `robust_error` names the robust test error to
     use."""
-    conclusions = every(
-        level(last(robust_error, run, POINTS), HALF),
-        level(last("robust_train_error", run), 0, 0, always=True),
-        level(last("clean_test_error", run, POINTS), high=0.01),
+    conclusions = Every(
+        Level(last(robust_error, run, POINTS), HALF),
+        Level(last("robust_train_error", run), 0, 0, always=True),
+        Level(last("clean_test_error", run, POINTS), high=0.01),
     )
     return given_a_start(run, conclusions)
 
 
 def _memorising(run):
     """Require that every V_i is of constant order, read leniently."""
-    return given_a_start(run, level(last("least_memorised", run), MEMORY))
+    return given_a_start(run, Level(last("least_memorised", run), MEMORY))
 
 
 def _constants(letter, family, length):
@@ -47,10 +37,10 @@ def _constants(letter, family, length):
 
     title = f"power of {letter} in {{}}"
     checks = (
-        no_growth(title.format("true_feature/log t"), "true_feature", letter, runs, per=log_t),
-        no_growth(title.format("median_memorised"), "median_memorised", letter, runs),
-        no_decay(title.format("true_feature/log t"), "true_feature", letter, runs, per=log_t),
-        no_decay(title.format("least_memorised"), "least_memorised", letter, runs),
+        NoGrowth(title.format("true_feature/log t"), "true_feature", letter, runs, per=log_t),
+        NoGrowth(title.format("median_memorised"), "median_memorised", letter, runs),
+        NoDecay(title.format("true_feature/log t"), "true_feature", letter, runs, per=log_t),
+        NoDecay(title.format("least_memorised"), "least_memorised", letter, runs),
     )
     return [given_a_start(runs, check) for check in checks]
 
@@ -62,29 +52,29 @@ _thetas = [
 
 _learnt_in_part = given_a_start(
     MANY,
-    no_growth(
+    NoGrowth(
         "power of d in true_feature/log t, N = d", "true_feature", "d", MANY,
         per=lambda d: math.log(many_steps(d)),
     ),
 )  # fmt: skip
 
 checks = {
-    "cgro.thm4.1": counted_as(
+    "cgro.thm4.1": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "U = Θ(α⁻³)": _learnt_in_part,
-                "V_i = Θ(1) for every i": each(MANY, _memorising),
-                "clean and robust training error o(1), robust test error ≥ ½ − o(1)": each(
+                "V_i = Θ(1) for every i": Each(MANY, _memorising),
+                "clean and robust training error o(1), robust test error ≥ ½ − o(1)": Each(
                     MANY, lambda run: _errors(run, TWO_PATCHES)
                 ),
             }
         ),
     ),
-    "cgro.thm4.1.corrected": parts(
+    "cgro.thm4.1.corrected": Parts(
         {
-            "errors": each(where(("theorem", "scaling", "counts")), _errors),
-            "α³U = Θ(log t), V_i = Ω(1) for every i and O(1) for most": every(*_thetas),
+            "errors": Each(where(("theorem", "scaling", "counts")), _errors),
+            "α³U = Θ(log t), V_i = Ω(1) for every i and O(1) for most": Every(*_thetas),
         }
     ),
 }

@@ -1,18 +1,19 @@
 """Checks of §6 of CONV."""
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Existence,
+    Hypothesis,
+    Identity,
+    NotTestable,
+    Parts,
     Reading,
-    at_most,
-    cited,
-    counted_as,
-    each,
-    every,
-    existence,
-    identity,
+    Why,
     last,
-    parts,
-    setting,
     where,
 )
 
@@ -41,75 +42,79 @@ def _at_largest_d(name: str) -> Reading:
 
 
 checks: dict[str, Check] = {
-    "conv.thm6.1": counted_as(
+    "conv.thm6.1": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "n ≥ 2: every labelling of ⌊n/2⌋d points has its balls": every(
-                    each(where("clusters"), lambda run: existence(last("placed", run))),
-                    each(where("classes"), lambda run: existence(last("prototypes", run))),
-                    each(where("classes"), lambda run: existence(last("unions of balls", run))),
+                "n ≥ 2: every labelling of ⌊n/2⌋d points has its balls": Every(
+                    Each(where("clusters"), lambda run: Existence(last("placed", run))),
+                    Each(where("classes"), lambda run: Existence(last("prototypes", run))),
+                    Each(where("classes"), lambda run: Existence(last("unions of balls", run))),
                 ),
-                "n = 1: the class {+1, −1} is 1-robust and shatters one point, not d": each(
+                "n = 1: the class {+1, −1} is 1-robust and shatters one point, not d": Each(
                     where("clusters"),
-                    lambda run: existence(last("constants", run)),
+                    lambda run: Existence(last("constants", run)),
                 ),
             }
         ),
     ),
-    "conv.thm6.1.gamma": counted_as(
-        "existence", each(where("search"), lambda run: identity(last("radius", run), 1e-5))
+    "conv.thm6.1.gamma": CountedAs(
+        "existence", Each(where("search"), lambda run: Identity(last("radius", run), 1e-5))
     ),
-    "conv.thm6.1.exact": counted_as(
+    "conv.thm6.1.exact": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "a solver finds the same distance": each(
-                    where("search"), lambda run: identity(last("distance", run), 1e-6)
+                "a solver finds the same distance": Each(
+                    where("search"), lambda run: Identity(last("distance", run), 1e-6)
                 ),
-                "if: explicit centres just below the edge": at_most(last("below", "edges"), 0.0),
-                "only if: averaged containment just above it": every(
-                    at_most(last("above", "edges"), 0.0),
-                    identity(last("averaging", "edges"), 1e-12),
+                "if: explicit centres just below the edge": AtMost(last("below", "edges"), 0.0),
+                "only if: averaged containment just above it": Every(
+                    AtMost(last("above", "edges"), 0.0),
+                    Identity(last("averaging", "edges"), 1e-12),
                 ),
             }
         ),
     ),
-    "conv.thm6.1.balls": counted_as(
+    "conv.thm6.1.balls": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "on the printed hyperplane": existence(_everywhere("printed").on(PRINTED)),
-                "on any hyperplane": existence(_everywhere("any").on(PRINTED)),
+                "on the printed hyperplane": Existence(_everywhere("printed").on(PRINTED)),
+                "on any hyperplane": Existence(_everywhere("any").on(PRINTED)),
             }
         ),
     ),
-    "conv.thm6.1.balls.corrected": counted_as(
+    "conv.thm6.1.balls.corrected": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "at half of δ·min(1/γ_k, 1) and just below it": every(
+                "at half of δ·min(1/γ_k, 1) and just below it": Every(
                     *(
-                        each(where(family), lambda run: existence(last("placed", run)))
+                        Each(where(family), lambda run: Existence(last("placed", run)))
                         for family in ("clusters", "below the edge")
                     )
                 ),
-                "sharp: not just above it, from d = 5 on": each(
-                    where("above the edge"), lambda run: existence(_missing.on(run))
+                "sharp: not just above it, from d = 5 on": Each(
+                    where("above the edge"), lambda run: Existence(_missing.on(run))
                 ),
             }
         ),
     ),
-    "conv.sec6.n": setting("existence"),  # follows from the definition: nothing is run
-    "conv.sec6.vc": cited("inequality", "the VC dimension of networks, up to logarithms"),
-    "conv.eq7": counted_as(
+    "conv.sec6.n": Hypothesis("existence"),  # follows from the definition: nothing is run
+    "conv.sec6.vc": NotTestable(
+        "inequality", Why.CITED, "the VC dimension of networks, up to logarithms"
+    ),
+    "conv.eq7": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "a network of four layers and O(n) parameters": cited(
-                    "inequality", "its construction; for d ≫ n the inputs alone need d weights"
+                "a network of four layers and O(n) parameters": NotTestable(
+                    "inequality",
+                    Why.CITED,
+                    "its construction; for d ≫ n the inputs alone need d weights",
                 ),
-                "ours: labellings at d = 256 that sign(p(⟨v, x⟩)) has, told": setting(
+                "ours: labellings at d = 256 that sign(p(⟨v, x⟩)) has, reported": Hypothesis(
                     "inequality",
                     *(
                         reading.on(where("labellings", n=n))
@@ -118,7 +123,7 @@ checks: dict[str, Check] = {
                     ),
                 ),
                 "ours: sign(p(⟨v, x⟩)) with n + d parameters fits any n points and, by Warren's "
-                "count of sign patterns, does not shatter those of Theorem 6.1": setting(
+                "count of sign patterns, does not shatter those of Theorem 6.1": Hypothesis(
                     "inequality",
                     *(
                         last(name, where("polynomials", n=n))

@@ -1,19 +1,19 @@
 """Checks of Theorem 4.1 of CONV and of its proof."""
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Given,
+    Hypothesis,
+    InRegime,
+    Parts,
+    Present,
     Reading,
     Where,
-    at_most,
-    counted_as,
-    each,
-    every,
-    given,
-    in_regime,
     last,
-    parts,
-    present,
-    setting,
     where,
 )
 
@@ -37,18 +37,18 @@ def _gap_within_eps(runs: Where) -> Check:
 
     A run is judged if ε is smaller than the possible decrease from the initial loss.
     """
-    return each(
+    return Each(
         runs,
-        lambda run: every(
-            in_regime(_regime_factor.on(run), 1.0),
-            given(_eps_is_informative.on(run), at_most(last("gap/ε", run), 1.0)),
+        lambda run: Every(
+            InRegime(_regime_factor.on(run), 1.0),
+            Given(_eps_is_informative.on(run), AtMost(last("gap/ε", run), 1.0)),
         ),
     )
 
 
 def _in_regime(runs: Where) -> Check:
     """Check that the hypothesis on m holds in every run."""
-    return each(runs, lambda run: in_regime(_regime_factor.on(run), 1.0))
+    return Each(runs, lambda run: InRegime(_regime_factor.on(run), 1.0))
 
 
 def _bounded_growth(number: str, along: str, family: str, most: float = 0.03) -> Check:
@@ -57,12 +57,12 @@ def _bounded_growth(number: str, along: str, family: str, most: float = 0.03) ->
 
 
 checks: dict[str, Check] = {
-    "conv.thm4.1": counted_as(
+    "conv.thm4.1": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 **{
-                    f"H = 1, {rule} attack": every(
+                    f"H = 1, {rule} attack": Every(
                         *(_gap_within_eps(where("one layer", A=rule, R=R, ε=eps))
                           for _, R, eps in sizes)
                     )
@@ -70,30 +70,30 @@ checks: dict[str, Check] = {
                 },
                 **{f"H = 1, {label}": _gap_within_eps(where("other sets", data=name))
                    for name, label in SETS.items()},
-                "T = Θ(R²/(mεα)) for every H (R = 10⁻⁵)": every(
+                "T = Θ(R²/(mεα)) for every H (R = 10⁻⁵)": Every(
                     _in_regime(where("depths")), _bounded_growth("t mεα/R²", "H", "depths", 0.05)
                 ),
-                "H ≥ 2: within ε of the optimum": present(
+                "H ≥ 2: within ε of the optimum": Present(
                     "level", lambda rows: (), "no certified optimum is known for H ≥ 2"
                 ),
-                "with H times as many steps (ours), told": setting(
+                "with H times as many steps (ours), reported": Hypothesis(
                     "level", *(last("t mεα/(HR²)", where("depths", H=H)) for H in DEPTHS)
                 ),
             }
         ),
     ),
-    "conv.thm4.1.proof": counted_as(
+    "conv.thm4.1.proof": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "two weights of B(R) are O(R/√m) apart, for every H": _bounded_growth(
                     "diameter²", "H", "proof over H"
                 ),
-                "‖W⁽⁰⁾ − W_*‖² ≤ R²/m": each(
-                    where("proof over H"), lambda run: at_most(last("radius²", run), 1 + 1e-9)
+                "‖W⁽⁰⁾ − W_*‖² ≤ R²/m": Each(
+                    where("proof over H"), lambda run: AtMost(last("radius²", run), 1 + 1e-9)
                 ),
-                "last display, its sign: L_*(W_*) − L_A(W_t) ≤ ε": each(
-                    where("printed sign"), lambda run: at_most(last("L_*(W_*)/ε", run), 1.0)
+                "last display, its sign: L_*(W_*) − L_A(W_t) ≤ ε": Each(
+                    where("printed sign"), lambda run: AtMost(last("L_*(W_*)/ε", run), 1.0)
                 ),
                 "‖∇L_A‖² = O(mH²), over H": _bounded_growth("gradient²/(mH²)", "H", "proof over H"),
                 "‖∇L_A‖² = O(mH²), over m": _bounded_growth(
@@ -102,21 +102,21 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.fn4": counted_as(
+    "conv.fn4": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "logistic loss in Theorem 4.1, H = 1": _gap_within_eps(where("logistic")),
-                "logistic loss in Theorem 4.1, H ≥ 2": present(
+                "logistic loss in Theorem 4.1, H ≥ 2": Present(
                     "level", lambda rows: (), "no certified optimum is known for H ≥ 2"
                 ),
                 "logistic loss in Theorem 5.1": certified(where("logistic, two layers")),
             }
         ),
     ),
-    "conv.sec7.depth": counted_as(
+    "conv.sec7.depth": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 "a layer's gradient norm² over m: power of H ≤ 1": _bounded_growth(
                     "layer²/m", "H", "proof over H", 1.0
@@ -124,14 +124,14 @@ checks: dict[str, Check] = {
                 "all layers' gradient norm²: power of H ≤ 2": _bounded_growth(
                     "gradient²/(mH²)", "H", "proof over H", 0.0
                 ),
-                "flips and linearisation: powers of H ≤ 1 and 3": present(
+                "flips and linearisation: powers of H ≤ 1 and 3": Present(
                     "exponent", lambda rows: (), "flips are not measured; the linearisation error "
                     "in a tiny ball alone, where it is told"
                 ),
-                "the linearisation error in the tiny ball over R^{4/3}m^{−1/6}, told": setting(
+                "the linearisation error in the tiny ball, divided by R^{4/3}m^{−1/6}": Hypothesis(
                     "exponent", *(last("bend", where("proof over H", H=H)) for H in DEPTHS[1:])
                 ),
-                "the time to ε over the printed T, told": setting(
+                "the time to ε over the printed T, reported": Hypothesis(
                     "exponent", *(last("t mεα/R²", where("depths", H=H)) for H in DEPTHS)
                 ),
             }

@@ -6,23 +6,23 @@ import math
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Exponent,
+    Frequency,
+    Given,
+    Hypothesis,
+    InRegime,
+    Level,
+    Ordering,
+    Parts,
     Reading,
     Rows,
     Where,
-    at_most,
-    counted_as,
-    each,
-    every,
-    exponent,
-    frequency,
-    given,
-    in_regime,
     last,
-    level,
-    ordering,
-    parts,
-    setting,
     where,
 )
 
@@ -53,8 +53,8 @@ eps_is_informative = Reading("ε says something", _eps_is_informative, ("room",)
 
 def certified(runs: Where) -> Check:
     """Check that the certified gap is at most ε if ε is smaller than the possible decrease."""
-    return each(
-        runs, lambda run: given(eps_is_informative.on(run), at_most(_gap("gap/ε").on(run), 1.0))
+    return Each(
+        runs, lambda run: Given(eps_is_informative.on(run), AtMost(_gap("gap/ε").on(run), 1.0))
     )
 
 
@@ -75,9 +75,9 @@ def _weak_training(m: int, radius: float) -> dict[str, Check]:
         return where("transfer", m=m, radius=radius, A=rule)
 
     return {
-        f"m = {m}, radius {radius:g}: L_* is larger after {rule} training than after others": every(
-            level(last("L_A", at(rule)), high=1e-3),
-            *(ordering(last("L_*", at(rule)), than=last("L_*", at(other))) for other in STRONGER),
+        f"m = {m}, radius {radius:g}: L_* is larger after {rule} training than after others": Every(
+            Level(last("L_A", at(rule)), high=1e-3),
+            *(Ordering(last("L_*", at(rule)), than=last("L_*", at(other))) for other in STRONGER),
         )
         for rule in ("identity", "anti")
     }
@@ -86,7 +86,7 @@ def _weak_training(m: int, radius: float) -> dict[str, Check]:
 def _neighbours(m: int) -> dict[str, Check]:
     """Check that L_* does not increase if the training attack may use more members of every set."""
     return {
-        f"m = {m}: {many} members against {few}": level(  # equality in every seed is accepted
+        f"m = {m}: {many} members against {few}": Level(  # equality in every seed is accepted
             last("L_*", where("nested", m=m, K=few)) - last("L_*", where("nested", m=m, K=many)),
             0.0,
         )
@@ -99,9 +99,9 @@ def _after_exit(number: str, family: str = "leaving") -> Check:
 
     The bound is 1 for `gap` and 0 for other numbers.
     """
-    return each(
+    return Each(
         where(family),
-        lambda run: given(last("left", run), at_most(last(number, run), float(number == "gap"))),
+        lambda run: Given(last("left", run), AtMost(last(number, run), float(number == "gap"))),
     )
 
 
@@ -121,9 +121,9 @@ given_radius = Reading(
 
 def reaches(runs: Where) -> Check:
     """Check Corollary 5.1 of CONV: ε is reached if some W in B(R) has L_* ≤ ε/2."""
-    return each(
+    return Each(
         runs,
-        lambda run: every(in_regime(given_radius.on(run), 1.0), at_most(last("least/ε", run), 1.0)),
+        lambda run: Every(InRegime(given_radius.on(run), 1.0), AtMost(last("least/ε", run), 1.0)),
     )
 
 
@@ -144,7 +144,7 @@ def _largest_excess(k: int) -> Reading:
 
 def _inequality_holds(k: int, family: str) -> Check:
     """Check eq. (16) or (17) of CONV in every run of a family, up to rounding."""
-    return each(where(family), lambda run: at_most(_largest_excess(k).on(run), 1e-8))
+    return Each(where(family), lambda run: AtMost(_largest_excess(k).on(run), 1e-8))
 
 
 def _step(k: int) -> Reading:
@@ -160,40 +160,40 @@ def _step(k: int) -> Reading:
 
 
 checks: dict[str, Check] = {
-    "conv.thm5.1": counted_as(
+    "conv.thm5.1": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 **{f"{rule} attack": certified(where("circle", A=rule)) for rule in ATTACKS},
                 **{f"{s}": certified(where("activations", s=s)) for s in OTHER_ACTIVATIONS},
                 "caps in R⁵, n = 8": certified(where("caps", data="d = 5")),
                 "caps in R¹⁰, n = 16": certified(where("caps", data="d = 10")),
                 **{
-                    f"eq. ({k}) at every step, against the certified upper end's W": every(
+                    f"eq. ({k}) at every step, against the certified upper end's W": Every(
                         *(_inequality_holds(k, family) for family in DESCENTS)
                     )
                     for k in (16, 17)
                 },
-                "the step with the least room in (16) and (17), from t = 0, told": setting(
+                "the step with the least room in (16) and (17), from t = 0, reported": Hypothesis(
                     "inequality",
                     *(reading.on(where("circle", A="exact", m=m, α=0.1))
                       for m in (1024, 16384) for k in (16, 17)
                       for reading in (_largest_excess(k), _step(k))),
                 ),
-                "the order R² is attained (orthogonal sets): power of R² in t": exponent(
+                "the order R² is attained (orthogonal sets): power of R² in t": Exponent(
                     "power of R² in the time to ε", "t", "K", where("orthogonal", A="cycle"),
                     1.0, 0.1,
                 ),
-                "t = 0 … T − 1, as the proof has it, told": setting(
+                "t = 0 … T − 1, as the proof has it, reported": Hypothesis(
                     "inequality",
                     _gap("gap/ε, proved").on(where("circle", A="exact", m=1024, α=0.1)),
                 ),
             }
         ),
     ),
-    "conv.thm5.1.case2": counted_as(
+    "conv.thm5.1.case2": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 "the gap is at most αG²/2 when the descent has left B(3R)": _after_exit("gap"),
                 "the same, three activations, m from 64 to 4096, α to 3": _after_exit(
@@ -201,19 +201,19 @@ checks: dict[str, Check] = {
                 ),
                 "d > 2R there": _after_exit("2R − d"),
                 "R² ≤ d²/S there": _after_exit("R² − d²/S"),
-                "it does leave (R = 0.1, 0.3)": every(
-                    *(each(where("leaving", R=R), lambda run: level(last("left", run), 0.5))
+                "it does leave (R = 0.1, 0.3)": Every(
+                    *(Each(where("leaving", R=R), lambda run: Level(last("left", run), 0.5))
                       for R in (0.1, 0.3))
                 ),
             }
         ),
     ),
     "conv.fn13": certified(where("start on a sphere")),
-    "conv.rem4.1b": counted_as(
+    "conv.rem4.1b": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                f"{name}: each larger R has a smaller optimum, certified": at_most(
+                f"{name}: each larger R has a smaller optimum, certified": AtMost(
                     certified_increase.on(where(family)), 0.0,
                     proof=_over_radii("step", np.max).on(where(family)),
                 )
@@ -223,12 +223,12 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.rem4.1a": counted_as(
-        "ordering", parts({k: v for m in (64, 256, 1024) for k, v in _neighbours(m).items()})
+    "conv.rem4.1a": CountedAs(
+        "ordering", Parts({k: v for m in (64, 256, 1024) for k, v in _neighbours(m).items()})
     ),
-    "conv.sec7.transfer": counted_as(
+    "conv.sec7.transfer": CountedAs(
         "ordering",
-        parts(
+        Parts(
             {
                 k: v
                 for m, radius in itertools.product((64, 256, 1024), (0.1, 0.2, 0.4))
@@ -236,7 +236,7 @@ checks: dict[str, Check] = {
             }
             | {
                 f"m = 1024, radius 0.2: exact loss after {rule} above {other}": (
-                    ordering(
+                    Ordering(
                         last("under exact", where("matrix", A=rule)),
                         than=last("under exact", where("matrix", A=other)),
                     )
@@ -245,7 +245,7 @@ checks: dict[str, Check] = {
                 for other in ("worst_of", "pgd")
             }
             | {
-                "whole arcs: what 100 steps of ascent find beyond the nine members, told": setting(
+                "whole arcs: more found by 100 steps of ascent than on nine members": Hypothesis(
                     "ordering",
                     *(last(f"under {attack}", where("matrix", A=rule))
                       for rule in ("exact", "identity") for attack in ("exact", "pgd-100")),
@@ -253,9 +253,9 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.cor5.1": counted_as(
+    "conv.cor5.1": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 **{
                     f"ε is reached within 4R²/(εα) steps, {rule} attack": reaches(
@@ -263,14 +263,14 @@ checks: dict[str, Check] = {
                     )
                     for rule in RULES
                 },
-                "with probability 0.99 at ε = 0.3, exact attack": frequency(
+                "with probability 0.99 at ε = 0.3, exact attack": Frequency(
                     starts_reaching.on(where("often")), "starts", 0.99
                 ),
-                "t ∝ R² on orthogonal sets, exact attack": exponent(
+                "t ∝ R² on orthogonal sets, exact attack": Exponent(
                     "power of R² in the time to ε", "t", "K", where("orthogonal", A="exact"),
                     1.0, 0.05,
                 ),
-                "t εα/R² as ε falls, identity attack, told": setting(
+                "t εα/R² as ε falls, identity attack, reported": Hypothesis(
                     "exponent",
                     *(last("t εα/R²", where("reaching", A="identity", **{"1/ε": k}))
                       for k in (3.333, 5, 6.667, 10)),

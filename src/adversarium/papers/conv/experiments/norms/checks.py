@@ -5,21 +5,21 @@ import math
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Exponent,
+    Frequency,
+    Hypothesis,
+    Identity,
+    Level,
+    Parts,
+    Present,
     Reading,
     Where,
-    at_most,
-    counted_as,
-    each,
-    every,
-    exponent,
-    frequency,
-    identity,
     last,
-    level,
-    parts,
-    present,
-    setting,
     where,
 )
 
@@ -31,12 +31,12 @@ def _tail(runs: Where):
     """Check that the frequency of large norms is at most 2e^{−s²m/2}, the bound of the proof."""
     over = Reading("frequency − 2e^{−s²m/2}", lambda r: r.last("over") - r.last("allowed"),
                    ("over", "allowed"))  # fmt: skip
-    return at_most(over.on(runs), 0.0)
+    return AtMost(over.on(runs), 0.0)
 
 
 def _frequent(event: str, runs: Where, least: float):
     """Check that the frequency of an event is at least `least` in every run."""
-    return each(runs, lambda run: frequency(last(event, run), "draws", least))
+    return Each(runs, lambda run: Frequency(last(event, run), "draws", least))
 
 
 def _exponents(run) -> np.ndarray:
@@ -50,9 +50,9 @@ def _exponents(run) -> np.ndarray:
 _failure_exponent = Reading("−log P(fail)", _exponents, ("failed",))
 
 checks: dict[str, Check] = {
-    "conv.lemA.1": counted_as(
+    "conv.lemA.1": CountedAs(
         "frequency",
-        parts(
+        Parts(
             {
                 **{
                     f"‖A‖₂, d = {share:g} m": bounded(
@@ -60,89 +60,89 @@ checks: dict[str, Check] = {
                     )
                     for share in SHARES
                 },
-                "‖W⁽ʰ⁾‖₂": every(
+                "‖W⁽ʰ⁾‖₂": Every(
                     *(bounded("W", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)
                 ),
                 "the largest of H layers": bounded("W", "H", where("spectral, all layers"), 0.05),
                 "|a|/√m": bounded("a", "m", where("spectral", **{"d/m": 1}), 0.05),
                 "its probability, by the proof's own tail": _tail(where("spectral, often")),
-                "m ≥ d matters: ‖A‖₂ at d = 4m, told": setting(
+                "m ≥ d matters: ‖A‖₂ at d = 4m, reported": Hypothesis(
                     "level", last("A", where("spectral", m=64, **{"d/m": 4}))
                 ),
             }
         ),
     ),
-    "conv.lemA.2": counted_as(
+    "conv.lemA.2": CountedAs(
         "frequency",
-        parts(
+        Parts(
             {
-                "h = 0, exactly": each(
-                    where("first norm", m=4096), lambda run: level(last("kept", run), 0.5)
+                "h = 0, exactly": Each(
+                    where("first norm", m=4096), lambda run: Level(last("kept", run), 0.5)
                 ),
                 "before the activation": _frequent("before", where("norms", **{"m/H": 256}), 0.5),
                 "after the activation": _frequent("after", where("norms", **{"m/H": 256}), 0.5),
             }
         ),
     ),
-    "conv.lemA.2.corrected": counted_as(
+    "conv.lemA.2.corrected": CountedAs(
         "frequency",
-        parts(
+        Parts(
             {
-                "after the activation, m/H ≥ 128": every(
+                "after the activation, m/H ≥ 128": Every(
                     *(_frequent("corrected after", where("norms", **{"m/H": k}), 0.99)
                       for k in (128, 256))
                 ),
-                "before the activation, m/H ≥ 128": every(
+                "before the activation, m/H ≥ 128": Every(
                     *(_frequent("corrected before", where("norms", **{"m/H": k}), 0.99)
                       for k in (128, 256))
                 ),
                 "fails as e^{−Ω(m/H)}: no growth in H at m/H = 16": bounded(
                     "failed", "H", where("norms", **{"m/H": 16}), 0.1
                 ),
-                "fails as e^{−Ω(m/H)}: power of m/H in −log P": exponent(
+                "fails as e^{−Ω(m/H)}: power of m/H in −log P": Exponent(
                     "power of m/H in −log P, H = 4", _failure_exponent, "m/H", where("failures"),
                     0.875, 0.225,
                 ),
             }
         ),
     ),
-    "conv.lemA.3": counted_as(
+    "conv.lemA.3": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "its order, over m": bounded("product", "m", where("products"), 0.05),
                 "its order, over H": bounded(
                     "product", "H", where("products over H"), 0.05, per=math.sqrt
                 ),
-                "its probability: P(> 1.5 √m) at m/H = 64": each(
+                "its probability: P(> 1.5 √m) at m/H = 64": Each(
                     where("products, often", m=256),
-                    lambda run: level(last("failed", run), high=0.01),
+                    lambda run: Level(last("failed", run), high=0.01),
                 ),
             }
         ),
     ),
-    "conv.eq9": counted_as(
+    "conv.eq9": CountedAs(
         "identity",
-        each(
+        Each(
             where("gradients"),
-            lambda run: every(
-                identity(last("autograd", run), 1e-10),
-                identity(last("Euler", run), 1e-10),
-                identity(last("difference", run), 1e-6),
+            lambda run: Every(
+                Identity(last("autograd", run), 1e-10),
+                Identity(last("Euler", run), 1e-10),
+                Identity(last("difference", run), 1e-6),
             ),
         ),
     ),
-    "conv.lemA.4": counted_as(
+    "conv.lemA.4": CountedAs(
         "identity",
-        parts(
+        Parts(
             {
-                "equal features and patterns": every(
+                "equal features and patterns": Every(
                     *(
-                        each(
+                        Each(
                             where(family),
-                            lambda run: every(
-                                identity(last("features", run), 1e-10),
-                                identity(last("patterns", run), 0.0),
+                            lambda run: Every(
+                                Identity(last("features", run), 1e-10),
+                                Identity(last("patterns", run), 0.0),
                             ),
                         )
                         for family in ("moved inputs", "moved inputs, depths")
@@ -157,9 +157,9 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.eq11": counted_as(
+    "conv.eq11": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 "over τ, no unit flips": bounded("drift", "τ", where("drift over τ"), 0.03),
                 "over τ, H = 1, up to the gate": bounded(
@@ -180,7 +180,7 @@ checks: dict[str, Check] = {
                 "over H": bounded(
                     "drift", "H", where("drift over H"), 0.05, per=lambda H: H**2.5
                 ),
-                "H ≥ 2 with flips": present(
+                "H ≥ 2 with flips": Present(
                     "exponent",
                     lambda rows: (),
                     "not tried: within the hypothesis a few units of a layer flip at these widths",
@@ -188,13 +188,13 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.eq13": counted_as(
+    "conv.eq13": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "no growth in m": bounded("norm", "m", where("drift at the gate"), 0.03),
                 "no growth in H": bounded("norm", "H", where("gate over H"), 0.03),
-                "outside the hypothesis (τ = 1) norms grow, told": setting(
+                "outside the hypothesis (τ = 1) norms grow, reported": Hypothesis(
                     "level", last("norm", where("drift, outside"))
                 ),
             }

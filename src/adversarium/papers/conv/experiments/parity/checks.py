@@ -5,19 +5,18 @@ import math
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Existence,
+    Hypothesis,
+    Identity,
+    Level,
+    Parts,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    every,
-    existence,
-    identity,
     last,
-    level,
-    parts,
-    power,
-    setting,
     where,
 )
 
@@ -77,22 +76,22 @@ QUADRATIC = where("harmonics", s="quadratic ReLU")
 
 def _degree_present(k: int) -> Check:
     """Check that the coefficient of degree k does not vanish."""
-    return each(QUADRATIC, lambda run: existence(_degree(k).on(run)))
+    return Each(QUADRATIC, lambda run: Existence(_degree(k).on(run)))
 
 
 def _below_floor(name: str, data: str) -> Check:
     """Check that the loss after training is below the floor √2 − 1."""
-    return each(where("trained", s=name), lambda run: level(last(data, run), high=FLOOR - 1e-6))
+    return Each(where("trained", s=name), lambda run: Level(last(data, run), high=FLOOR - 1e-6))
 
 
 checks: dict[str, Check] = {
-    "conv.def5.1": setting(
+    "conv.def5.1": Hypothesis(
         "level",
         *(last("off", where("forms", s=name)) for name in CLOSED),
         *(last("bias", where("forms", s=name)) for name in CLOSED),
         *(last("spread", where("forms", s=name)) for name in CLOSED),
     ),
-    "conv.asm5.2": setting(
+    "conv.asm5.2": Hypothesis(
         "existence",
         *(
             last("error", where("left out", s=name, points=points))
@@ -100,12 +99,12 @@ checks: dict[str, Check] = {
             for points in (6, 8)
         ),
     ),
-    "conv.rem5.1": counted_as(
+    "conv.rem5.1": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
                 **{
-                    f"{name}: no half of K is a polynomial": existence(
+                    f"{name}: no half of K is a polynomial": Existence(
                         last("whole", where("parity", s=name))
                     )
                     for name in BIASLESS
@@ -114,41 +113,41 @@ checks: dict[str, Check] = {
                     f"{name}: descent gets below 0.41421 on {data} data": _below_floor(name, data)
                     for name, data in UNREACHABLE.items()
                 },
-                "shifted: descent gets below 0.41421 on even and on odd data": every(
+                "shifted: descent gets below 0.41421 on even and on odd data": Every(
                     *(_below_floor("shifted", data) for data in DATA[:2])
                 ),
-                "shifted: all coefficients up to degree 20 are positive": each(
-                    where("harmonics, shifted"), lambda run: existence(positive.on(run))
+                "shifted: all coefficients up to degree 20 are positive": Each(
+                    where("harmonics, shifted"), lambda run: Existence(positive.on(run))
                 ),
             }
         ),
     ),
-    "conv.lemC.3": counted_as(
+    "conv.lemC.3": CountedAs(
         "existence",
-        parts({f"even degree {k}": _degree_present(k) for k in (4, 6, 8)}),
+        Parts({f"even degree {k}": _degree_present(k) for k in (4, 6, 8)}),
     ),
-    "conv.lemC.3.corrected": counted_as(
+    "conv.lemC.3.corrected": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "all odd degrees": each(QUADRATIC, lambda run: existence(all_odd.on(run))),
-                "|f|_H ≤ C_d η along odd degrees, s = (d + 3)/2": each(
-                    QUADRATIC, lambda run: power(growth.on(run), -math.inf, 0.05)
+                "all odd degrees": Each(QUADRATIC, lambda run: Existence(all_odd.on(run))),
+                "|f|_H ≤ C_d η along odd degrees, s = (d + 3)/2": Each(
+                    QUADRATIC, lambda run: Level(growth.on(run), -math.inf, 0.05, kind="exponent")
                 ),
-                "degrees 0 and 2": every(_degree_present(0), _degree_present(2)),
-                "no other even degree: K(r) + K(−r) = 2r²": identity(
+                "degrees 0 and 2": Every(_degree_present(0), _degree_present(2)),
+                "no other even degree: K(r) + K(−r) = 2r²": Identity(
                     last("even − r²", where("parity", s="quadratic ReLU")), 1e-12
                 ),
             }
         ),
     ),
-    "conv.fn14": counted_as(
+    "conv.fn14": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "the kernel contains even functions only": each(
+                "the kernel contains even functions only": Each(
                     QUADRATIC,
-                    lambda run: existence(
+                    lambda run: Existence(
                         Reading(
                             "degree 3 is not there",
                             lambda row: 1 - _degree(3).of(row),
@@ -156,29 +155,29 @@ checks: dict[str, Check] = {
                         ).on(run)
                     ),
                 ),
-                "the lift [x, 1] separates antipodes": each(
-                    where("lifted"), lambda run: at_most(margin.on(run), 0.0)
+                "the lift [x, 1] separates antipodes": Each(
+                    where("lifted"), lambda run: AtMost(margin.on(run), 0.0)
                 ),
-                "without it they are not separated, told": setting(
+                "without it they are not separated, reported": Hypothesis(
                     "existence", last("least", where("not lifted"))
                 ),
             }
         ),
     ),
-    "conv.corC.1": counted_as(
+    "conv.corC.1": CountedAs(
         "existence",
-        parts(
+        Parts(
             {
-                "Assumption C.1 word for word: one label": each(
-                    where("one label"), lambda run: at_most(last("least", run), EPSILON)
+                "Assumption C.1 word for word: one label": Each(
+                    where("one label"), lambda run: AtMost(last("least", run), EPSILON)
                 ),
-                "for the same x: 8 points, labels (−1)^k, no network gets below 0.41421": each(
-                    where("floor"), lambda run: at_most(last("floor", run), EPSILON)
+                "for the same x: 8 points, labels (−1)^k, no network gets below 0.41421": Each(
+                    where("floor"), lambda run: AtMost(last("floor", run), EPSILON)
                 ),
-                "its footnote: two sets of four points, descent against the exact attack": each(
-                    where("floor"), lambda run: at_most(last("descent", run), EPSILON)
+                "its footnote: two sets of four points, descent against the exact attack": Each(
+                    where("floor"), lambda run: AtMost(last("descent", run), EPSILON)
                 ),
-                "Σ y_k f(W, x_k) = 0, told": setting(
+                "Σ y_k f(W, x_k) = 0, reported": Hypothesis(
                     "existence", last("sum", where("floor", m=64, d=2)),
                     last("least", where("floor", m=64, d=2)),
                     last("sets", where("floor", m=64, d=2)),

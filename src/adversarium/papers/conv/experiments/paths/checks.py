@@ -3,18 +3,18 @@
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Level,
+    Ordering,
+    Parts,
     Reading,
     Rows,
     Where,
-    at_most,
-    counted_as,
-    each,
-    every,
     last,
-    level,
-    ordering,
-    parts,
     where,
 )
 
@@ -38,29 +38,29 @@ def _not_higher(runs: Where) -> Check:
     In balls at least as large as the path, the two descents are identical.
     """
     half = Reading("free − projected, half", _difference_in_half_ball, ("free − projected",))
-    return each(runs, lambda run: at_most(half.on(run), 1e-9))
+    return Each(runs, lambda run: AtMost(half.on(run), 1e-9))
 
 
 def _free_lower(held: Where, free: Where) -> Check:
     """Check that free descent has a smaller L_A than projected descent."""
-    return ordering(last("least L_A", held), than=last("least L_A", free))
+    return Ordering(last("least L_A", held), than=last("least L_A", free))
 
 
 checks: dict[str, Check] = {
-    "conv.rem5.1.proj": counted_as(
+    "conv.rem5.1.proj": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "two layers: free descent ends no higher than projected": _not_higher(
                     where("free")
                 ),
-                "two layers, m = 1024: free ends lower than in B(½), B(1) and B(2)": every(
+                "two layers, m = 1024: free ends lower than in B(½), B(1) and B(2)": Every(
                     *(_free_lower(where("by time, held", R=R), where("by time")) for R in RADII[:3])
                 ),
-                "deep, in half of the free path's ball: free ends lower": each(
-                    where("deep"), lambda run: level(last("free − projected, half", run), high=0.0)
+                "deep, in half of the free path's ball: free ends lower": Each(
+                    where("deep"), lambda run: Level(last("free − projected, half", run), high=0.0)
                 ),
-                "deep, six caps of R⁵, three attacks: free ends lower than in B(½)": every(
+                "deep, six caps of R⁵, three attacks: free ends lower than in B(½)": Every(
                     *(
                         _free_lower(where("six caps, held", R=0.5, **at), where("six caps", **at))
                         for at in DEEP_RUNS
@@ -72,8 +72,8 @@ checks: dict[str, Check] = {
                     )
                     for H in (1, 2, 4)
                 },
-                "deep: no descent diverges": each(
-                    where("deep"), lambda run: at_most(last("last/first", run), 1.0)
+                "deep: no descent diverges": Each(
+                    where("deep"), lambda run: AtMost(last("last/first", run), 1.0)
                 ),
             }
         ),

@@ -3,18 +3,18 @@
 import math
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Frequency,
+    Hypothesis,
+    InRegime,
+    Level,
+    Parts,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    every,
-    frequency,
-    in_regime,
     last,
-    level,
-    parts,
-    setting,
     where,
 )
 
@@ -27,7 +27,7 @@ NEEDED_STEPS = {"odd points": 3000, "lifted": 12000}  # steps that suffice for a
 
 def _coefficients_bounded(d: int) -> Check:
     """Check that MΣ|c_r|² ≤ e^d in every run of dimension d."""
-    return each(where("ridge", d=d), lambda run: level(last("MΣ|c|²", run), high=math.exp(d)))
+    return Each(where("ridge", d=d), lambda run: Level(last("MΣ|c|²", run), high=math.exp(d)))
 
 
 def _order(d: int) -> Check:
@@ -42,39 +42,39 @@ _steps_suffice = Reading(
 )
 
 checks: dict[str, Check] = {
-    "conv.lemC.2": counted_as(
+    "conv.lemC.2": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 **{
-                    f"squared L2 error ≤ ε = 0.01 with probability 0.99, d = {d}": frequency(
+                    f"squared L2 error ≤ ε = 0.01 with probability 0.99, d = {d}": Frequency(
                         last("kept", where("ridge, often", d=d)), "draws", 0.99
                     )
                     for d in SIZES[:2]
                 },
-                "squared L2 error ≤ ε in every draw, ε = 0.1 to 0.0001": each(
-                    where("ridge"), lambda run: at_most(last("error²/ε", run), 1.0)
+                "squared L2 error ≤ ε in every draw, ε = 0.1 to 0.0001": Each(
+                    where("ridge"), lambda run: AtMost(last("error²/ε", run), 1.0)
                 ),
-                "MΣ|c_r|² ≤ e^d": every(*(_coefficients_bounded(d) for d in SIZES)),
-                "MΣ|c_r|² ≤ 1.1 |h|² from ε = 0.01 on (its limit is |h|²)": every(
+                "MΣ|c_r|² ≤ e^d": Every(*(_coefficients_bounded(d) for d in SIZES)),
+                "MΣ|c_r|² ≤ 1.1 |h|² from ε = 0.01 on (its limit is |h|²)": Every(
                     *(
-                        each(
+                        Each(
                             where("ridge", **{"1/ε": k}),
-                            lambda run: level(last("MΣ|c|²", run), high=1.1),
+                            lambda run: Level(last("MΣ|c|²", run), high=1.1),
                         )
                         for k in (100, 1000, 10000)
                     )
                 ),
-                "squared error/ε at ε = 0.0001, told": setting(
+                "squared error/ε at ε = 0.0001, reported": Hypothesis(
                     "level", *(last("error²/ε", where("ridge", d=d, **{"1/ε": 10000}))
                                for d in SIZES),
                 ),
             }
         ),
     ),
-    "conv.thmC.1": counted_as(
+    "conv.thmC.1": CountedAs(
         "exponent",
-        parts(
+        Parts(
             {
                 **{
                     f"sup error of order M^(−1/{d + 1}), d = {d}": _order(d)
@@ -85,7 +85,7 @@ checks: dict[str, Check] = {
                 ),
                 **{
                     f"(25) {name}, at each d: right side over the least integral, in 1/c_L": (
-                        every(
+                        Every(
                             *(bounded(number, "1/c_L", where("least integral", d=d), 0.03)
                               for d in SIZES)
                         )
@@ -94,18 +94,18 @@ checks: dict[str, Check] = {
                         ("as printed", "printed"), ("with c_L^(d − 1)", "power d − 1"),
                     )
                 },
-                "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": setting(
+                "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": Hypothesis(
                     "exponent", *(last("MΣ|c|²/|h|²", where("uniform", d=d, M=8192)) for d in SIZES)
                 ),
-                "change to the next point of the circle over the sup, M = 8192, told": setting(
+                "change to the next point of the circle, relative to the sup, M = 8192": Hypothesis(
                     "exponent", last("to the next", where("uniform", d=2, M=8192))
                 ),
             }
         ),
     ),
-    "conv.corC.1.corrected": counted_as(
+    "conv.corC.1.corrected": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 "no antipodal contact: every ε is reached within 4R²/(εα)": reaches(
                     where("reaching", data="circle")
@@ -116,16 +116,16 @@ checks: dict[str, Check] = {
                 "contact of different labels alone: the same, arcs": reaches(
                     where("reaching", data="odd arcs")
                 ),
-                "with probability 0.99 from a start on the sphere, ε = 0.2, no contact": frequency(
+                "with probability 0.99 from a start on the sphere, ε = 0.2, no contact": Frequency(
                     starts_reaching.on(where("sphere", data="circle")), "starts", 0.99
                 ),
-                "with probability 0.99 from a start on the sphere, ε = 0.4, contact": frequency(
+                "with probability 0.99 from a start on the sphere, ε = 0.4, contact": Frequency(
                     starts_reaching.on(where("sphere", data="odd points")), "starts", 0.99
                 ),
                 **{
-                    f"L_A < 0.001 in the end, {data}": every(
-                        in_regime(_steps_suffice.on(where("ends", data=data)), 1.0),
-                        level(last("L_A", where("ends", data=data)), high=1e-3),
+                    f"L_A < 0.001 in the end, {data}": Every(
+                        InRegime(_steps_suffice.on(where("ends", data=data)), 1.0),
+                        Level(last("L_A", where("ends", data=data)), high=1e-3),
                     )
                     for data in ("odd points", "lifted")
                 },

@@ -5,18 +5,18 @@ import itertools
 import numpy as np
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
     Evidence,
+    Hypothesis,
+    Level,
     Need,
-    at_most,
-    counted_as,
-    each,
+    Ordering,
+    Parts,
     last,
-    level,
-    ordering,
-    parts,
     quantity,
-    setting,
     where,
 )
 
@@ -33,58 +33,58 @@ def _independent_of_d(n: int, k: int) -> Check:
         return quotient
 
     name = f"R in d = {AMBIENT[-1]} over R in d = {AMBIENT[0]}, k = {k}, n = {n}"
-    return level(quantity(name, ratio, *(Need(end, ("R",)) for end in ends)), 0.9, 1.1)
+    return Level(quantity(name, ratio, *(Need(end, ("R",)) for end in ends)), 0.9, 1.1)
 
 
 checks: dict[str, Check] = {
-    "conv.sec7.R": counted_as(
+    "conv.sec7.R": CountedAs(
         "level",
-        parts(
+        Parts(
             {
-                "the least R with L_* ≤ ε is below |g|_RF/2": each(
-                    where("needed"), lambda run: level(last("2 high/|g|_RF", run), high=1.0)
+                "the least R with L_* ≤ ε is below |g|_RF/2": Each(
+                    where("needed"), lambda run: Level(last("2 high/|g|_RF", run), high=1.0)
                 ),
-                "the least R with L_* ≤ ε over |g|_RF, at most 1 by construction": setting(
+                "the least R with L_* ≤ ε over |g|_RF, at most 1 by construction": Hypothesis(
                     "level",
                     *(
                         last("high/|g|_RF", where("needed", d=d, n=4, **{"1/ε": 80}))
                         for d in (2, 3, 5)
                     ),
                 ),
-                "both ends of the least R, circle, ε = 0.05, told": setting(
+                "both ends of the least R, circle, ε = 0.05, reported": Hypothesis(
                     "level",
                     *(
                         last(end, where("needed", d=2, n=4, **{"1/ε": 20}))
                         for end in ("low", "high")
                     ),
                 ),
-                "the least R over |g|_RF at ε = 0.2 and 0.0125, d = 10, n = 16, told": setting(
+                "the smallest R/|g|_RF at ε = 0.2 and 0.0125, d = 10, n = 16": Hypothesis(
                     "level",
                     *(
                         last("high/|g|_RF", where("needed", d=10, n=16, **{"1/ε": k}))
                         for k in (5, 80)
                     ),
                 ),
-                "the least R at ε = 0.05, n = 8, d = 5 and 10, told": setting(
+                "the least R at ε = 0.05, n = 8, d = 5 and 10, reported": Hypothesis(
                     "level",
                     *(last("high", where("needed", d=d, n=8, **{"1/ε": 20})) for d in (5, 10)),
                 ),
             }
         ),
     ),
-    "conv.sec7.lowdim": counted_as(
+    "conv.sec7.lowdim": CountedAs(
         "ordering",
-        parts(
+        Parts(
             {
-                "cutting planes end at a violation of 0.01": each(
-                    where("latent"), lambda run: at_most(last("violation", run), 0.01)
+                "cutting planes end at a violation of 0.01": Each(
+                    where("latent"), lambda run: AtMost(last("violation", run), 0.01)
                 ),
                 **{
                     f"R does not depend on d, k = {k}, n = {n}": _independent_of_d(n, k)
                     for n, k in itertools.product(COUNTS, LATENT)
                 },
                 **{
-                    f"R rises from k = {a} to {b}, n = {n}": ordering(
+                    f"R rises from k = {a} to {b}, n = {n}": Ordering(
                         last("R", where("latent", n=n, k=b, d=20)),
                         than=last("R", where("latent", n=n, k=a, d=20)),
                     )
@@ -94,11 +94,11 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.sec7.gen": counted_as(
+    "conv.sec7.gen": CountedAs(
         "ordering",
-        parts(
+        Parts(
             {
-                f"{teacher} teacher, {n} arcs: the training loss falls by more": ordering(
+                f"{teacher} teacher, {n} arcs: the training loss falls by more": Ordering(
                     last("fall of train", where("widening", teacher=teacher, n=n)),
                     than=last("fall of test", where("widening", teacher=teacher, n=n)),
                 )

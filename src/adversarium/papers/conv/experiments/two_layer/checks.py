@@ -1,18 +1,18 @@
 """Checks of App. B of CONV."""
 
 from adversarium.plans import (
+    AtMost,
     Check,
+    CountedAs,
+    Each,
+    Every,
+    Hypothesis,
+    Identity,
+    Level,
+    Parts,
+    Present,
     Reading,
-    at_most,
-    counted_as,
-    each,
-    every,
-    identity,
     last,
-    level,
-    parts,
-    present,
-    setting,
     where,
 )
 
@@ -25,11 +25,11 @@ ROUNDING = 1e-9
 
 def _below_one(family: str, name: str) -> Check:
     """Check that a quotient is at most 1 for random pairs and for the sharp pair."""
-    return each(
+    return Each(
         where(family, s=name),
-        lambda run: every(
-            at_most(last("largest", run), 1 + ROUNDING),
-            at_most(last("sharp", run), 1 + 1e-6),
+        lambda run: Every(
+            AtMost(last("largest", run), 1 + ROUNDING),
+            AtMost(last("sharp", run), 1 + 1e-6),
         ),
     )
 
@@ -39,7 +39,7 @@ def _sharp(family: str, least: float) -> Check:
 
     The constant can then not be much smaller.
     """
-    return each(where(family), lambda run: level(last("sharp", run), least, always=True))
+    return Each(where(family), lambda run: Level(last("sharp", run), least, always=True))
 
 
 DESCENTS = ("descents", "descents in a small ball")  # families with R = 2 and R = 0.1
@@ -47,8 +47,8 @@ DESCENTS = ("descents", "descents in a small ball")  # families with R = 2 and R
 
 def _descents(name: str) -> Check:
     """Check that a left minus right side is at most 0 in all descents, up to rounding."""
-    return every(
-        *(each(where(family), lambda run: at_most(last(name, run), 1e-8)) for family in DESCENTS)
+    return Every(
+        *(Each(where(family), lambda run: AtMost(last(name, run), 1e-8)) for family in DESCENTS)
     )
 
 
@@ -58,25 +58,25 @@ excess = Reading("use − (1 + ρ)²", lambda row: row.last("use") - row.last("a
                 ("use", "allowed"))  # fmt: skip
 
 checks: dict[str, Check] = {
-    "conv.fn6": each(where("start"), lambda run: identity(last("f", run), 1e-13)),
-    "conv.eqB.grad": each(
+    "conv.fn6": Each(where("start"), lambda run: Identity(last("f", run), 1e-13)),
+    "conv.eqB.grad": Each(
         where("gradient"),
-        lambda run: every(
-            identity(last("autograd", run), 1e-8), identity(last("difference", run), 1e-6)
+        lambda run: Every(
+            Identity(last("autograd", run), 1e-8), Identity(last("difference", run), 1e-6)
         ),
     ),
-    "conv.eqB.lip": counted_as(
+    "conv.eqB.lip": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 **{f"{name}": _below_one("Lipschitz", name) for name in ACTIVATIONS},
                 "C2 is attained to 1 %": _sharp("Lipschitz", 0.99),
             }
         ),
     ),
-    "conv.eq14": counted_as(
+    "conv.eq14": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 f"m = {m}: the constant needed is bounded as W' → W": bounded(
                     "constant", "1/t", where("reversed", m=m), 0.03
@@ -85,26 +85,26 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.eq14.corrected": counted_as(
+    "conv.eq14.corrected": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 **{f"{name}": _below_one("curvature", name) for name in ACTIVATIONS},
                 "Lip·C2/2 is attained to 5 %": _sharp("curvature", 0.95),
             }
         ),
     ),
-    "conv.eq15": counted_as(
+    "conv.eq15": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "first inequality": every(
-                    each(where("sizes"), lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
-                    each(where("sizes, softplus"),
-                         lambda run: at_most(last("quotient", run), 1 + ROUNDING)),
+                "first inequality": Every(
+                    Each(where("sizes"), lambda run: AtMost(last("quotient", run), 1 + ROUNDING)),
+                    Each(where("sizes, softplus"),
+                         lambda run: AtMost(last("quotient", run), 1 + ROUNDING)),
                 ),
                 **{
-                    f"O(1): {start} start, d = {share:g} m, R = {r:g} √m": every(
+                    f"O(1): {start} start, d = {share:g} m, R = {r:g} √m": Every(
                         *(
                             bounded(number, "m",
                                      where("sizes", sphere=sphere, r=r, **{"d/m": share}), 0.03)
@@ -118,9 +118,9 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.eq17": counted_as(
+    "conv.eq17": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
                 **{
                     f"with ½, against {label}": _descents(name)
@@ -131,26 +131,26 @@ checks: dict[str, Check] = {
                     )
                 },
                 **{
-                    f"as printed, against the best W found, R = {R:g}": each(
-                        where(family), lambda run: at_most(needed_constant.on(run), 0.0)
+                    f"as printed, against the best W found, R = {R:g}": Each(
+                        where(family), lambda run: AtMost(needed_constant.on(run), 0.0)
                     )
                     for family, R in zip(DESCENTS, (2, 0.1), strict=True)
                 },
-                "with ½, against W_*, an attack that keeps f at a level": each(
-                    where("level kept"), lambda run: at_most(last("half", run), 1e-8)
+                "with ½, against W_*, an attack that keeps f at a level": Each(
+                    where("level kept"), lambda run: AtMost(last("half", run), 1e-8)
                 ),
                 "as printed, against W_*, an attack that keeps f at a level": bounded(
                     "printed", "1/α", where("level kept"), 0.05
                 ),
-                "eq. (16) at every step of the same descents": every(
+                "eq. (16) at every step of the same descents": Every(
                     *(_descents(f"(16), {name}") for name in ("best", "ascent", "random"))
                 ),
-                "the step with the least room, against the best W found, told": setting(
+                "the step with the least room, against the best W found, reported": Hypothesis(
                     "inequality",
                     *(last(name, where("descents", A="exact", m=1024, α=0.1))
                       for name in ("best", "t of best", "(16), best")),
                 ),
-                "as printed, on the side of ascent: what O(α) must make up over α, told": setting(
+                "as printed, on the side of ascent: excess divided by α, reported": Hypothesis(
                     "inequality",
                     *(last("printed, ascent", where("descents", A="exact", m=1024, α=alpha))
                       for alpha in (0.5, 0.1, 0.02)),
@@ -158,27 +158,27 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.sec2.cert": counted_as(
+    "conv.sec2.cert": CountedAs(
         "inequality",
-        parts(
+        Parts(
             {
-                "with c(1 + ρ)²": each(
-                    where("certified"), lambda run: at_most(excess.on(run), 1e-6)
+                "with c(1 + ρ)²": Each(
+                    where("certified"), lambda run: AtMost(excess.on(run), 1e-6)
                 ),
-                "the deep network of §4, and Lipschitz bounds": present(
+                "the deep network of §4, and Lipschitz bounds": Present(
                     "inequality", lambda rows: (), "not tried"
                 ),
-                "how much of the plain c a step can use, told": setting(
+                "how much of the plain c a step can use, reported": Hypothesis(
                     "inequality",
                     *(last("use", where("certified", ρ=rho, m=256)) for rho in (0.1, 0.5, 1.0)),
                 ),
             }
         ),
     ),
-    "conv.fn10": counted_as(
-        "existence", each(where("balls"), lambda run: at_most(last("Frobenius", run), 1.0))
+    "conv.fn10": CountedAs(
+        "existence", Each(where("balls"), lambda run: AtMost(last("Frobenius", run), 1.0))
     ),
-    "conv.fn10.corrected": setting(
+    "conv.fn10.corrected": Hypothesis(
         "inequality", *(last("largest", where("balls", m=m)) for m in (16, 64))
     ),
 }  # fmt: skip

@@ -3,14 +3,14 @@
 import math
 
 from adversarium.plans import (
-    counted_as,
-    every,
-    in_regime,
-    level,
-    no_decay,
-    no_growth,
-    parts,
-    unless_refuted,
+    CountedAs,
+    Every,
+    InRegime,
+    Level,
+    NoDecay,
+    NoGrowth,
+    Parts,
+    UnlessRefuted,
     where,
 )
 
@@ -47,12 +47,12 @@ def _one(d):
 
 def _upper_bound(name, number, family, logs=0, per=_one):
     """Check that a number is at most per(d), up to a constant and log^logs d."""
-    return no_growth(f"slope in d of {name}", number, "d", where(family), logs, per)
+    return NoGrowth(f"slope in d of {name}", number, "d", where(family), logs, per)
 
 
 def _lower_bound(name, number, family, per=_one):
     """Check that a number is at least per(d), up to a constant."""
-    return no_decay(f"slope in d of {name}", number, "d", where(family), 0, per)
+    return NoDecay(f"slope in d of {name}", number, "d", where(family), 0, per)
 
 
 def _vanishes_like_root(name, number, family):
@@ -70,14 +70,14 @@ def _no_trend(letter, family, per=_one):
     label = f"slope in {letter} of the {{}} increment over its law"
     runs = where(family)
     return (
-        no_decay(label.format("least"), "least_growth", letter, runs, 0, per),
-        no_growth(label.format("largest"), "largest_growth", letter, runs, 0, per),
+        NoDecay(label.format("least"), "least_growth", letter, runs, 0, per),
+        NoGrowth(label.format("largest"), "largest_growth", letter, runs, 0, per),
     )
 
 
 def _under_hypotheses(kind, families, *checks):
     """Combine checks of runs, under the hypotheses of RNRF."""
-    return counted_as(kind, every(*checks, hypotheses(*map(where, families))))
+    return CountedAs(kind, Every(*checks, hypotheses(*map(where, families))))
 
 
 _TOO_FEW_STEPS = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
@@ -87,10 +87,10 @@ checks = {
     "rnrf.lemD.8.poly": _under_hypotheses(
         "level",
         (PLAIN, CLASSES),
-        parts(
+        Parts(
             {
-                "Θ(η) along d": every(*_no_trend("d", PLAIN)),
-                "Θ(η) along k": every(*_no_trend("k", CLASSES, per=_per_class)),
+                "Θ(η) along d": Every(*_no_trend("d", PLAIN)),
+                "Θ(η) along k": Every(*_no_trend("k", CLASSES, per=_per_class)),
             }
         ),
     ),
@@ -100,17 +100,17 @@ checks = {
     "rnrf.lemD.9.dominance": _under_hypotheses(
         "level",
         (PLAIN,),
-        level(read.over_bound, high=1.05),
-        level(read.largest_growth, high=1.05 / (1 - 1 / read.GAP)),
+        Level(read.over_bound, high=1.05),
+        Level(read.largest_growth, high=1.05 / (1 - 1 / read.GAP)),
         _vanishes_like_root("A(0)", read.robust_at_start, PLAIN),
     ),
     "rnrf.lemD.10.stage2": _under_hypotheses(
         "level",
         (PLAIN,),
-        parts(
+        Parts(
             {
-                "T′ ≥ T": level(read.in_order, 0.9),
-                "F_y reaches log d in polynomial time": no_growth(
+                "T′ ≥ T": Level(read.in_order, 0.9),
+                "F_y reaches log d in polynomial time": NoGrowth(
                     "slope in d of T′ over d²", read.fitted_time, "d", where(PLAIN), per=_square
                 ),
                 "max A = O(polylog(d)/√d) at T′": _vanishes_like_root(
@@ -125,13 +125,13 @@ checks = {
     "rnrf.lemD.11.logF": _under_hypotheses(
         "exponent",
         (PLAIN,),
-        parts(
+        Parts(
             {
-                "F_y = O(log d)": every(
+                "F_y = O(log d)": Every(
                     _upper_bound("F_y/log d at the end", over_classes(FIT), PLAIN, per=_log),
                     long_enough(where(PLAIN)),
                 ),
-                "max A = O(polylog(d)/√d)": every(
+                "max A = O(polylog(d)/√d)": Every(
                     _vanishes_like_root("A at the end", read.robust_at_end, PLAIN),
                     long_enough(where(PLAIN)),
                 ),
@@ -156,17 +156,17 @@ checks = {
     "rnrf.lemE.7.final": _under_hypotheses(
         "exponent",
         (NOISY,),
-        parts(
+        Parts(
             {
-                "max B = O(log d)": every(
+                "max B = O(log d)": Every(
                     _upper_bound("B/log d", over_classes(B), NOISY, per=_log),
                     long_enough(where(NOISY)),
                 ),
-                "max B = Ω(log d)": unless_refuted(
+                "max B = Ω(log d)": UnlessRefuted(
                     _lower_bound("B/log d", over_classes(B), NOISY, per=_log), _LINEAR_TERM
                 ),
                 **{
-                    f"max {letter} = O(polylog(d)/√d)": every(
+                    f"max {letter} = O(polylog(d)/√d)": Every(
                         _vanishes_like_root(name, number, NOISY), long_enough(where(NOISY))
                     )
                     for letter, name, number in (
@@ -177,7 +177,7 @@ checks = {
                 },
             }
         ),
-        in_regime(read.least_stage, 1.0),
+        InRegime(read.least_stage, 1.0),
     ),
     "rnrf.lemD.21.offdiag_adv": _under_hypotheses(
         "inequality",
@@ -198,23 +198,23 @@ checks = {
     "rnrf.lemE.11": _under_hypotheses(
         "exponent",
         (ATTACKED, STEP),
-        parts(
+        Parts(
             {
-                "max A = O(log d)": every(
+                "max A = O(log d)": Every(
                     _upper_bound("A/log d", over_classes(A), ATTACKED, per=_log),
                     long_enough(where(ATTACKED)),
                 ),
-                "max A = Ω(log d)": unless_refuted(
+                "max A = Ω(log d)": UnlessRefuted(
                     _lower_bound("A/log d", over_classes(A), ATTACKED, per=_log), _TOO_FEW_STEPS
                 ),
-                "max B = Õ(1/η̃)": no_growth(
+                "max B = Õ(1/η̃)": NoGrowth(
                     "slope in η̃ of η̃·B", over_classes(B), "η̃", where(STEP), per=_inverse
                 ),
-                "max C = O(polylog(d)/√d)": every(
+                "max C = O(polylog(d)/√d)": Every(
                     _vanishes_like_root("max C", read.highest(C), ATTACKED),
                     long_enough(where(ATTACKED)),
                 ),
-                "max D = O(polylog(d)/√d)": every(
+                "max D = O(polylog(d)/√d)": Every(
                     _vanishes_like_root("max D", read.highest(D), ATTACKED),
                     long_enough(where(ATTACKED)),
                 ),

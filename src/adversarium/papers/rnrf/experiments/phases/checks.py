@@ -3,16 +3,16 @@
 import math
 
 from adversarium.plans import (
-    each,
+    Each,
+    Every,
+    Exponent,
+    Level,
+    NoGrowth,
+    Ordering,
+    Parts,
+    UnlessRefuted,
     end,
-    every,
-    exponent,
-    level,
-    no_growth,
-    ordering,
-    parts,
-    power,
-    unless_refuted,
+    where,
 )
 
 from ...theory.readings import ATTACKED, A, B, at_threshold, tail_checks, turned_linear
@@ -47,12 +47,12 @@ def _inverse(step):
 
 def _bounded(name, number):
     """Check that max B = O(1/η̃) at some time, at one d: η̃·B does not grow with η̃."""
-    return no_growth(f"slope in η̃ of η̃·{name}", number, "η̃", STEP_RUNS, per=_inverse)
+    return NoGrowth(f"slope in η̃ of η̃·{name}", number, "η̃", STEP_RUNS, per=_inverse)
 
 
 def _polynomial(time):
     """Check that a time is at most d² up to a constant, our reading of "polynomial time"."""
-    return no_growth(f"slope in d of {time.name} over d²", time, "d", SIZE_RUNS, per=_square)
+    return NoGrowth(f"slope in d of {time.name} over d²", time, "d", SIZE_RUNS, per=_square)
 
 
 def _as_standard(run):
@@ -60,13 +60,13 @@ def _as_standard(run):
 
     The difference must also vanish with κ_B.
     """
-    near = level(early_difference(run), high=0.05)
-    return every(near, power(difference_power(run), 0.5, 2.0))
+    near = Level(early_difference(run), high=0.05)
+    return Every(near, Level(difference_power(run), 0.5, 2.0, kind="exponent"))
 
 
 def _takes_off(run):
     """Check that max A reaches ϱ/α in every class within 40 d steps."""
-    return level(turned_linear.on(run), 1, 1)
+    return Level(turned_linear.on(run), 1, 1)
 
 
 def _square(d):
@@ -76,27 +76,27 @@ def _square(d):
 
 def _under_hypotheses(named):
     """Combine the parts of a statement, under the hypotheses of RNRF."""
-    return every(parts(named), hypotheses(STEP_RUNS, SIZE_RUNS))
+    return Every(Parts(named), hypotheses(STEP_RUNS, SIZE_RUNS))
 
 
 _FROM_PRINTED = "max A reaches ϱ/α from σ0 = 1/√d, as printed"
 
 checks = {
-    "rnrf.phase1": every(
-        parts(
+    "rnrf.phase1": Every(
+        Parts(
             {
-                "as standard training while κ_B ≪ 1": each(EARLY, _as_standard),
-                "mainly B is raised": each(
-                    EARLY, lambda run: ordering(raised(B, run), than=raised(A, run))
+                "as standard training while κ_B ≪ 1": Each(EARLY, _as_standard),
+                "mainly B is raised": Each(
+                    EARLY, lambda run: Ordering(raised(B, run), than=raised(A, run))
                 ),
             }
         ),
         hypotheses(PLAIN, EARLY),
     ),
-    "rnrf.phase2.plateau": every(
-        exponent("slope of ΣB³ in η̃", final_total, "η̃", STEP_RUNS, -1, 0.1),
-        level(least_share, 0.75, 1.05),
-        level(largest_share, 0.75, 1.05),
+    "rnrf.phase2.plateau": Every(
+        Exponent("slope of ΣB³ in η̃", final_total, "η̃", STEP_RUNS, -1, 0.1),
+        Level(least_share, 0.75, 1.05),
+        Level(largest_share, 0.75, 1.05),
         hypotheses(STEP_RUNS),
     ),
     **tail_checks("rnrf.lemD.19", "rnrf.lemD.20", ATTACKED, CLASS_RUNS, hypotheses(CLASS_RUNS)),
@@ -104,8 +104,8 @@ checks = {
         {
             "max B = O(1/η̃) then": _bounded("max B, max A = ϱ/α", at_threshold(B, reached=A)),
             "max A reaches ϱ/α in polynomial time": _polynomial(linear_time),
-            _FROM_PRINTED: unless_refuted(
-                each(PRINTED, _takes_off), "40 d steps are fewer than d² from d = 60 on"
+            _FROM_PRINTED: UnlessRefuted(
+                Each(where(PRINTED), _takes_off), "40 d steps are fewer than d² from d = 60 on"
             ),
         }
     ),
@@ -117,8 +117,8 @@ checks = {
     ),
     "rnrf.lemD.26": _under_hypotheses(
         {
-            "F_y(X̃) = O(log d)": every(
-                no_growth(
+            "F_y(X̃) = O(log d)": Every(
+                NoGrowth(
                     "slope in d of F_y(X̃)/log d at the end",
                     end(LOGIT),
                     "d",
@@ -127,9 +127,9 @@ checks = {
                 ),
                 long_enough(SIZE_RUNS),
             ),
-            "max B stays": level(worst_change, high=0.2),
+            "max B stays": Level(worst_change, high=0.2),
             "max B = Õ(1/η̃)": _bounded("max B from then on", highest_later),
         }
     ),
-    "rnrf.phase2.transition.literal": level(turned_linear.on(LITERAL), 1, 1),
+    "rnrf.phase2.transition.literal": Level(turned_linear.on(LITERAL), 1, 1),
 }

@@ -1,15 +1,15 @@
 """Checks of Theorems 4.3 and 4.4 of RNRF and of related statements, under all hypotheses."""
 
 from adversarium.plans import (
-    at_most,
-    counted_as,
-    each,
-    every,
+    AtMost,
+    CountedAs,
+    Each,
+    Every,
+    Level,
+    Ordering,
+    Parts,
+    UnlessRefuted,
     last,
-    level,
-    ordering,
-    parts,
-    unless_refuted,
     where,
 )
 
@@ -26,48 +26,48 @@ _AS_PRINTED, _SMALLER = "from σ0 = 1/√d, as printed", "from σ0 = 0.3/√d"
 
 def _in_every_run(family, *checks):
     """Check all statements in every run of a family, under the hypotheses of RNRF."""
-    named = [each(where(family), check) for check in checks]
-    return every(*named, hypotheses(where(family)))
+    named = [Each(where(family), check) for check in checks]
+    return Every(*named, hypotheses(where(family)))
 
 
 def _under_hypotheses(named):
     """Combine the parts of a statement about both trainings, under the hypotheses of RNRF."""
-    return every(parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
+    return Every(Parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
 
 
 def _on_features(name):
     """Check that at least 0.95 of a filter's squared norm lies on the features."""
-    return lambda run: level(last(name, run), 0.95, 1)
+    return lambda run: Level(last(name, run), 0.95, 1)
 
 
 def _gap_small(gap):
     """Check that one step comes within a tenth of the loss that PGD-20 finds."""
-    return lambda run: level(gap.on(run), high=0.1)
+    return lambda run: Level(gap.on(run), high=0.1)
 
 
 def _vanishes(name):
     """Check that an error is o(1)."""
-    return lambda run: level(last(name, run, POINTS), high=VANISHING)
+    return lambda run: Level(last(name, run, POINTS), high=VANISHING)
 
 
 def _tends_to_one(name):
     """Check that an error is 1 − o(1)."""
-    return lambda run: level(last(name, run, POINTS), 1 - VANISHING, 1)
+    return lambda run: Level(last(name, run, POINTS), 1 - VANISHING, 1)
 
 
 def _led_by_A(run):
     """Check that max A is above max B in every class at the end."""
-    return ordering(read.lead.on(run), than=read.zero)
+    return Ordering(read.lead.on(run), than=read.zero)
 
 
 def _never_led_by_A(run):
     """Check that A is not above B in any seed once B has reached ϱ/β."""
-    return at_most(read.latest_lead.on(run), 0.0)
+    return AtMost(read.latest_lead.on(run), 0.0)
 
 
 def _perfect(name):
     """Check that every training point is classified correctly in every seed."""
-    return lambda run: level(last(name, run), 0, 0, always=True)
+    return lambda run: Level(last(name, run), 0, 0, always=True)
 
 
 checks = {
@@ -77,12 +77,12 @@ checks = {
     "rnrf.thm4.3.attack": _in_every_run(
         STANDARDS, _tends_to_one("replaced_error"), _vanishes("swapped_error")
     ),
-    "rnrf.thm4.4.robust_features": counted_as(
+    "rnrf.thm4.4.robust_features": CountedAs(
         "level",
-        parts(
+        Parts(
             {
                 _SMALLER: _in_every_run(ADVERSARIAL, _vanishes("robust_only_error")),
-                _AS_PRINTED: unless_refuted(
+                _AS_PRINTED: UnlessRefuted(
                     _in_every_run(PRINTED_START, _vanishes("robust_only_error")), _TOO_FEW_STEPS
                 ),
             }
@@ -97,20 +97,20 @@ checks = {
     "rnrf.sec3.decomp": _in_every_run(STANDARDS, _on_features("typical_feature_energy")),
     "rnrf.phase2.crossing": _under_hypotheses(
         {
-            f"A exceeds B at the end under attack, {_SMALLER}": each(ADVERSARIAL, _led_by_A),
-            f"A exceeds B at the end under attack, {_AS_PRINTED}": unless_refuted(
-                each(PRINTED_START, _led_by_A), _TOO_FEW_STEPS
+            f"A exceeds B at the end under attack, {_SMALLER}": Each(where(ADVERSARIAL), _led_by_A),
+            f"A exceeds B at the end under attack, {_AS_PRINTED}": UnlessRefuted(
+                Each(where(PRINTED_START), _led_by_A), _TOO_FEW_STEPS
             ),
-            f"never in standard training, {_SMALLER}": each(STANDARD, _never_led_by_A),
-            f"never in standard training, {_AS_PRINTED}": unless_refuted(
-                each(STANDARD_START, _never_led_by_A), "d <= 50"
+            f"never in standard training, {_SMALLER}": Each(where(STANDARD), _never_led_by_A),
+            f"never in standard training, {_AS_PRINTED}": UnlessRefuted(
+                Each(where(STANDARD_START), _never_led_by_A), "d <= 50"
             ),
         }
     ),
     "rnrf.remark2.5.pgd_inner": _under_hypotheses(
         {
-            "t ≤ 50": each(ADVERSARIAL, _gap_small(read.largest_gap(1, 50))),
-            "from t = 250 on": each(ADVERSARIAL, _gap_small(read.largest_gap(250))),
+            "t ≤ 50": Each(where(ADVERSARIAL), _gap_small(read.largest_gap(1, 50))),
+            "from t = 250 on": Each(where(ADVERSARIAL), _gap_small(read.largest_gap(250))),
         }
     ),
 }

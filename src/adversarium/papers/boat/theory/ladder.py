@@ -20,13 +20,23 @@ class Ladder:
     lower rungs may lie below. It fails if at the two top rungs the interval lies below `at_least`
     and the frequency does not rise from one to the other. With `always`, the event must occur in
     every seed of the two top rungs instead.
+
+    >>> import adversarium as av
+    >>> from adversarium.plans import end
+    >>> def event(rng, C):
+    ...     return {"met": float(C >= 4)}
+    >>> def rung(C):
+    ...     return av.Trial(function=event, parameters={"C": C}, at={"C": C})
+    >>> rows = Evidence(tuple(av.run(rung(C), range(30)).rows for C in (2, 4, 8)))
+    >>> Ladder("met", end("met"), "C", Where()).judge(rows).reason
+    'reached for C ≥ 4 (frequencies 0, 1, 1 at C = 2, 4, 8)'
     """
 
     name: str
     event: Reading  # one number per seed: 1 if the event occurred
     along: str
     selection: Where
-    at_least: float
+    at_least: float = 0.8
     always: bool = False
     kind: str = "frequency"
 
@@ -112,29 +122,3 @@ class Ladder:
 def _summary(name: str, values: np.ndarray) -> Summary:
     low, high = clopper_pearson(round(float(values.sum())), len(values))
     return Summary(name, float(values.mean()), low, high, tuple(float(v) for v in values))
-
-
-def ladder(
-    name: str,
-    event: Reading,
-    along: str,
-    selection: Where,
-    at_least: float = 0.8,
-    always: bool = False,
-) -> Ladder:
-    """Check a statement with a “sufficiently large” constant at rungs: increasing values of it.
-
-    It holds if the statement is met at the two top rungs, with the claimed frequency or, with
-    `always`, in every seed.
-
-    >>> import adversarium as av
-    >>> from adversarium.plans import end
-    >>> def event(rng, C):
-    ...     return {"met": float(C >= 4)}
-    >>> def rung(C):
-    ...     return av.Trial(function=event, parameters={"C": C}, at={"C": C})
-    >>> rows = Evidence(tuple(av.run(rung(C), range(30)).rows for C in (2, 4, 8)))
-    >>> ladder("met", end("met"), "C", Where()).judge(rows).reason
-    'reached for C ≥ 4 (frequencies 0, 1, 1 at C = 2, 4, 8)'
-    """
-    return Ladder(name, event, along, selection, at_least, always)

@@ -1,7 +1,8 @@
 """Ladders: statements with a constant sufficiently large."""
 
 import adversarium as av
-from adversarium.plans import end, ladder
+from adversarium.papers.boat.theory.ladder import Ladder
+from adversarium.plans import end
 from adversarium.plans.evidence import Evidence, Where
 
 
@@ -15,7 +16,7 @@ def rung(C, share, seeds=40):
 
 def judged(*shares, always=False, seeds=40):
     rows = Evidence(tuple(rung(2.0 ** (i + 1), p, seeds) for i, p in enumerate(shares)))
-    return ladder("met", end("met"), "C", Where(), 0.8, always).judge(rows)
+    return Ladder("met", end("met"), "C", Where(), 0.8, always).judge(rows)
 
 
 def test_what_is_met_at_the_two_top_rungs_holds_and_says_from_where_on():
