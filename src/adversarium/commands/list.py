@@ -109,8 +109,10 @@ def _lines(what: What) -> dict[str, str]:
         case "checks":
             named = public_names("plans")
             rules = ("compound.py", "rules.py", "slopes.py")
-            known = {n: p.sentence for n, p in named.items() if p.file in rules and n != "Check"}
-            return {n: text for n, text in known.items() if text}
+            return {
+                n: p.sentence for n, p in named.items()
+                if p.file in rules and p.sentence and n != "Check"
+            }  # fmt: skip
         case "figures":
             named = public_names("plans")
             return {n: p.sentence for n, p in named.items() if p.file == "figures.py"}

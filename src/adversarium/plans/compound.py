@@ -207,6 +207,10 @@ class Each:
     selection: Where
     make: Callable[[Where], Check] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.selection, Where):
+            raise ValueError(f"Each needs a selection, such as where(…), got {self.selection!r}.")
+
     @property
     def kind(self) -> str:
         """Return the kind of the check."""

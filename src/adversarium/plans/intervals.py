@@ -71,6 +71,15 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def varies(values: np.ndarray) -> bool:
+    """Return whether numbers differ by more than rounding, which depends on the processor.
+
+    >>> varies(np.array([0.3, 0.1 + 0.2])), varies(np.array([0.3, 0.3001]))
+    (False, True)
+    """
+    return bool(np.ptp(values) > 1e-9 * np.abs(values).max())
+
+
 def slope(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the log–log slope of each row of y (seed, size) against x.
 

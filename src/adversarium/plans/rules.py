@@ -11,7 +11,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from adversarium.plans.evidence import Evidence, Need, Quantity, Reading, Summary, summary
-from adversarium.plans.intervals import CONFIDENCE, SEEDS, clopper_pearson, finite, interval
+from adversarium.plans.intervals import (
+    CONFIDENCE,
+    SEEDS,
+    clopper_pearson,
+    finite,
+    interval,
+    varies,
+)
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 
@@ -209,7 +216,7 @@ def within(
         return undecided(*lacking, measured, *edges)
     a, b = asked.interval(values, rows, confidence)
     sharp = width(a, b, low, high)
-    chance = bool(asked.points or values.std() > 0 or b > a)
+    chance = bool(asked.points or varies(values) or varies(np.array([a, b])))
     if low <= a and b <= high:
         return Verdict(Outcome.HOLDS, measured, *edges, sharpness=sharp, chance=chance)
     if b < low or a > high:
@@ -261,7 +268,7 @@ class Ordering:
         if lacking := unseen(difference):
             return undecided(*lacking, measured, by, None)
         low, high = interval(difference, 0, rows.confidence)
-        sharp, chance = width(low, high, by, math.inf), bool(difference.std() > 0)
+        sharp, chance = width(low, high, by, math.inf), varies(difference)
         if low > by:
             return Verdict(Outcome.HOLDS, measured, by, None, sharpness=sharp, chance=chance)
         if high < by:

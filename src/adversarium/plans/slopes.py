@@ -17,7 +17,7 @@ from adversarium.plans.evidence import (
     end,
     summary,
 )
-from adversarium.plans.intervals import finite, interval, slope
+from adversarium.plans.intervals import finite, interval, slope, varies
 from adversarium.plans.rules import (
     MOST,
     more_seeds,
@@ -163,7 +163,7 @@ class NoGrowth:
             return undecided(*lacking, measured, low, high)
         a, b = interval(sign * slopes, 0, rows.confidence)
         sharp = (Sensitivity("half width", (b - a) / 2), Sensitivity("from the edge", FLAT - b))
-        chance = bool(slopes.std() > 0)
+        chance = varies(slopes)
         if b <= FLAT:
             return Verdict(Outcome.HOLDS, measured, low, high, sharpness=sharp, chance=chance)
         if a > most:

@@ -61,7 +61,7 @@ SAMPLES = 200  # samples of `constant_gaps` per seed
 
 def _powers(family, name, low, high):
     """Require a fitted power within a range, in every dimension."""
-    return Each(family, lambda trial: Level(last(name, trial), low, high, kind="exponent"))
+    return Each(where(family), lambda trial: Level(last(name, trial), low, high, kind="exponent"))
 
 
 checks = {

@@ -58,7 +58,7 @@ checks = {
     "boat.thm3.1.train_error.published": CountedAs("inequality", Each(where(WIDE), _trained)),
     "boat.lem4.4.loss_ratio.published": CountedAs(
         "inequality",
-        Each(where(), lambda run: Level(growth.on(run), -math.inf, 0.03, kind="exponent")),
+        Each(where(""), lambda run: Level(growth.on(run), -math.inf, 0.03, kind="exponent")),
     ),
     "boat.lem4.5.active_counts.published": CountedAs(
         "inequality",
@@ -74,7 +74,7 @@ checks = {
             ),
         ),
     ),
-    "boat.lemB.26.E1.published": Each(where(), lambda run: AtMost(last("lost_pairs", run), 0.0)),
+    "boat.lemB.26.E1.published": Each(where(""), lambda run: AtMost(last("lost_pairs", run), 0.0)),
     "boat.lemB.9.margin_monotone.published": CountedAs(
         "inequality",
         Each(where(SMOOTHED), lambda run: Level(last("found_increment", run), 0.0, always=True)),
