@@ -9,7 +9,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-from adversarium.plans.mathematics import plain
+from adversarium.plans.mathematics import plain_text
 
 sys.path.append(str(Path(__file__).parent))  # command_table.py
 
@@ -73,7 +73,7 @@ def add_fields_and_symbols(
         lines += ["", *(f":param {field}: {_escaped(comment)}" for field, comment in fields)]
     if inspect.isfunction(thing):
         measures = getattr(thing, "measures", ())
-        symbols = [(m.name, plain(m.symbol)) for m in measures if m.symbol]
+        symbols = [(m.name, plain_text(m.symbol)) for m in measures if m.symbol]
         lines += ["", *(f"| ``{field}``: {_escaped(symbol)}" for field, symbol in symbols)]
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import adversarium as av
+from adversarium.attacks import PGD
 from adversarium.measure import FirstTime, Total, Worst, risk, train_error
 from adversarium.plans.run import Run
 from adversarium.runs.jobs import resolve, units
@@ -55,9 +56,14 @@ def series(training: TrainingStream) -> dict[str, np.ndarray]:
     return {n: s.values for one in kept[3].values() for n, s in one.series.items()}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_stopped_run_of_every_engine_goes_on_with_identical_rows(engine, tmp_path):
-    run = run_of(engine)
+RANDOM = PGD(p=2, radius=0.5, steps=2, start="uniform")  # measuring W⁽ᵗ⁾ draws its start
+
+
+@pytest.mark.parametrize(
+    ("engine", "changed"), [*((engine, {}) for engine in ENGINES), ("full", {"attack": RANDOM})]
+)
+def test_a_stopped_run_of_every_engine_goes_on_with_identical_rows(engine, changed, tmp_path):
+    run = run_of(engine, **changed)
     whole = TrainingStream(unit_of(run, ""))
     times = [t for t, _ in whole]
     assert times == list(range(run.steps + 1))
@@ -137,6 +143,7 @@ def test_leaves_of_a_state_have_its_random_streams():
 PROGRAM = """
 import sys, time
 import adversarium as av
+from adversarium.attacks import PGD
 from tests.runs.test_checkpoints import run_of
 from adversarium.training.engines.sgd import Stochastic
 

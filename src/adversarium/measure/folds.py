@@ -61,7 +61,8 @@ class FirstTime(Generic[Seen_contra, Scene_contra]):
         one = _one(self.probe)
         symbol = f"first $t$ with {one.symbol} ≥ {self.level:g}"
         words = f"The first step at which this reaches {self.level:g}: {one.sentence}"
-        return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
+        total = replace(one, name=self.name, symbol=symbol, sentence=words)
+        return (replace(total, points=0, share=False),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """Return the memory after one more state."""
@@ -168,7 +169,8 @@ class Total(Generic[Seen_contra, Scene_contra]):
         one = _one(self.probe)
         words = f"The sum over all steps: {one.sentence}"
         symbol = rf"$\sum_t$ {one.symbol}"
-        return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
+        total = replace(one, name=self.name, symbol=symbol, sentence=words)
+        return (replace(total, points=0, share=False),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
         """Return the memory after one more state."""

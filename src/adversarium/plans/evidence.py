@@ -172,6 +172,7 @@ class Evidence:
 
     runs: tuple[Rows, ...] = ()
     confidence: float = CONFIDENCE
+    planned: tuple[str, ...] = ()  # the labels of all runs of the plan, for messages
 
     def __iter__(self) -> Iterator[Rows]:
         return iter(self.runs)
@@ -192,10 +193,12 @@ class Evidence:
         """Return the selected run; raise unless exactly one run is selected."""
         chosen = self.where(selection).runs
         if len(chosen) != 1:
-            labels = "; ".join(run.label or "a run without a label" for run in self.runs)
+            labels = self.planned or tuple(run.label for run in self.runs)
+            listed = "; ".join(label or "a run without a label" for label in labels[:_LISTED])
+            more = f"; and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
             raise NoSuchRun(
                 f"{selection.description or 'any run'} selects {len(chosen)} runs, but one is "
-                f"needed; the runs are: {labels or 'none'}."
+                f"needed; the runs are: {listed or 'none'}{more}."
             )
         return chosen[0]
 
@@ -222,7 +225,11 @@ class Evidence:
                 names = frozenset(name for need in asked for name in need.names)
                 whole = any(not need.names for need in asked)
                 runs.append(run if whole else run.only(names))
-        return replace(self, runs=tuple(runs))
+        planned = self.planned or tuple(run.label for run in self.runs)
+        return replace(self, runs=tuple(runs), planned=planned)
+
+
+_LISTED = 12  # the most runs that a message lists
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class WrittenFiles:
         text = json.dumps(plain, indent=0, ensure_ascii=False) + "\n"
         if self._list.is_file() and self._list.read_text(encoding="utf-8") == text:
             return
+        self.folder.mkdir(parents=True, exist_ok=True)
         partial = self._list.with_name(f".{self._list.name}.{os.getpid()}.partial")
         partial.write_text(text, encoding="utf-8")
         partial.replace(self._list)

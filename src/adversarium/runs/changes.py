@@ -152,11 +152,18 @@ def fitted(part: object, name: str, value: object) -> object:
     if hint is bool and value in ("yes", "no"):
         return value == "yes"
     if not _fits(value, hint):
-        shown = getattr(hint, "__name__", None) or str(hint).replace("typing.", "")
-        if typing.get_origin(hint) is typing.Literal:
-            shown = " or ".join(map(str, typing.get_args(hint)))
-        raise ValueError(f"{cls.__name__}.{name} needs {shown}, got {value!r}.")
+        raise ValueError(f"{cls.__name__}.{name} needs {_shown(hint)}, got {value!r}.")
     return float(value) if hint is float and isinstance(value, int) else value
+
+
+def _shown(hint: object) -> str:
+    """Return a declared type as text."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return " or ".join(map(str, inner))
+    if origin is typing.Union or _is_union(hint):
+        return " or ".join("none" if one is type(None) else _shown(one) for one in inner)
+    return getattr(hint, "__name__", None) or str(hint).replace("typing.", "")
 
 
 def _fits(value: object, hint: object) -> bool:

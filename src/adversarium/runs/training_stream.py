@@ -55,11 +55,12 @@ class TrainingStream:
         saving = Checkpoints(self.unit)
         for t, joined in enumerate(train(self.engine, self.problems, state, first), first):
             resumed = state is not None and t == first
-            rows = self._seen(joined) if (all_times or t in times) and not resumed else {}
-            if len(self.failures) == len(recorders):
-                break
+            # a checkpoint precedes the measurements, which may draw the attack of its step
             if saving.due(t, self.steps) and not resumed:
                 saving.write(t, joined, [r.memory for r in recorders], self._about(), self.failures)
+            rows = self._seen(joined) if all_times or t in times else {}
+            if len(self.failures) == len(recorders):
+                break
             self.seconds = (time.perf_counter() - began) / self.unit.replicas
             yield t, rows
 
@@ -77,6 +78,7 @@ class TrainingStream:
         """Return the fields in which a checkpoint must agree with the run that continues from
         it."""
         return {
+            "format": checkpoints.FORMAT,
             "jobs": [job.key for job in self.unit.jobs],
             "seeds": [list(seeds) for seeds in self.unit.seeds],
             "probes": [sorted(job.asked) for job in self.unit.jobs],
@@ -117,7 +119,7 @@ class Checkpoints:
         )
 
     def due(self, t: int, steps: int) -> bool:
-        """Return whether a checkpoint is written after step t."""
+        """Return whether a checkpoint of W⁽ᵗ⁾ is written."""
         return bool(self.stride) and t > 0 and (t % self.stride == 0 or t == steps)
 
     def write(
@@ -128,7 +130,7 @@ class Checkpoints:
         about: Mapping[str, object],
         failures: Mapping[str, str],
     ) -> None:
-        """Write the checkpoint after step t."""
+        """Write the checkpoint of W⁽ᵗ⁾, before anything is measured there."""
         memory = {"recorders": recorders, "failures": dict(failures)}
         checkpoints.write(self.folder / f"{t:010d}.npz", state, memory, about)
 
@@ -158,7 +160,8 @@ def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> Stat
     start, path, seeds = 0, None, (seed,)
     for candidate in Path(folder).glob("*/*.npz") if folder else ():
         about = checkpoints.read_about(candidate)
-        known = about["jobs"] == [job.key] and seed in about["seeds"][0]
+        ours = about.get("format") == checkpoints.FORMAT and about["jobs"] == [job.key]
+        known = ours and seed in about["seeds"][0]
         if known and start < int(candidate.stem) <= t:
             start, path, seeds = int(candidate.stem), candidate, tuple(about["seeds"][0])
     problem = job.problem(seeds, device)

@@ -25,6 +25,7 @@ from adversarium.training.problem import AnyProblem, Problem
 
 T = TypeVar("T")
 Number = bool | int | float
+FORMAT = 2  # a checkpoint of W⁽ᵗ⁾ holds what was recorded before t (format 1: at t as well)
 
 
 class CannotSave(ValueError):

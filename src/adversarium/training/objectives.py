@@ -117,12 +117,27 @@ class Risk:
     @property
     def function(self) -> LossFunction:
         """The loss, a function of outputs and labels."""
-        return LOSSES[self.loss] if isinstance(self.loss, str) else self.loss
+        return LOSSES[self.loss] if isinstance(self.loss, str) else _per_example(self.loss)
 
     @property
     def takes_real_labels(self) -> bool:
         """Whether the loss accepts real labels; a user-defined function may."""
         return not isinstance(self.loss, str) or self.loss in REGRESSION
+
+
+def _per_example(loss: LossFunction) -> LossFunction:
+    """Return the user's loss, which raises unless it returns one number per example."""
+
+    def checked(F: Tensor, y: Tensor) -> Tensor:
+        values = loss(F, y)
+        if values.shape != y.shape:
+            raise ValueError(
+                f"the loss {getattr(loss, '__name__', type(loss).__name__)} must return one number "
+                f"per example, the shape {tuple(y.shape)} of the labels, got {tuple(values.shape)}."
+            )
+        return values
+
+    return checked
 
 
 def log_mean_exponential(F: Tensor, y: Tensor) -> Tensor:

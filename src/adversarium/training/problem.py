@@ -196,6 +196,8 @@ def require_labels(y: Tensor, data: AnyData) -> None:
             raise ValueError("regression needs finite floating-point labels.")
         return
     k = data.k
+    if k > 1 and (y.is_floating_point() or y.dtype == torch.bool):
+        raise ValueError(f"labels of {k} classes must be integers (y.long()), got {y.dtype}.")
     known = [-1, 1] if k == 1 else range(k)
     if not bool(torch.isin(y, torch.tensor(list(known), dtype=y.dtype, device=y.device)).all()):
         needed = "±1 (k = 1)" if k == 1 else f"integers 0 … {k - 1} (k = {k})"

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -104,7 +104,14 @@ class CropFlip:
         return padded[seeds, points, channels, rows, columns]
 
 
-StepSchedule = Literal["constant", "cosine"] | Triangular | Piecewise
+@runtime_checkable
+class Scheduled(Protocol):
+    """A schedule of the step size: `factor` multiplies η at step t of all `steps`."""
+
+    def factor(self, t: int, steps: int) -> float: ...
+
+
+StepSchedule = Literal["constant", "cosine"] | Scheduled
 _LATER = ("augment", "autocast", "clip")  # fields added after rows were stored
 
 
@@ -114,7 +121,7 @@ def step_factor(schedule: StepSchedule, t: int, steps: int) -> float:
     >>> step_factor("cosine", 5, 10), step_factor("constant", 5, 10)
     (0.5, 1.0)
     """
-    if isinstance(schedule, (Triangular, Piecewise)):
+    if isinstance(schedule, Scheduled):
         return schedule.factor(t, steps)
     return 1.0 if schedule == "constant" else (1 + math.cos(math.pi * t / steps)) / 2
 
@@ -133,9 +140,10 @@ def clipped(gradient: Tree, most: float | None) -> Tree:
 class SGD:
     """Minibatches in random order with momentum and weight decay.
 
-    `schedule` is "constant", "cosine" (η falls to 0 along half a cosine), Triangular(…) or
-    Piecewise(…); `augment` transforms the images of a batch; `autocast` runs network and attack
-    in mixed precision; `clip` bounds the norm of the gradient.
+    `schedule` is "constant", "cosine" (η falls to 0 along half a cosine), Triangular(…),
+    Piecewise(…) or your own dataclass with a method `factor(t, steps)`; `augment` transforms the
+    images of a batch; `autocast` runs network and attack in mixed precision; `clip` bounds the norm
+    of the gradient.
 
     >>> sgd, W, g = SGD(momentum=0.5), torch.tensor([1.0]), torch.tensor([2.0])
     >>> W, velocity = sgd.step(W, g, sgd.start(W), eta=0.25, t=0)
@@ -223,10 +231,11 @@ class Adam:
 def _require_options(clip: float | None, schedule: StepSchedule) -> None:
     if clip is not None and not clip > 0:
         raise ValueError(f"an optimiser needs clip > 0 or None, got {clip}.")
-    if isinstance(schedule, str) and schedule not in ("constant", "cosine"):
+    own = isinstance(schedule, Scheduled) and not isinstance(schedule, type)
+    if not own and schedule not in ("constant", "cosine"):
         raise ValueError(
-            "a schedule must be constant, cosine, Triangular(peak=…) or Piecewise(at=…, drop=…), "
-            f"got {schedule!r}."
+            "a schedule must be constant, cosine, Triangular(peak=…), Piecewise(at=…, drop=…) or "
+            f"an object with a method factor(t, steps), got {schedule!r}."
         )
 
 
