@@ -17,13 +17,13 @@ from .cluster_looks import Attacked, ClusterScene, ProofView
 
 DELTA = 0.1  # δ, the failure probability in the lemmas
 C7 = 0.05  # c₇ of Corollary B.31, the same for all sizes
-# the steps t whose increment is bounded over the training balls
+# the steps t at which f(x̃; W^{t+1}) − f(x̃; W^t) is bounded over the training balls
 INCREMENTS = (0, 1, 2, 5, 12, 30, 59)
 
 
 @measures(r"$\max_{i,j} \tilde g_i/\tilde g_j$")
 def loss_ratio(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
-    """max g̃_i/g̃_j over the training points, g̃_i = 1/(1 + exp(y_i f(x̃_i))), Lemma 4.4 of BOAT.
+    """max g̃_i/g̃_j over the training points, where g̃_i = 1/(1 + exp(y_i f(x̃_i))), Lemma 4.4 of BOAT.
 
     >>> loss_ratio.measures[0].name
     'loss_ratio'
@@ -37,8 +37,8 @@ def loss_ratio(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
     median_cosine=r"median $\cos(y_i(\tilde x_i - x_i), -\sum_k y_k x_k)$",
 )
 def attack_angle(state: Attacked, scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
-    """The cosine of the angle between a training perturbation and minus the sum of the labelled
-    training points, §4.1 of BOAT.
+    """The cosine of the angle between y_i(x̃_i − x_i), the signed perturbation of a training point,
+    and −Σ_k y_k x_k, §4.1 of BOAT.
 
     least_cosine: The smallest cosine over the training points.
     median_cosine: The median cosine over the training points.
@@ -55,8 +55,8 @@ def attack_angle(state: Attacked, scene: ClusterScene) -> dict[str, Float[Tensor
 
 @measures(r"median angle of $y_i(\tilde x_i - x_i)$ and $-\sum_k y_k x_k$")
 def attack_turn(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
-    """The median angle between a training perturbation and minus the sum of the labelled training
-    points, §4.1 of BOAT; computed without a cosine, which would lose the digits of small angles.
+    """The median angle between y_i(x̃_i − x_i) and −Σ_k y_k x_k, §4.1 of BOAT; computed without a
+    cosine, whose rounding errors would exceed small angles.
 
     >>> attack_turn.measures[0].name
     'attack_turn'
@@ -99,8 +99,8 @@ def _margin_share(view: ProofView) -> Tensor:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The memory of ClusterConstants: its numbers, the sum of Ĝ over the earlier steps, the state
-    at t = 0 and the previous state."""
+    """The running values of ClusterConstants: its measures so far, the sum of Ĝ over the earlier
+    steps, the state at t = 0 and the previous state."""
 
     numbers: dict[str, Tensor]
     G: Float[Tensor, " S"]
@@ -112,7 +112,7 @@ _MAX = {
     "largest_ratio": r"$\max_t \max \tilde g_i/\tilde g_j$",
     "span_distance": r"$\max_t \max_i \mathrm{dist}(\tilde x_i, \mathrm{span} X)$",
     "largest_mu": r"$\max_t \max_i y^c_i\langle\mu, \tilde x_i\rangle/\|\mu\|^2$",
-    "cross_inner": r"$\max |\langle\tilde x_i, \tilde x_j\rangle|$ over its law",
+    "cross_inner": r"$\max |\langle\tilde x_i, \tilde x_j\rangle|$ divided by its order",
     "norm_growth": r"$\max_t (\|W\|_F - \|W^0\|_F)/(\eta\sqrt{d/n}\sum\hat G)$",
     "unit_length": r"$\max_t \max_s \|w_s\|\sqrt{m}/(\eta(\|\mu\|+\sqrt{d/n}+\alpha)\sum\hat G)$",
     "loss_over_average": r"$\max_T T\hat L(W^T)/(2\sum\hat G)$",
@@ -125,7 +125,7 @@ _MAX = {
 _MIN = {
     "least_mu": r"$\min_t \min_i y^c_i\langle\mu, \tilde x_i\rangle/\|\mu\|^2$",
     "gradient_along_mu": r"$\min_t \langle -\nabla\hat L, V\rangle/(\|\mu\|\hat G)$",
-    "least_margin_share": r"$\min_t$ margin over $\|W\|_2\sqrt{n/d}\|\mu\|^2$",
+    "least_margin_share": r"$\min_t$ margin$/(\|W\|_2\sqrt{n/d}\|\mu\|^2)$",
     "sign_share": r"$\min_t \min_s z_s/\sqrt{22\log(d/n)}$",
     "proven_increment": r"proven $\min y\,\Delta f(\tilde x)/(\eta d\tilde g_i/n)$",
     "found_increment": r"found $\min y\,\Delta f(\tilde x)/(\eta d\tilde g_i/n)$",
@@ -142,7 +142,8 @@ _ONCE = {
 
 @dataclass(frozen=True)
 class ClusterConstants:
-    """The constants of BOAT's lemmas over all steps of a run, with δ = 0.1.
+    """The constants of BOAT's lemmas, at their extremes over all steps of a run. Ĝ is the mean of
+    g̃_i = 1/(1 + exp(y_i f(x̃_i))), y_c the clean label, and δ = 0.1.
 
     largest_ratio: The largest g̃_i/g̃_j at any step, Lemma 4.4 of BOAT.
     span_distance: The largest distance of an attacked point from the span of the training points,
@@ -151,36 +152,39 @@ class ClusterConstants:
     least_mu: The smallest y_c⟨μ, x̃_i⟩/‖μ‖², Lemmas B.11 and B.28 of BOAT.
     cross_inner: The largest |⟨x̃_i, x̃_j⟩| divided by ‖μ‖² + √(d log(n/δ)) + α√(d/n), §4.1 of BOAT.
     norm_growth: The largest (‖W‖_F − ‖W⁰‖_F)/(η√(d/n) ΣĜ), Lemma B.12 of BOAT.
-    unit_length: The largest ‖w_s‖√m/(η(‖μ‖ + √(d/n) + α) ΣĜ), the constant of Lemma B.32 of BOAT at
-        the worst x.
+    unit_length: The largest ‖w_s‖√m/(η(‖μ‖ + √(d/n) + α) ΣĜ), the constant that Lemma B.32 of BOAT
+        needs if ξ is long and parallel to w_s.
     loss_over_average: The largest T·L̂(W^T)/(2ΣĜ), Lemma B.15 of BOAT.
     gradient_share: The largest ‖∇L̂‖_F divided by (√(10d) + α)Ĝ, Lemma B.7 of BOAT.
     gradient_along_mu: The smallest ⟨−∇L̂, V⟩/(‖μ‖Ĝ), where V has the rows a_s μ/(‖μ‖√m), Lemma B.15
         of BOAT.
-    lost_pairs: The number of pairs in A(t) ∩ T that are not in A(t + 1), summed over all t, Lemma
-        B.26 of BOAT.
+    lost_pairs: The number of pairs (i, s) with y_i = a_s whose unit s is active on the entire ball
+        of x_i at t but not at t + 1, summed over all t, Lemma B.26 of BOAT.
     least_margin_share: The smallest E[yf|y]/‖W‖₂ for t ≥ 1, divided by √(n/d)‖μ‖², Lemma B.33 of
         BOAT.
-    sign_share: The smallest (a_s⟨w_s, μ⟩ − threshold)/‖w_s‖ for t ≥ 1, divided by √(22 log(d/n)),
-        Corollary B.31 of BOAT with c₇ = 0.05.
-    sign_excess: The largest log ΣΦ(−z_s) − log 4(d/n)^{−11}, where ΣΦ(−z_s) is an upper bound of
-        the failure probability, Corollary B.31 of BOAT.
-    increment_sign_excess: The same for w_s − w_s⁰ and 3(d/n)^{−11}, Lemma B.30 of BOAT.
+    sign_share: The smallest z_s/√(22 log(d/n)) for t ≥ 1, where z_s
+        = (a_s⟨w_s, μ⟩ − c₇η‖μ‖²ΣĜ/(4√m))/‖w_s‖ and c₇ = 0.05, Corollary B.31 of BOAT.
+    sign_excess: The largest log ΣΦ(−z_s) − log 4(d/n)^{−11}, where ΣΦ(−z_s), with z_s as in
+        sign_share, is an upper bound of the failure probability, Corollary B.31 of BOAT.
+    increment_sign_excess: As sign_excess, with w_s − w_s⁰ in place of w_s, 4c₇ in place of c₇ and
+        3(d/n)^{−11}, Lemma B.30 of BOAT.
     proven_increment: A lower bound of y_i[f(x̃; W^{t+1}) − f(x̃; W^t)]/(ηd g̃_i/n) over all x̃ in
         the training balls, at t = 0, 1, 2, 5, 12, 30, 59, Lemma B.26 (E2) of BOAT.
-    found_increment: The smallest such quotient that an attack on the difference finds, at the same
-        steps.
-    largest_increment: An upper bound of the same quotient over the balls, at the same steps.
+    found_increment: The smallest y_i[f(x̃; W^{t+1}) − f(x̃; W^t)]/(ηd g̃_i/n) that an attack finds in
+        the training balls, at the steps of proven_increment.
+    largest_increment: An upper bound of y_i[f(x̃; W^{t+1}) − f(x̃; W^t)]/(ηd g̃_i/n) over the training
+        balls, at the steps of proven_increment.
     first_move: ‖W¹ − W⁰‖_F/‖W⁰‖_F divided by ‖μ‖, Proposition B.34 of BOAT.
-    active_points_0: The smallest share, over the units, of the points on which the unit is active
-        and whose label is its sign, at t = 0, Lemma 4.5 of BOAT.
-    active_units_0: The smallest share, over the points, of the units that are active on the point
-        and whose sign is its label, at t = 0, Lemma 4.5 of BOAT.
-    active_points_1: As active_points_0, at t = 1, with units that are active on the entire ball of
-        a point.
-    active_units_1: As active_units_0, at t = 1, with units that are active on the entire ball of a
-        point.
-    active_kept: 1 if every such count at t = 1 is at least the count at t = 0, else 0.
+    active_points_0: The smallest share, over the units s, of points i with y_i = a_s on which s is
+        active, at t = 0, Lemma 4.5 of BOAT.
+    active_units_0: The smallest share, over the points i, of units s with a_s = y_i that are active
+        on i, at t = 0, Lemma 4.5 of BOAT.
+    active_points_1: As active_points_0, at t = 1, counting the units that are active on a point's
+        entire ball.
+    active_units_1: As active_units_0, at t = 1, counting the units that are active on a point's
+        entire ball.
+    active_kept: 1 if no unit and no point has fewer active pairs with y_i = a_s at t = 1 than at
+        t = 0, else 0.
 
     >>> [measure.name for measure in ClusterConstants().measures][:2]
     ['largest_ratio', 'span_distance']
@@ -192,7 +196,7 @@ class ClusterConstants:
         return described({**_MAX, **_MIN, **_ONCE}, type(self).__doc__)
 
     def see(self, memory: Remembered | None, state: Attacked, scene: ClusterScene) -> Remembered:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         view = ProofView(state, scene)
         if memory is None:
             return Remembered(_start(view), view.G, view, view)
@@ -221,7 +225,7 @@ class ClusterConstants:
         return Remembered(numbers, memory.G + view.G, memory.first, view)
 
     def rows(self, memory: Remembered) -> Rows:
-        """Return the numbers in their declared order."""
+        """Return the measures in their declared order."""
         known = [name for name in (*_MAX, *_MIN, *_ONCE) if name in memory.numbers]
         return {name: memory.numbers[name] for name in known}
 
@@ -234,13 +238,13 @@ def _start(view: ProofView) -> dict[str, Tensor]:
 
 
 def _shares(pairs: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the smallest share of points over the units, and of units over the points."""
+    """Return the smallest share of points that any unit has, and of units that any point has."""
     values = pairs.double()
     return values.mean(-2).amin(-1), values.mean(-1).amin(-1)
 
 
 def _once(first: ProofView, view: ProofView) -> dict[str, Tensor]:
-    """Return the numbers that are computed only after the first step."""
+    """Return the measures that are computed only after the first step."""
     was, now = ((one.active() & one.same_sign_pairs).double() for one in (first, view))
     not_fewer = [(now.sum(axis) >= was.sum(axis)).all(-1) for axis in (-1, -2)]
     points, units = _shares(now)
@@ -258,7 +262,7 @@ def _lost_pairs(before: ProofView, view: ProofView) -> Tensor:
 
 
 def _points(view: ProofView) -> dict[str, Tensor]:
-    """Return the numbers about the attacked training points."""
+    """Return the measures of the attacked training points."""
     data, n = view.scene.data, view.scene.problem.recipe.n
     scene, d, mu = view.scene, data.d, data.mu
     basis = scene.once("span of X", lambda: torch.linalg.qr(scene.train.x.mT).Q)
@@ -278,7 +282,7 @@ def _points(view: ProofView) -> dict[str, Tensor]:
 
 
 def _weights(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
-    """Return the numbers about the weights and the gradient."""
+    """Return the measures of the weights and of the gradient."""
     data, recipe = view.scene.data, view.scene.problem.recipe
     n, d, m, mu = recipe.n, data.d, len(view.a), data.mu
     eta_G = recipe.eta * memory.G  # η ΣĜ over the earlier steps
@@ -299,8 +303,8 @@ def _weights(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
 
 
 def _signs(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
-    """Return the numbers of Corollary B.31 and Lemma B.30 of BOAT: given W, a_s y⟨w_s, x⟩ is
-    Gaussian."""
+    """Return the measures of Corollary B.31 and Lemma B.30 of BOAT, where a_s y⟨w_s, x⟩ is Gaussian
+    for given W."""
     data, recipe = view.scene.data, view.scene.problem.recipe
     ratio = math.log(data.d / recipe.n)
     scale = recipe.eta * data.mu**2 * memory.G / math.sqrt(len(view.a))
@@ -320,7 +324,7 @@ def _signs(view: ProofView, memory: Remembered) -> dict[str, Tensor]:
 
 
 def _increments(before: ProofView, view: ProofView) -> dict[str, Tensor]:
-    """Bound and attack y[f(x̃; W^{t+1}) − f(x̃; W^t)] over the training balls."""
+    """Bound y[f(x̃; W^{t+1}) − f(x̃; W^t)] over the training balls, and minimise it with PGD."""
     scene, recipe = view.scene, view.scene.problem.recipe
     m, x, y = len(view.a), scene.train.x, view.y
     c = view.a / math.sqrt(m)

@@ -1,7 +1,7 @@
-"""Measure test errors on noisy clusters against the clean label, even if they are rare.
+"""Measure test errors on noisy clusters with respect to the clean labels, even very small ones.
 
-With flipped labels, a share β of the test points counts as wrong for any good network; the error
-against the clean label can be far smaller.
+On labels of which a share β is flipped, every good network has an error of about β; with respect to
+the clean labels, its error can be far smaller.
 """
 
 import math
@@ -26,11 +26,11 @@ from .cluster_looks import ClusterScene
 def pushed(
     network: TwoLayer, W: Tensor, y: float, mean: Tensor, radius: float, steps: int = 30
 ) -> Float[Tensor, "S d"]:
-    """Return approximately the shortest ξ such that a step of length `radius` down the slope of
-    y f, from yμ + ξ, reaches y f ≤ 0.
+    """Return approximately the shortest ξ such that a step of length `radius` from yμ + ξ in the
+    direction of −∇(y f) reaches a point with y f ≤ 0.
 
-    Repeated linearisation supplies candidate directions (near kinks it jumps); bisection finds the
-    length needed along each of them; the shortest candidate is returned.
+    Repeated linearisation supplies candidate directions; it need not converge at kinks of f, so
+    bisection finds the length needed along each direction, and the shortest candidate is returned.
     """
 
     def height(xi: Tensor) -> tuple[Tensor, Tensor]:
@@ -66,13 +66,13 @@ def pushed(
 
 @dataclass(frozen=True, kw_only=True)
 class RareError:
-    """log P[y_c f(x) ≤ 0] on fresh points of Gaussian clusters, by importance sampling around the
-    nearest point of the decision boundary; with a radius, also under an attack and by a
-    certificate.
+    """log P[y_c f(x) ≤ 0] on fresh points of Gaussian clusters with clean labels y_c, by importance
+    sampling around the nearest point of the decision boundary. With a radius, also the log of the
+    robust error: the one that an attack finds, and an upper bound from a certificate.
 
-    log_error: log of the clean error against y_c.
-    log_robust_error: log of the robust error against y_c that an attack finds (PGD).
-    log_unproven: log of the share of points that are not certified as robust against y_c.
+    log_error: The log of the clean error, with respect to the clean labels.
+    log_robust_error: The log of the robust error that PGD finds, with respect to the clean labels.
+    log_unproven: The log of the share of points whose clean label is not certified under attack.
 
     >>> [measure.name for measure in RareError(radius=1.0).measures]
     ['log_error', 'log_robust_error', 'log_unproven']
@@ -141,9 +141,9 @@ class RareError:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterErrors:
-    """Errors on n fresh points, estimated with their clean labels: the contribution of the label
-    noise is known and adds no variance. The attack is the training attack, or `against` (required
-    after standard training).
+    """Errors on n fresh points, computed from their clean labels y_c, so that the label noise,
+    whose contribution is known, adds no variance. The attack is the training attack, or `against`
+    (required after standard training).
 
     clean_error_c: The share of points with y_c f(x) ≤ 0.
     robust_error_c: The share of points for which the attack finds y_c f ≤ 0 in its ball.
@@ -170,7 +170,7 @@ class ClusterErrors:
         return (
             *known[:2],
             replace(known[2], points=0, share=True),
-        )  # the last is not a share of its points
+        )  # robust_error mixes two shares
 
     def __call__(self, state: State[Tensor], scene: ClusterScene) -> dict[str, Float[Tensor, " S"]]:
         fresh = scene.test(self.n)

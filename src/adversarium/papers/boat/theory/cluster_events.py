@@ -1,8 +1,8 @@
-"""Compute the high-probability events behind BOAT's theorems, for the data, the initial weights and
-one noise vector.
+"""Compute how often the high-probability events behind BOAT's theorems occur, for the data, the
+initial weights and one noise vector.
 
-Gaussian noise is sampled through its law, so any dimension is cheap; tails are exact where a closed
-form exists.
+The Gram matrices of Gaussian points are sampled instead of the points, so any dimension is cheap;
+probabilities are exact where a closed form exists.
 """
 
 import math
@@ -17,7 +17,7 @@ from adversarium.rng import normal
 from adversarium.sockets import Along, Numbers
 from adversarium.training.engines.law import triangular
 
-C1 = 10.0  # 10/κ, with κ = 1 in units of N(0, I) noise
+C1 = 10.0  # the paper's C₁ = 10/κ; N(0, I) noise has κ = 1
 
 
 def training_events(
@@ -34,10 +34,11 @@ def training_events(
     draws: int = 30,
 ) -> Numbers:
     """Lemma B.4 of BOAT (C1 to C7): count the draws in which each event is true, and those in which
-    all are (`joint`).
+    all are true (`joint`).
 
-    Also return the extreme constants behind C2 to C4 over the draws. Conditions over balls are
-    tested at their worst case, so no x̃ in the balls can violate a counted event.
+    Also return, over the draws, the largest constants `cross` of C2 and `top` of C3 and the
+    smallest constant `bottom` of C4. Conditions on all points of the balls are tested at the worst
+    point.
 
     >>> from adversarium.rng import stream
     >>> sizes = dict(n=10, d=10**6, m=10, mu=60.0, alpha=1.0, beta=0.1, C=4.0)
@@ -100,7 +101,7 @@ def signal_tails(
     """P[|⟨μ, y x⟩ ∓ ‖μ‖²| ≤ ‖μ‖²/2 for all n points] = (1 − 2Φ(−‖μ‖/2))ⁿ, the exact probability of
     (C5) and (C6) of Lemma B.4 of BOAT.
 
-    `kept` lists it by C, with ‖μ‖² = C log(n/δ).
+    `kept` is this probability for every C in `factors`, with ‖μ‖² = C log(n/δ).
 
     >>> from adversarium.rng import stream
     >>> values = signal_tails(stream(0, "example"), n=50, factors=(2.0, 8.0))["kept"].values
@@ -119,9 +120,9 @@ def flip_tails(
     delta: float = 0.1,
 ) -> Numbers:  # fmt: skip
     """P[|N|/n ≤ β + √(2/C)] for n independent flips and C = n/log(m/δ), the exact probability of
-    (C7) of Lemma B.4 of BOAT, by n.
+    (C7) of Lemma B.4 of BOAT, for every n in `counts`.
 
-    `kept` is that probability; `near` has √(1/(32C)) in place of √(2/C), and `mean` has 0.
+    `kept` is this probability; `near` has √(1/(32C)) in place of √(2/C), and `mean` has 0.
 
     >>> from adversarium.rng import stream
     >>> round(flip_tails(stream(0, "example"), beta=0.1, counts=(200,))["kept"].values[0], 6)
@@ -136,7 +137,7 @@ def flip_tails(
 
 
 def _binomial(n: int, p: float, most: float) -> float:
-    """P[Bin(n, p) ≤ most]."""
+    """Return P[Bin(n, p) ≤ most]."""
     k = torch.arange(min(math.floor(most), n) + 1).double()
     size = torch.tensor(float(n)).double()
     logs = (
@@ -151,8 +152,8 @@ def init_events(rng: Generator, m: int, d: int, share: float = 0.05, draws: int 
 
     `lengths`: the exact probability that ½ω²d ≤ ‖w_s‖² ≤ 3/2 ω²d for all m units, of which m/2 are
     independent. `spectral`: the largest ‖W⁰‖₂/(ω(√m + √d)) over the draws. `spread`: the number of
-    draws in which the mean square of every unit, over a share `share` of its coordinates, is at
-    least ¼ of its mean square over all coordinates.
+    draws in which every unit's mean square over a fraction `share` of its coordinates is at least ¼
+    of its mean square over all coordinates.
 
     >>> from adversarium.rng import stream
     >>> events = init_events(stream(0, "example"), m=8, d=10_000, draws=5)
@@ -181,7 +182,7 @@ def large_variances(rng: Generator, d: int, kappa: float, draws: int = 200) -> N
     κ/2 or more.
 
     `largest`: the largest quotient bound/|G| over random variances in [0, 1] with mean κ. `sharp`:
-    the quotient for the extreme variances, as many of them 1 as needed and the rest just below κ/2.
+    this quotient if as few variances as possible are 1 and all others lie just below κ/2.
 
     >>> from adversarium.rng import stream
     >>> large_variances(stream(0, "example"), d=100, kappa=0.5)["largest"] <= 1
@@ -203,9 +204,9 @@ def large_variances(rng: Generator, d: int, kappa: float, draws: int = 200) -> N
 def least_upper_mass(rng: Generator, c: float, points: int = 2001) -> Numbers:
     """P[X ≥ 1/(10c²)] ≥ 0.04/(220^{2/3}c⁴), Proposition B.20 of BOAT.
 
-    `least` is the smallest probability over *all* laws on a grid with mean 0, variance 1 and
-    sub-Gaussian norm at most c, by a linear programme; `quotient` is `least` divided by the bound
-    (slightly smaller on a finer grid); `power` is c² times `least`.
+    `least` is the smallest probability over *all* distributions on a grid with mean 0, variance 1
+    and sub-Gaussian norm at most c, found by a linear programme; `quotient` is `least` divided by
+    the bound (slightly smaller on a finer grid); `power` is c² times `least`.
 
     >>> from adversarium.rng import stream
     >>> least_upper_mass(stream(0, "example"), c=2.0, points=401)["quotient"] > 1
@@ -240,7 +241,7 @@ def least_upper_mass(rng: Generator, c: float, points: int = 2001) -> Numbers:
 def noise_tails(
     rng: Generator, d: int, tails: tuple[float, ...] = (0.49, 0.1, 1e-3, 1e-6, 1e-12)
 ) -> Numbers:
-    """Proposition B.23 of BOAT for N(0, I), exactly, by the probability δ̄.
+    """Proposition B.23 of BOAT for N(0, I): exact values for every probability δ̄ in `tails`.
 
     `constant` is the c₆ with P[|⟨v, ξ⟩| > c₆‖v‖√log(1/δ̄)] = δ̄; `long` is
     P[‖ξ‖² > 9d log(1/δ̄)]/δ̄; `mean` is E[‖ξ‖1{‖ξ‖ ≥ 6√(d log(1/δ̄))}] divided by

@@ -109,13 +109,13 @@ class ProofView:
         return self.y[..., None] == self.a
 
     def active(self) -> Tensor:
-        """Return A, the pairs (i, s) with ⟨w_s, x⟩ > 0 on the entire ball of x_i; at t = 0, only at
-        x_i."""
+        """Return A, the pairs (i, s) with ⟨w_s, x⟩ > 0 on the entire ball of x_i; at t = 0, when no
+        point is attacked, only at x_i."""
         z = self.scene.train.x @ self.W.mT
         return z > (0.0 if self.state.t == 0 else self.alpha) * self.lengths[..., None, :]
 
     def expected_margin(self) -> Float[Tensor, "2 S"]:
-        """Return E[y f(x; W) | y] for y = 1 and y = −1 in closed form: ⟨w_s, x⟩ is Gaussian."""
+        """Return E[y f(x; W) | y] for y = 1 and y = −1 in closed form, as ⟨w_s, x⟩ is Gaussian."""
         data, phi = self.scene.data, cast(Any, self.scene.network.activation)
         sd = self.lengths * math.sqrt(data.marginal.var)
         along = self.W @ self.mean

@@ -1,7 +1,7 @@
-"""Define the runs on which BOAT's lemmas are judged.
+"""Define the runs on which BOAT's lemmas are tested.
 
-Ladders vary the theorems' constant C; arms vary one size at a time. The runs are simulated in law,
-so any dimension is cheap.
+FAMILIES give sizes for any constant C of the theorems; ARMS vary one size at a time. The runs
+sample Gram matrices instead of points, so any dimension is cheap.
 """
 
 import math
@@ -114,10 +114,10 @@ def theory(
     flip: Any = "independent",
     **recorded: Any,
 ) -> Run:
-    """Return a run of Algorithm 1 of BOAT, simulated in law.
+    """Return a run of Algorithm 1 of BOAT that samples Gram matrices instead of points.
 
-    η is n/d unless given; ω is in units of η/√(md); β is min(0.1, 1/C) unless given; the first step
-    is not attacked (x̃⁰ = x).
+    η is n/d unless given; `omega` is ω√(md)/η; β is min(0.1, 1/C) unless given; the first step is
+    not attacked (x̃⁰ = x).
     """
     eta = sizes.n / sizes.d if eta is None else eta
     radius, C = sizes.ratio * sizes.mu, float(at.get("C", 8.0))

@@ -31,7 +31,7 @@ LEVELS = {
 }
 
 
-EARLY = 10  # a step at which maps are recorded in addition to the last; cheap to recompute
+EARLY = 10  # maps are recorded at this step, which is cheap to recompute, and at the last
 
 
 def trained(
@@ -48,12 +48,12 @@ def trained(
     **parts: Any,
 ) -> Run:
     """Return a training run as in §5 of BOAT: full-batch descent with η = 0.1, divided by ten after
-    half of the steps, under 20 steps of PGD.
+    half of the steps, against 20 steps of PGD.
 
     The network has PyTorch's default initialisation, and all its weights and biases are trained
     unless `parts` say otherwise. `reading` selects the interpretation of "α/‖μ‖, step α/(5‖μ‖)".
     R1: the radius is α = ratio·‖μ‖ and the step α/5. R2: both without the factor ‖μ‖. R3: as R2,
-    with the data divided by ‖μ‖. R4: only the step without it.
+    with the data divided by ‖μ‖. R4: only the step lacks the factor ‖μ‖.
     """
     if reading not in READINGS:
         raise ValueError(f"reading needs one of {', '.join(READINGS)}, got {reading!r}.")
@@ -77,7 +77,7 @@ def trained(
 
 
 def original_coordinates(at: Mapping[str, Any], mu: float) -> dict[str, Any]:
-    """Return the coordinates of a run whose data are divided by ‖μ‖; they still list the original
+    """Return the coordinates of a run whose data are divided by ‖μ‖, with the original value of
     ‖μ‖."""
     return {name: mu if name == "‖μ‖" else value for name, value in at.items()}
 
@@ -95,8 +95,8 @@ def on_clusters(
     reading: str = "R1",
     **more: Any,
 ) -> Run:
-    """Return such a run on noisy clusters with a tenth of the labels flipped; with reading R3, the
-    data are divided by ‖μ‖."""
+    """Return a training run of §5 of BOAT on noisy clusters with a tenth of the labels flipped;
+    with reading R3, the data are divided by ‖μ‖."""
     data = Clusters(d=d, mu=mu, beta=BETA, balanced=balanced)
     if reading == "R3":
         data, at = replace(data, mu=1.0, marginal=Gauss(1 / mu)), original_coordinates(at, mu)
@@ -113,7 +113,8 @@ def standard(run: Run) -> Run:
 
 
 def clean_accuracy(run: Rows) -> np.ndarray:
-    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy with flipped test labels."""
+    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy on test labels of which a share β is
+    flipped."""
     beta = run.run.data.beta
     return 1 - beta - (1 - 2 * beta) * run.last("clean_error_c")
 
@@ -161,7 +162,7 @@ def _ceiling(run: Run, attack: Any) -> float:
 def grid_of(
     rows: Evidence, x: str, y: str, number: Callable[[Rows], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return increasing x, increasing y, and the numbers (seed, y, x) of a full grid of runs."""
+    """Return the sorted x, the sorted y, and `number` (seed, y, x) on a full grid of runs."""
     if not len(rows):
         raise NoSuchRun(f"no runs form a grid over {x} and {y}")
     cells = {(r.task.coordinates[x], r.task.coordinates[y]): number(r) for r in rows}
@@ -181,8 +182,8 @@ def over_grid(
     of: Callable[[np.ndarray], float],
     among: tuple[float, float] = (-math.inf, math.inf),
 ) -> Quantity:
-    """Return one number per seed, computed from a map (seed, d, ‖μ‖) restricted to the columns with
-    among[0] < ‖μ‖ ≤ among[1]."""
+    """Return one value per seed: `of` applied to the map (d, ‖μ‖) of `number`, restricted to the
+    columns with among[0] < ‖μ‖ ≤ among[1]."""
 
     def value(rows: Evidence) -> np.ndarray:
         mu, _, tables = grid_of(rows.where(runs), "‖μ‖", "d", number)
@@ -221,7 +222,7 @@ def _mean(ranks: list[float]) -> float:
 
 
 def level_slopes(kind: str, number: Number, row: str, level: float, runs: Where) -> Quantity:
-    """Return the power of ‖μ‖ in the d at which the mean accuracy over seeds equals a level, one
+    """Return the exponent p of d ∝ ‖μ‖^p along the level set of the mean accuracy over seeds, one
     jackknife pseudo-value per seed.
 
     The fit uses all values of d whose row crosses the level.

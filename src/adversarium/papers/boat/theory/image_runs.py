@@ -18,8 +18,8 @@ def family_of(source: str) -> str:
 
 
 def on_images(family, at, source, side, mu, ratio, m, steps, reading="R1", **more):
-    """Return a run of §5 of BOAT on images of length ‖μ‖ (R3: length 1) without label noise, tested
-    on all test images of 0 and 1."""
+    """Return a run of §5 of BOAT on images of Euclidean norm ‖μ‖ (R3: norm 1) without label noise,
+    tested on all test images of 0 and 1."""
     data = ZeroOne(side=side, mu=mu, source=source)
     if reading == "R3":
         data, at = replace(data, mu=1.0), original_coordinates(at, mu)

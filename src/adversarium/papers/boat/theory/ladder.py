@@ -1,4 +1,4 @@
-"""Judge statements with a “sufficiently large” constant by frequencies at several values of it."""
+"""Judge statements with a “sufficiently large” constant at several values of this constant."""
 
 import math
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from adversarium.plans.evidence import Evidence, Need, Reading, Summary, Where
 from adversarium.plans.intervals import SEEDS, clopper_pearson
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
-RUNGS = 3  # the fewest rungs of a ladder
+RUNGS = 3  # the smallest number of rungs that a ladder may have
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """A check of an event's frequency at rungs: increasing values of a constant.
+    """A check of an event's frequency at several increasing values of a constant, the rungs.
 
     It holds if at the two top rungs the interval of the frequency lies at or above `at_least`;
     lower rungs may lie below. It fails if at the two top rungs the interval lies below `at_least`
-    and the frequency does not rise from one to the other. With `always`, the event must occur in
-    every seed of the two top rungs instead.
+    and the frequency does not rise from one to the other. With `always`, it holds only if the event
+    occurs in every seed of the two top rungs.
 
     >>> import adversarium as av
     >>> from adversarium.plans import end
@@ -106,7 +106,7 @@ class Ladder:
         return undecided(Why.CONSTANT, f"the frequency still rises: {message}", measured, 1.0, None)
 
     def _since(self, shares: dict[float, float], wanted: float) -> str:
-        """Describe the first rung from which on the frequency is met, and list all frequencies."""
+        """Name the rung from which the frequency is always reached, and list all frequencies."""
         known = list(shares.items())
         kept = math.inf
         for C, share in reversed(known):

@@ -1,4 +1,4 @@
-"""Compute the constant that Lemma B.30 of BOAT needs along a training run."""
+"""Compute the smallest constant with which Lemma B.30 of BOAT holds along a training run."""
 
 import math
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from .cluster_looks import Attacked, ClusterScene, ProofView
 
 @dataclass(frozen=True)
 class Grown:
-    """The memory of NeededConstant: W⁽⁰⁾, the sum of Ĝ over the earlier steps, and the constant so
-    far."""
+    """The running values of NeededConstant: W⁽⁰⁾, the sum of Ĝ over the earlier steps, and the
+    largest C″ needed so far."""
 
     first: Tensor
     G: Float[Tensor, " S"]
@@ -28,9 +28,9 @@ class NeededConstant:
     """The C″ that the second display of Lemma B.30 of BOAT needs for a given c₇, over all units and
     all steps; the failure probability is split equally among the units.
 
-    needed_constant: The smallest C″ with a_s⟨w_s − w_s⁰, μ⟩ − z‖w_s − w_s⁰‖ ≥
-        (c₇η/√m)(‖μ‖² − C″√(d log(dm/n)/n)) ΣĜ for all s and t, where mΦ(−z) = 3(d/n)^{−11}; given
-        W, the form is Gaussian.
+    needed_constant: The smallest C″ with a_s⟨w_s − w_s⁰, μ⟩ − z‖w_s − w_s⁰‖
+        ≥ (c₇η/√m)(‖μ‖² − C″√(d log(dm/n)/n)) ΣĜ for all s and t, where mΦ(−z) = 3(d/n)^{−11}; for
+        given W, a_s y⟨w_s − w_s⁰, x⟩ is Gaussian.
 
     >>> [measure.name for measure in NeededConstant().measures]
     ['needed_constant']
@@ -44,7 +44,7 @@ class NeededConstant:
         return described({"needed_constant": r"needed $C''$"}, type(self).__doc__)
 
     def see(self, memory: Grown | None, state: Attacked, scene: ClusterScene) -> Grown:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         view = ProofView(state, scene)
         if memory is None:
             return Grown(view.W, view.G)

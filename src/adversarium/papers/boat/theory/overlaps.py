@@ -27,13 +27,13 @@ def least_errors(
     cells: int = 100,
 ) -> Numbers:
     """Theorem 3.2 of BOAT for clusters ±μ on an axis with flipped labels: the smallest robust error
-    of any classifier, by α/‖μ‖.
+    of any classifier, for every α/‖μ‖ in `ratios`.
 
     `least` comes from an optimal matching of the two classes' points within distance 2α; `oracle`
-    and `threshold` are the errors of sign⟨μ, x⟩ and of the best threshold; `printed`, `tight` and
-    (for Gaussian clusters) `closed` are bounds. The noise is discretised on a grid with `cells`
-    cells per unit length, of which μ and α are multiples; for the discretised law all numbers
-    except `closed` are exact.
+    and `threshold` are the robust errors of sign⟨μ, x⟩ and of the best threshold; `printed` is the
+    paper's lower bound, `tight` ours, and `closed` the exact value for Gaussian clusters. The noise
+    is discretised on a grid with `cells` cells per unit length; μ and α must be multiples of a
+    cell. For the discretised distribution all results except `closed` are exact.
 
     >>> from adversarium.data import Gauss
     >>> from adversarium.rng import stream
@@ -101,8 +101,8 @@ def _threshold_errors(plus: np.ndarray, minus: np.ndarray, reach: int) -> np.nda
 
 
 def matched(plus: np.ndarray, minus: np.ndarray, distance: int) -> float:
-    """Return the largest mass of two measures on a grid that can be matched within a distance in
-    cells, greedily from left to right.
+    """Return the largest mass of two measures on a grid that can be matched between points at most
+    `distance` cells apart; greedy matching from left to right attains it.
 
     By duality, it is the smallest robust error of any classifier at half that distance.
 
@@ -129,12 +129,13 @@ def shared_mass(
     rng: Generator, marginal: Marginal, mu: float, ratio: float, spread: int = 1,
     draws: int = 100_000,
 ) -> Numbers:  # fmt: skip
-    """Compute ∫ min{p(ξ), p(ξ + v)} dξ of Theorem 3.2 of BOAT, with v = 2(1 − α/‖μ‖)μ and μ spread
-    over `spread` coordinates, in two ways.
+    """Return two estimates of ∫ min{p(ξ), p(ξ + v)} dξ of Theorem 3.2 of BOAT, with
+    v = 2(1 − α/‖μ‖)μ and μ spread over `spread` coordinates.
 
     `sampled` uses the midpoint proposal (the density centred at −v/2) and has standard error `sd`;
-    `exact` is a quadrature of the sum of log ratios. For comparison, `symmetric` is 2P[ξ_1 > ‖μ‖ −
-    α] and `gaussian` is 2Φ(−√J(‖μ‖ − α)), with J the Fisher information.
+    `exact` is a quadrature; for several coordinates, over the distribution of their summed log
+    ratios. For comparison, `symmetric` is 2P[ξ_1 > ‖μ‖ − α] and `gaussian` is 2Φ(−√J(‖μ‖ − α)),
+    with J the Fisher information.
 
     >>> from adversarium.data import Gauss
     >>> from adversarium.rng import stream
@@ -187,8 +188,8 @@ def _fisher(marginal: Marginal) -> float:
 
 
 def _convolved(marginal: Marginal, step: float, k: int, bins: int = 2**18) -> float:
-    """Return E min(1, e^{ℓ_1 + … + ℓ_k}) with ℓ = log p(ξ + step) − log p(ξ), from the law of ℓ by
-    Fourier transform.
+    """Return E min(1, e^{ℓ_1 + … + ℓ_k}) with ℓ = log p(ξ + step) − log p(ξ), from the distribution
+    of one ℓ by Fourier transform.
 
     Points with p(ξ + step) = 0, where ℓ is not finite, contribute nothing.
     """
@@ -216,8 +217,8 @@ def _convolved(marginal: Marginal, step: float, k: int, bins: int = 2**18) -> fl
 def oracle_error(
     rng: Generator, mu: float, ratio: float, beta: float, d: int = 10, points: int = 100_000
 ) -> Numbers:
-    """Compute the robust error of sign⟨μ, x⟩ as a network, on fresh points and under a gradient
-    attack of radius α = ratio·‖μ‖ (`found`).
+    """Return the robust error of a network that computes sign⟨μ, x⟩, on fresh points under a
+    gradient attack of radius α = ratio·‖μ‖ (`found`).
 
     `closed` is its closed form (1 − β)Φ(−(‖μ‖ − α)) + βΦ(‖μ‖ + α).
 
@@ -249,7 +250,7 @@ def halfspace_errors(
     spread: int,
     draws: int = 200_000,
 ) -> Numbers:
-    """Compute the robust error of the best half-space sign(⟨μ, x⟩ − t), with μ spread over `spread`
+    """Return the robust error of the best half-space sign(⟨μ, x⟩ − t), with μ spread over `spread`
     coordinates and ξ sampled (`found`).
 
     `printed` and `tight` are the bounds of Theorem 3.2 of BOAT, with the overlap by quadrature.

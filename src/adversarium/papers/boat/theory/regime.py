@@ -11,16 +11,16 @@ from adversarium.plans.run import Task
 
 from .bounds import permitted_constants
 
-C_LEAST = 2.0  # "C sufficiently large" is read as C ≥ 2 for runs that are not on the ladder of C
+C_LEAST = 2.0  # "C sufficiently large" is read as C ≥ 2 for runs that have no coordinate C
 
 
 def gates(run: Task) -> Sequence[Gate]:
     """Return the largest C that each inequality of Assumption 1 and of (A) or (B) of BOAT permits,
     in units of noise of variance 1, and the remaining hypotheses.
 
-    Each C must be at least the run's rung C, or 2 (our choice) if the run is not on the ladder. The
-    smallest of these constants, the conditions without a C, and properties of the noise follow.
-    Runs on other data have no gates; a trial with all sizes has only the inequalities.
+    Each C must be at least the run's coordinate C, or 2 (our choice) if it has none. The smallest
+    of these constants, the conditions without a C, and properties of the noise follow. Runs on
+    other data have no gates; a trial with all sizes as parameters has only the inequalities.
     """
     if isinstance(run, Trial):
         return _of_sizes(run)
@@ -57,7 +57,7 @@ def gates(run: Task) -> Sequence[Gate]:
 
 
 def _permitted(constants: Mapping[str, float], required: float) -> list[Gate]:
-    """Return the gates of the constants and of the smallest of them."""
+    """Return one gate per constant, and one for the smallest of them (except that of η)."""
     least = min(C for text, C in constants.items() if not text.startswith("η"))
     text = "C_eff, the least C that they permit, the step apart"
     return [Gate(text, C, low=required) for text, C in {**constants, text: least}.items()]

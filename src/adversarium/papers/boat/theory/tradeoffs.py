@@ -25,7 +25,7 @@ from .figure_runs import Number, grid_of
 
 
 def allowed(d: int, accuracy: float, runs: Where, number: Number, row: str) -> Quantity:
-    """Return the ratio α/‖μ‖ at which the accuracy falls below a level, at one d."""
+    """Return the ratio α/‖μ‖ at which the accuracy falls below a level, for one d."""
 
     def ratio(rows: Evidence) -> np.ndarray:
         at, sizes, table = grid_of(rows.where(runs), "α/‖μ‖", "d", number)
@@ -49,8 +49,8 @@ def _falling(runs: Where, number: Number, row: str) -> Quantity:
 
 
 def gained(label: str, cell: slice, runs: Where, other: Where, number: Number, row: str) -> Check:
-    """Report by how much the accuracy of some runs exceeds that of others: the mean over d, at the
-    selected ratios; it is not judged."""
+    """Report, without judging it, by how much the accuracy of `runs` exceeds that of `other`,
+    averaged over d and the ratios α/‖μ‖ in `cell`."""
 
     def gain(rows: Evidence) -> np.ndarray:
         accuracy, baseline = (
@@ -69,8 +69,8 @@ def tradeoff(
     pairs: Mapping[float, Sequence[tuple[int, int]]],
     reported: Mapping[str, Check] = {},
 ) -> Check:
-    """Check that the accuracy falls with the ratio, and that the ratio of each accuracy shrinks
-    between each pair of dimensions; `reported` adds unjudged parts."""
+    """Check that the accuracy falls with α/‖μ‖, and that the ratio that permits a given accuracy
+    shrinks from the first to the second d of each pair; `reported` adds unjudged parts."""
     shrinks = {
         f"the ratio of accuracy {accuracy:g} shrinks with d": Every(
             *(

@@ -1,7 +1,7 @@
 """Test inequalities that hold for any weights of a two-layer network (Lemmas 4.2, 4.3, B.6 to B.8
 and App. B.2 of BOAT).
 
-The trials make the two sides as nearly equal as they can.
+The trials look for weights and inputs at which the two sides of an inequality are nearly equal.
 """
 
 import math
@@ -30,7 +30,7 @@ def lipschitz_quotients(rng: Generator, activation: Any, tries: int = 40) -> Num
     """|f(x) − f(x′)| ≤ ‖W‖₂‖x − x′‖, Lemma 4.2 of BOAT.
 
     `largest`: the largest ‖∇f(x)‖/‖W‖₂ over random weights, at random inputs and at inputs that
-    activate only the units of one sign. `attained`: the quotient of a linear network with rows
+    activate only the units of one sign. `attained`: this quotient for a linear network with rows
     a_s w.
 
     >>> from adversarium.rng import stream
@@ -58,9 +58,9 @@ def margin_tails(
 ) -> Numbers:
     """P[y f − E[y f | y] ≤ −t | y] ≤ exp(−λt²/(2‖W‖₂²)), Lemma 4.2 of BOAT with c = ½.
 
-    By t√λ/‖W‖₂: `excess` is the observed frequency minus three standard errors minus the bound;
-    `with one` is the same for the bound with c = 1. With `linear`, the network has rows a_s e_1 and
-    computes ⟨e_1, ξ⟩.
+    Both results are functions of t√λ/‖W‖₂. `excess`: the observed frequency minus three standard
+    errors minus the bound. `with one`: the same difference for the bound with c = 1. With `linear`,
+    the network has rows a_s e_1 and computes √m⟨e_1, x⟩.
 
     >>> from adversarium.data import Gauss
     >>> from adversarium.rng import stream
@@ -90,8 +90,8 @@ def taylor_quotients(rng: Generator, gamma: float, H: float, tries: int = 60) ->
     """|f(x; W) − f(x; V) − ⟨∇f(x; V), W − V⟩| ≤ H‖x‖²‖W − V‖₂²/(2√m), Lemma B.6 of BOAT, with the
     Lipschitz constant of φ′ as H.
 
-    `largest`: the largest quotient over random weights. `sharp`: the quotient if only the rows with
-    a_s = 1 change, along x.
+    `largest`: the largest quotient of the two sides over random weights. `sharp`: this quotient if
+    only the rows with a_s = 1 change, in the direction of x.
 
     >>> from adversarium.rng import stream
     >>> quotients = taylor_quotients(stream(0, "example"), gamma=0.5, H=1.0)
@@ -130,9 +130,10 @@ def step_quotients(rng: Generator, gamma: float, H: float, tries: int = 30) -> N
     """y[f(x; W′) − f(x; W)] ≥ (η/n)Σg̃_i(ρ_i⟨y_i x̃_i, y x⟩ − H‖x‖²C₂²dη/(2√m n)), Lemma 4.3 of
     BOAT, for one step on any points.
 
-    `largest`: the largest (right side − left side)/remainder, also at inputs chosen by ascent; the
-    inequality holds if it is at most 0. C₂ is ‖∇L̂‖_F/(√(d/n)Ĝ), the smallest value with which the
-    proof works. `without`: the same without the remainder.
+    ρ_i is the mean of φ′φ′ over the units, and C₂ = ‖∇L̂‖_F/(√(d/n)Ĝ) is the smallest value with
+    which the proof works. The remainder is the term with H. `largest`: the largest
+    (right side − left side)/remainder, also at inputs found by ascent; the inequality holds if it
+    is at most 0. `without`: the same quotient if the right side lacks the remainder.
 
     >>> from adversarium.rng import stream
     >>> quotients = step_quotients(stream(0, "example"), gamma=0.5, H=1.0, tries=5)
@@ -165,7 +166,7 @@ def step_quotients(rng: Generator, gamma: float, H: float, tries: int = 30) -> N
 
 def _worst_inputs(network: TwoLayer, W: Tensor, V: Tensor, side: float, x: Tensor) -> Tensor:
     """Return inputs, found by ascent, at which the first-order term most exceeds the true change of
-    a step."""
+    f in a step."""
     x = x.clone().requires_grad_()
     for _ in range(20):
         first = (_gradient(network, W, x) * (V - W)).sum((-1, -2))
@@ -180,7 +181,7 @@ def gradient_quotients(rng: Generator, activation: Any, tries: int = 40) -> Numb
     """‖∇L̂‖_F ≤ max‖x̃_i‖·Ĝ and Ĝ ≤ min(L̂, 1), Lemma B.7 of BOAT.
 
     `largest`: the largest quotient of the first inequality over random weights and points. `sharp`:
-    that of a linear network with one point. `slope`: the largest g(z)/ℓ(z).
+    this quotient for a linear network and one point. `slope`: the largest g(z)/ℓ(z).
 
     >>> from adversarium.rng import stream
     >>> quotients = gradient_quotients(stream(0, "example"), LeakyReLU(0.5))
@@ -215,8 +216,8 @@ def gram_of_gradients(rng: Generator, activation: Any, gamma: float, tries: int 
     """⟨∇f(x), ∇f(x′)⟩ = ⟨x, x′⟩(1/m)Σφ′φ′, Lemma B.8 of BOAT.
 
     `error`: the largest error relative to ‖x‖‖x′‖, compared with automatic differentiation.
-    `largest`: the largest quotient of γ² and the mean slope product. `attained`: the mean slope
-    product over γ² if every unit has slope γ.
+    `largest`: the largest γ²/((1/m)Σφ′φ′). `attained`: (1/m)Σφ′φ′ divided by γ² if every unit has
+    slope γ.
 
     >>> from adversarium.rng import stream
     >>> gram = gram_of_gradients(stream(0, "example"), LeakyReLU(0.5), gamma=0.5)
@@ -250,9 +251,11 @@ def one_step_identities(rng: Generator, activation: Any, gamma: float, tries: in
     """y f(x; W′) − y f(x; W) = (η/n)Σg_i λ_i(x)⟨y_i x_i, y x⟩ for one training step with a
     non-smooth activation, App. B.2 of BOAT.
 
-    `error`: the largest error of this identity, with W′ from automatic differentiation. `least`:
-    the smallest λ_i(x̃)/(γ²|A^i ∩ A′^i|/m) over points of the balls (Proposition B.24), where γ is
-    the slope of an active unit.
+    λ_i(x) is the mean over the units of φ′ at x_i times the difference quotient of φ at x. `error`:
+    the largest error of this identity, with W′ from automatic differentiation. `least`: the
+    smallest λ_i(x̃)/(γ²|A^i ∩ A′^i|/m) over points x̃ of the balls (Proposition B.24), where γ is the
+    slope of an active unit and A^i, A′^i contain the units active on the ball of x_i before and
+    after the step.
 
     >>> from adversarium.rng import stream
     >>> step = one_step_identities(stream(0, "example"), LeakyReLU(0.2), gamma=1.0, tries=3)
