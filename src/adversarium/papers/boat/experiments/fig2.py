@@ -3,9 +3,9 @@
 Paper: in every panel (‖μ‖ = 4, 6, 8, 10 at d = 1000; d = 500, 1000, 1500 and α/‖μ‖ = 0.05, 0.1,
 0.15 at ‖μ‖ = 5) the loss goes to zero and the robust test error converges to β = 0.1.
 Reading: PyTorch's default initialisation; all layers and biases are trained for 1,000 steps; the
-radius is α = ratio·‖μ‖. The sizes are outside the theorem's regime. Every curve is one part;
-"converges to 0.1" means that the final error is within 0.01 of 0.1. The quick preset has width 32
-and 80 steps.
+radius is α = ratio·‖μ‖. The sizes are outside the theorem's regime. Each curve is judged
+separately; "converges to 0.1" means that the final error is within 0.01 of 0.1. The quick preset
+has width 32 and 80 steps.
 Cost: quick 8 s (2 cores); paper 1 min on a GPU.
 """
 
@@ -96,8 +96,8 @@ figures = tuple(
         levels={} if what == "loss" else {"β; no classifier below": _smallest_error},
         x_label="step t",
         y_label=label,
-        caption="Mean over seeds, band: smallest to largest; the least robust error that any "
-        "classifier has is a line of its own.",
+        caption="Mean over seeds, band: smallest to largest; a line in the error plots marks the "
+        "smallest robust error of any classifier.",
     )
     for panel, file in (("‖μ‖", "mu"), ("d", "d"), ("α/‖μ‖", "ratio"))
     for what, number, title, label in (

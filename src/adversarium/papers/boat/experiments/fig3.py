@@ -1,7 +1,7 @@
 """Figure 3 of BOAT: robust test accuracy over d and α/‖μ‖, ‖μ‖ = 5.
 
-Paper: the accuracy falls with the attack's ratio, and the ratio that still permits a given accuracy
-shrinks as d grows.
+Paper: the accuracy falls as α/‖μ‖ grows, and the α/‖μ‖ that still permits a given accuracy shrinks
+as d grows.
 Reading: one network is trained and attacked at every ratio. The ratios at which the accuracy
 crosses 0.6, 0.7 and 0.8, by interpolation (jackknife over seeds), are compared between d and 2d. We
 add a baseline: the same network after standard training, under the same attack. The sizes are
@@ -89,7 +89,7 @@ def _map(name, title, family, prediction=None):
         y_label="α/‖μ‖",
         caption="Mean over seeds. Solid: level sets; "
         + ("dashed: the linearised network's prediction, without a fit (ours); " * bool(prediction))
-        + "dotted, where the bound is that low: no classifier has this accuracy above.",
+        + "dotted, if the bound is that low: above it no classifier has this accuracy.",
     )
 
 

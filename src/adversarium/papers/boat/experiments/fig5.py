@@ -1,9 +1,9 @@
-"""Figure 5 of BOAT: robust test accuracy on MNIST over d and α/‖μ‖, images of length 5.
+"""Figure 5 of BOAT: robust test accuracy on MNIST over d and α/‖μ‖, for images of norm 5.
 
-Paper: a trend similar to that on synthetic data: the accuracy falls with the attack's ratio, and
-the ratio that still permits a given accuracy shrinks as d grows.
-Reading: one network is trained and attacked at every ratio; both statements of Figure 3 are
-checked, between d and 4d. The quick preset uses the 8 × 8 digits as a stand-in; its rows decide
+Paper: a trend similar to that on synthetic data: the accuracy falls as α/‖μ‖ grows, and the α/‖μ‖
+that still permits a given accuracy shrinks as d grows.
+Reading: one network is trained and attacked at every ratio; both statements are checked, the second
+by comparing d with 4d. The quick preset uses the 8 × 8 digits as a stand-in; its rows decide
 nothing about MNIST. `--preset paper --data DIR` needs MNIST's idx files in DIR.
 Cost: quick 2 s (2 cores); paper 1 min on a GPU.
 """
@@ -54,6 +54,6 @@ figures = (
         power=False,
         x_label="d",
         y_label="α/‖μ‖",
-        caption="Images of length 5, mean over seeds. Solid: level sets.",
+        caption="Images of norm 5, mean over seeds. Solid: level sets.",
     ),
 )

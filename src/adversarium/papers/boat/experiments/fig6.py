@@ -2,10 +2,10 @@
 
 Paper: for ‖μ‖ = 3, 5, 7, 10 (d = 784), d = 289, 400, 784, 1024 (‖μ‖ = 5) and α/‖μ‖ = 0.05 to 0.2
 (‖μ‖ = 10) the loss and the robust test error go to zero, because there is no label noise.
-Reading: ‖μ‖ is the length of every image; 1024 pixels come from bilinear upsampling. "To zero"
-means a final loss below 0.01 and a final error below 0.02; every curve is one part. The quick
-preset uses the 8 × 8 digits as a stand-in; its rows decide nothing about MNIST. `--preset paper
---data DIR` needs MNIST's idx files in DIR.
+Reading: ‖μ‖ is the Euclidean norm of every image; 1024 pixels come from bilinear upsampling. "To
+zero" means a final loss below 0.01 and a final error below 0.02; each curve is judged separately.
+The quick preset uses the 8 × 8 digits as a stand-in; its rows decide nothing about MNIST. `--preset
+paper --data DIR` needs MNIST's idx files in DIR.
 Cost: quick 5 s (2 cores); paper 30 s on a GPU.
 """
 

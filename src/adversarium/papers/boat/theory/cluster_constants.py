@@ -23,7 +23,7 @@ INCREMENTS = (0, 1, 2, 5, 12, 30, 59)
 
 @measures(r"$\max_{i,j} \tilde g_i/\tilde g_j$")
 def loss_ratio(state: Attacked, scene: ClusterScene) -> Float[Tensor, " S"]:
-    """max g̃_i/g̃_j over the training points, where g̃_i = 1/(1 + exp(y_i f(x̃_i))), Lemma 4.4 of BOAT.
+    """max g̃_i/g̃_j over the training points, g̃_i = 1/(1 + exp(y_i f(x̃_i))), Lemma 4.4 of BOAT.
 
     >>> loss_ratio.measures[0].name
     'loss_ratio'

@@ -77,8 +77,7 @@ def trained(
 
 
 def original_coordinates(at: Mapping[str, Any], mu: float) -> dict[str, Any]:
-    """Return the coordinates of a run whose data are divided by ‖μ‖, with the original value of
-    ‖μ‖."""
+    """Return the coordinates of a run whose data are divided by ‖μ‖, with the original ‖μ‖."""
     return {name: mu if name == "‖μ‖" else value for name, value in at.items()}
 
 
@@ -113,7 +112,7 @@ def standard(run: Run) -> Run:
 
 
 def clean_accuracy(run: Rows) -> np.ndarray:
-    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy on test labels of which a share β is
+    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy if a share β of the test labels is
     flipped."""
     beta = run.run.data.beta
     return 1 - beta - (1 - 2 * beta) * run.last("clean_error_c")

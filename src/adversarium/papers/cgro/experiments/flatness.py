@@ -106,20 +106,19 @@ figures = (
         names=_shares,
         x_label="N",
         y_label="c(N)",
-        caption="Mean over seeds, band: smallest to largest seed; the theorem asks that it does "
-        "not grow.",
+        caption="Mean over seeds, band: smallest to largest seed; by the theorem it does not grow.",
     ),
     Profile(
         name="first_order",
-        title="(L_adv − L_clean) over δ E‖∇L‖₁",
+        title="(L_adv − L_clean)/(δ E‖∇L‖₁)",
         y=tuple(_ratios),
         runs=(where("first order"),),
         names=_ratios,
         log_x=True,
         x_label="δ",
         y_label="ratio",
-        caption="At least 1 as δ → 0, and at every δ where the loss is convex in x; an oscillating "
-        "loss falls below.",
+        caption="At least 1 as δ → 0, and at every δ if the loss is convex in x; for an "
+        "oscillating loss it is smaller.",
     ),
     Table(
         name="exponents",

@@ -3,9 +3,9 @@
 Paper: N = poly(d).
 Ours: noise is memorised before the attacked signal is learnt only if N < N_c = σ²d v*/(qα²(1 −
 γ)³), with v* = σ0σ√d √(2 log((P − 1)m)) and q = 2.
-Reading: a run memorises if memory_share, V/(V + α³(1 − γ)³U), is above ½ at the end. d = 200, P =
-3, m = 8, η = 0.1, λ = ½ unless varied. Runs last about eight times the shorter of the two predicted
-times, at most 80,000 steps.
+Reading: a run memorises if memory_share, V/(V + α³(1 − γ)³U), is above ½ at the end. d = 200,
+P = 3, m = 8, η = 0.1, λ = ½ unless varied. Runs last about eight times the predicted time of
+memorising or of learning, if shorter, and at most 80,000 steps.
 Cost: quick 20 s (2 cores); paper minutes on a GPU.
 """
 
@@ -67,7 +67,7 @@ def _critical(d, gap, alpha, sigma, P, m):
 
 def _cell(family, at, *, d=200, gap=0.05, N=10, lam=0.5, alpha=None, sigma=None, P=3, m=8, eta=0.1,
           longest=80_000):  # fmt: skip
-    """Return one run, long enough for either outcome: 2,500 steps times a power of two."""
+    """Return one run, long enough for memorising or learning: 2,500 steps times a power of two."""
     N_c = _critical(d, gap, alpha, sigma, P, m)
     if not lam > 0 or N < 1:
         raise ValueError(f"phases needs lam > 0 and N >= 1, got lam={lam} and N={N}.")

@@ -51,7 +51,7 @@ checks = {
 _names = {
     "decomposition": "y f = α³U + V, relative",
     "attack": "transfer attack",
-    "printed_gradient": "gradient as printed",
+    "printed_gradient": "gradient as published",
     "signed_gradient": "gradient with y_i",
     "reduced": "reduced dynamics, 60 steps",
 }
@@ -63,6 +63,6 @@ figures = (
         y=tuple(_names),
         runs=(where("identities"),),
         names=_names,
-        caption="Largest absolute errors; the printed gradient lacks y_i on the noise patches.",
+        caption="Largest absolute errors; the published gradient lacks y_i on the noise patches.",
     ),
 )

@@ -96,7 +96,7 @@ figures = tuple(
         "two ascents and a search over patches, on the logit difference.",
     )
     for family, title in (
-        ("attacks", "Training attacks: w* against the current weights"),
+        ("attacks", "Training attacks that use w* or the current weights"),
         ("activations", "Activations, transfer attack"),
         ("widths", "Width m, transfer attack"),
     )

@@ -24,8 +24,8 @@ def memory_time(v0: float, N: int, d: int, sigma: float, eta: float, lam: float)
 
 
 def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
-    """s with s = log(9ηα²(1 − λ) t s^{4/3}), our closed form of the level of α³U in phase II; at
-    least 1, where phase II begins.
+    """s with s = log(9ηα²(1 − λ) t s^{4/3}), our closed form of α³U in phase II, but at least 1,
+    the value at which phase II begins.
 
     >>> s = phase_two_level(1000, eta=0.1, alpha=1.0, lam=0.0)
     >>> abs(s - math.log(0.9 * 1000 * s ** (4 / 3))) < 1e-9
@@ -38,7 +38,7 @@ def phase_two_level(t: int, eta: float, alpha: float, lam: float) -> float:
 
 
 def typical_noise(d: int, P: int, m: int, sigma: float, sigma0: float) -> float:
-    """v* = σ0σ√d √(2 log((P − 1)m)), the typical largest of a point's (P − 1)m values v⁽⁰⁾.
+    """v* = σ0σ√d √(2 log((P − 1)m)), the typical maximum of the (P − 1)m values v⁽⁰⁾ of one point.
 
     >>> small, large = (typical_noise(d, P=2, m=10, sigma=0.1, sigma0=0.01) for d in (100, 400))
     >>> round(large / small, 9)  # proportional to √d

@@ -21,10 +21,11 @@ _Problem = Problem[PatchData, CubicCNN, GTA, PatchBatch]
 def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: float) -> Numbers:
     """y f(X) = α³U + V and y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO.
 
-    `decomposition` is the largest relative error of both identities. `attack` is the error of the
-    attack, compared with one by automatic differentiation of g. `printed_gradient` and
-    `signed_gradient` are the errors of the gradient of the training loss at λ = 0.37, as published
-    (without y_i on the noise patches) and with y_i. `reduced` is the error of the reduced dynamics.
+    `decomposition` is the largest relative error of both identities. `attack` is the largest error
+    of the attack of eq. (A), computed directly and by automatic differentiation of g.
+    `printed_gradient` and `signed_gradient` are the errors of the gradient of the training loss at
+    λ = 0.37, as published (without y_i on the noise patches) and with y_i. `reduced` is the error
+    of the reduced dynamics.
 
     >>> from adversarium.rng import stream
     >>> data = PatchData(d=6, P=2, alpha=2.0, sigma=0.3)
@@ -165,9 +166,9 @@ def cubic_form(
     """P(|Z| ≤ ε sd(Z)) ≤ C ε^{1/3} for Z = Σ_r Σ_j ⟨v_r, ξ_j⟩³, Lemma A.4 of CGRO with the exponent
     of Carbery and Wright.
 
-    `share` is the largest P/ε^{1/3} over all ε, widths, numbers of patches, and v of rank one or
-    not; frequencies are lowered by three standard errors. For one cube of a Gaussian it tends to
-    2φ(0)15^{1/6} = 1.253 as ε → 0.
+    `share` is the largest P/ε^{1/3} over all ε, widths, numbers of patches, and equal or
+    independent v_r; frequencies P are lowered by three standard errors. For one cube of a Gaussian
+    it tends to 2φ(0)15^{1/6} = 1.253 as ε → 0.
 
     >>> from adversarium.rng import stream
     >>> 1 < cubic_form(stream(0, "example"), d=4, draws=4_000)["share"] < 1.4

@@ -18,9 +18,9 @@ def density_powers(rng: Generator, D: int, draws: int, repeats: int) -> Numbers:
     """|E p_S − p| = O(δ²) and |p_S − E p_S| = O(N^{−1/2}δ^{−D/2}), proof of Theorem F.1 of CGRO.
 
     `bias` is the power of δ in the bias. `in_N` is the power of N, and `in_delta` the power of δ
-    plus D/2, in the root mean square of the L1 fluctuation; divided by √Δ, that root mean square
-    bounds the fluctuation with probability 1 − Δ (Chebyshev). The kernel is a product of parabolas,
-    p is Gaussian, and D is 1 or 2.
+    plus D/2, in the root mean square of the L1 fluctuation; by Chebyshev, this root mean square
+    divided by √Δ bounds the fluctuation with probability 1 − Δ. The kernel is a product of
+    parabolas, p is Gaussian, and D is 1 or 2.
 
     >>> from adversarium.rng import stream
     >>> powers = density_powers(stream(0, "example"), D=1, draws=16, repeats=1)
@@ -43,7 +43,7 @@ def density_powers(rng: Generator, D: int, draws: int, repeats: int) -> Numbers:
 
 
 def _gaussian(x: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:
-    """p(x) = (2π)^{−D/2} e^{−‖x‖²/2}."""
+    """Return p(x) = (2π)^{−D/2} e^{−‖x‖²/2}."""
     norm: float = (2 * math.pi) ** (x.shape[-1] / 2)
     return torch.exp(-x.square().sum(-1) / 2) / norm
 

@@ -1,5 +1,5 @@
-"""Define planes of two parameters in which robust learning changes to memorisation, and their
-figures."""
+"""Define grids over two parameters on which training changes from robust learning to memorisation,
+and their figures."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from adversarium.plans import Phase, Read, Run, Switch, Table, where
 
 from .regime import critical_count
 
-# the parameters of a cell: their letters, and their paths in a run
+# the parameters of a cell: their symbols in the paper, and their paths in a run
 _LETTERS = {"N": "N", "gap": "1 − γ", "lam": "λ", "d": "d", "alpha": "α", "sigma": "σ"}
 _PATHS = {
     "N": "n",
@@ -25,7 +25,7 @@ _PATHS = {
 
 @dataclass(frozen=True)
 class Diagram:
-    """Two parameters with their values, and the settings of the others."""
+    """A grid over two parameters: their values, and the settings of the other parameters."""
 
     name: str
     x: str
@@ -41,7 +41,7 @@ class Diagram:
 
     @property
     def at(self) -> dict[str, Read]:
-        """The coordinates of its runs."""
+        """The coordinates of its runs: the two parameters."""
         return {_LETTERS[knob]: Read(_PATHS[knob]) for knob in (self.x, self.y)}
 
     def cells(self) -> Iterator[dict[str, Any]]:
@@ -51,7 +51,7 @@ class Diagram:
 
 
 def _resolved(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a cell, with a gap that depends on d computed."""
+    """Return the settings of a cell with numbers only: the gap 1/√d is computed from d."""
     if settings.get("gap") == "1/√d":
         return {**settings, "gap": 1 / math.sqrt(settings["d"])}
     return settings
@@ -108,13 +108,13 @@ def phase(diagram: Diagram) -> Phase:
             point=("paper: a = .249, s = −.509", 200**0.249, 200**-0.509),
             x_label="α  (1 = d⁰ … 14 = d^½)",
             y_label="σ  (d^−0.8 … d^−0.2)",
-            caption="d = 200, N = 10, the paper's γ, at most 80,000 steps (the lowest row is not "
-            "memorised by then): share of seeds with clean test error ≤ 0.01, robust training "
-            "error 0 and robust test error about ½.",
+            caption="d = 200, N = 10, the paper's γ, at most 80,000 steps (too few to "
+            "memorise the lowest row): share of seeds with clean test error ≤ 0.01, robust "
+            "training error 0 and robust test error about ½.",
         )
     return Phase(
         name=f"phase-{diagram.x}-{diagram.y}",
-        title=f"Memorised or learnt: ({diagram.name})",
+        title=f"Noise memorised or signal learnt, over {diagram.name}",
         run=runs,
         x=x,
         y_along=y,
@@ -134,7 +134,7 @@ _numbers = {
 
 ladder_table = Table(
     name="ladders",
-    title="Along N: who wins the race",
+    title="Noise memorised or signal learnt, along N",
     y=tuple(_numbers),
     names=_numbers,
     caption="Mean over seeds with its 99 % interval.",

@@ -66,7 +66,7 @@ def memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S n"]:
 
 @measures(r"$\min_i V_i$")
 def least_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """min_i V_i, for the training point whose noise is memorised least, §4.1 of CGRO.
+    """min_i V_i, for the training point whose noise is memorised the least, §4.1 of CGRO.
 
     >>> from adversarium.measure import FirstTime
     >>> FirstTime(least_memorised, 1.0).name  # T₁
@@ -93,7 +93,7 @@ def median_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "
 
 @measures(r"$\max_i V_i$")
 def most_memorised(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """max_i V_i, for the training point whose noise is memorised most, §4.1 of CGRO.
+    """max_i V_i, for the training point whose noise is memorised the most, §4.1 of CGRO.
 
     >>> from adversarium.measure import Worst
     >>> [measure.name for measure in Worst(most_memorised).measures]

@@ -39,13 +39,13 @@ def flatness_gaps(
     sizes: tuple[int, ...] = (32, 64, 128, 256, 512),
     chances: tuple[float, ...] = (0.05, 0.1, 0.25),
 ) -> Numbers:
-    """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, over many training
-    sets S.
+    """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, on many training sets
+    S.
 
-    c(N) is the gap divided by N^{−1/(D+2)}(global flatness + C/√Δ). `fixed` and `fitted` are its 1
-    − Δ quantiles for the first of the `chances` Δ, for fixed networks and for networks fitted to S;
-    `fixed_slope` and `fitted_slope` are the largest slopes in N for any Δ. `rise` is L_adv −
-    L_clean at δ = N^{−1/(D+2)}, and `rise_slope` its slope.
+    c(N) is (L_adv − L̂_adv)/(N^{−1/(D+2)}(global flatness + C/√Δ)). `fixed` and `fitted` are its
+    1 − Δ quantiles over S for fixed networks and for networks fitted to S, at the first Δ in
+    `chances`; `fixed_slope` and `fitted_slope` are their largest slopes in N for any Δ. `rise` is
+    L_adv − L_clean at δ = N^{−1/(D+2)}, and `rise_slope` is its slope in N.
 
     >>> from adversarium.rng import stream
     >>> numbers = flatness_gaps(stream(0, "example"), D=1, sets=1, fresh=5, sizes=(8, 16))
@@ -88,9 +88,9 @@ def _quantiles(
 def _gaps(
     rng: Generator, N: int, D: int, fixed: Sequence[Features], sets: int, fresh: int
 ) -> tuple[dict[str, Float[Tensor, "sets 2"]], float]:
-    """Return, for every training set of N points, the gap divided by N^{−1/(D+2)} and the global
-    flatness, for fixed networks in turn and for fitted ones; and the mean L_adv − L_clean of the
-    fixed ones."""
+    """Return (L_adv − L̂_adv)/N^{−1/(D+2)} and the global flatness for every training set of N
+    points, for one of the fixed networks and for a fitted one; and the fixed networks' mean
+    L_adv − L_clean."""
     grid, radius = ball(D, GRID[D]), flatness_factor(N, D)
     test = normal((fresh, D), rng)
     fixed_fresh = [_on_fresh(net, test, grid, radius) for net in fixed]
@@ -124,8 +124,8 @@ def taylor(rng: Generator, nets: int = 8, points: int = 200) -> Numbers:
     """L_adv − L_clean ≤ δ max_ball ‖∇L‖₁, the Taylor step of Theorem F.1 of CGRO.
 
     `ratio` is the largest quotient of the two sides over points in D = 1, 2, 3. The maximum of the
-    gradient is taken over the grid and over the segment to the worst point, which contains the
-    point of the mean-value theorem.
+    gradient is taken over a grid on the ball and over the segment from x to the worst point, which
+    contains the point of the mean-value theorem.
 
     >>> from adversarium.rng import stream
     >>> taylor(stream(0, "example"), nets=1, points=3)["ratio"] <= 1
@@ -162,11 +162,11 @@ def first_order(
 ) -> Numbers:
     """(L_adv − L_clean)/(δ E‖∇L‖₁) ≥ Ω(1), Proposition E.2 of CGRO, in D = 2.
 
-    `smooth`, `convex` and `oscillating` are this ratio by radius, for a smooth random network, a
-    linear one (whose loss is convex in x) and a fast oscillation. `short_at_0` is 1 minus the ratio
-    at the smallest radius, for the smooth network; `convex_short` is 1 minus the smallest ratio
-    over all radii, for the convex loss. `in_frequency` is the power of ω in the ratio for f =
-    sin(ω(x_1 + x_2)) at δ = 1, with the largest loss that f can have as L_adv.
+    `smooth`, `convex` and `oscillating` are this ratio at every radius δ, for a smooth random
+    network, a linear one (whose loss is convex in x) and a fast oscillation. `short_at_0` is 1
+    minus the ratio at the smallest radius, for the smooth network; `convex_short` is 1 minus the
+    smallest ratio over all radii, for the convex loss. `in_frequency` is the power of ω in the
+    ratio for f = sin(ω(x_1 + x_2)) at δ = 1, where the largest loss that f can have replaces L_adv.
 
     >>> from adversarium.rng import stream
     >>> numbers = first_order(stream(0, "example"), points=10, radii=(0.01, 1.0))
@@ -243,8 +243,8 @@ def flatness_factors(rng: Generator) -> Numbers:
 
 
 def constant_gaps(rng: Generator, counts: tuple[int, ...] = (64, 256, 1024, 4096)) -> Numbers:
-    """L_adv − L̂_adv ≤ 0 for a constant f ≡ 1, whose flatness is 0: Theorem E.1 of CGRO as
-    published implies that this always holds.
+    """L_adv − L̂_adv ≤ 0 for the constant f ≡ 1, whose flatness is 0; by Theorem E.1 of CGRO as
+    published, this always holds.
 
     `kept` is the number of samples S, of 200 over all sizes N, for which it holds.
 

@@ -1,4 +1,4 @@
-"""Find the N at which memorisation ends along a ladder of N, compared with N_c of the same runs."""
+"""Find the N at which memorisation ends as N grows, and compare it with N_c of the same runs."""
 
 from collections.abc import Sequence
 
@@ -32,8 +32,8 @@ def ladders(rows: Evidence) -> list[Evidence]:
 def switch_point(ladder: Evidence) -> np.ndarray:
     """Return the N at which memorisation ends, one per seed.
 
-    It lies between the last N of the unbroken sequence of memorised ones, starting at the smallest
-    N, and the next N; it is NaN if all N or none are memorised.
+    This is the geometric mean of the last N of the unbroken sequence of memorised ones, starting at
+    the smallest N, and the next N; it is NaN if all N or none are memorised.
     """
     by_count = ladder.by("N")
     counts = np.array(list(by_count))
@@ -68,8 +68,8 @@ def switches_near(family: str, low: float, high: float) -> Check:
 
 
 def ladder_power(family: str, d: int) -> Quantity:
-    """Return the power of 1 − γ in the N at the switch, at one d, one per seed; NaN with fewer than
-    four values of 1 − γ."""
+    """Return the power p of N ∝ (1 − γ)^p at the switch, for one d, one per seed; NaN with fewer
+    than four values of 1 − γ."""
     runs = Where(family, {"d": d})
 
     def power(rows: Evidence) -> np.ndarray:
@@ -84,7 +84,7 @@ def ladder_power(family: str, d: int) -> Quantity:
 
 
 def unbroken_above(family: str, at_most: float) -> Check:
-    """Require that the robust test error at the largest N of every ladder is at most `at_most`."""
+    """Require a robust test error of at most `at_most` at the largest N of each d and 1 − γ."""
 
     def tops(rows: Evidence) -> Sequence[Check]:
         checks: list[Check] = []
@@ -98,7 +98,7 @@ def unbroken_above(family: str, at_most: float) -> Check:
 
 
 def boundary_power(family: str) -> Quantity:
-    """Return the power of N in the 1 − γ at which memorisation ends, one per seed.
+    """Return the power p of 1 − γ ∝ N^p at which memorisation ends, one per seed.
 
     The fit uses the N for which memorisation ends within the diagram; the power is NaN with fewer
     than four such N or if they span less than a factor of eight.
@@ -122,7 +122,7 @@ def boundary_power(family: str) -> Quantity:
 
 
 def _edge(column: Evidence) -> np.ndarray:
-    """Return the 1 − γ between the last memorised cell and the next, one per seed, at one N."""
+    """Return the 1 − γ between the last memorised cell and the next for one N, one per seed."""
     by_gap = column.by("1 − γ")
     gaps = np.array(list(by_gap))
     shares = np.stack([run.last("memory_share") for run in by_gap.values()], axis=1)

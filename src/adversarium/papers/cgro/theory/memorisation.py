@@ -28,8 +28,8 @@ def reduced(state: State[Tensor]) -> SignalNoiseState:
 
 @dataclass(frozen=True)
 class Residues:
-    """The memory of NoiseResidual: v(0), the sums of the own terms and of the terms of the lower
-    bound, and the numbers that it reports."""
+    """The running values of NoiseResidual: v(0), the sums of the own terms and of the terms of the
+    lower bound, and the quantities that it reports."""
 
     start: Float[Tensor, "S a m"]
     own: Float[Tensor, "S a m"]
@@ -44,14 +44,14 @@ class Residues:
 
 @dataclass(frozen=True)
 class NoiseResidual:
-    """|v(t) − v(0) − Σ own terms|, where the own term of patch a is (3η/N)ψ̃_i‖G_a‖²v², Lemmas C.5
-    and 4.4 of CGRO.
+    """|v(t) − v(0) − Σ own terms|, where the own term of a noise patch G_a of point i at one step
+    is (3η/N)ψ̃_i‖G_a‖²v², Lemmas C.5 and 4.4 of CGRO.
 
     residual: The largest |v(t) − v(0) − Σ own terms| after the last step, Lemma C.5 of CGRO.
     lower_residual: The largest shortfall of v below v(0) + 3λ(ησ²d/N)Σψ(V_i)v² after the last step,
         Lemma 4.4 of CGRO.
-    residual_share: The largest residual/(√(N(P − 1)/d) max|v|) at any step (our scale).
-    lower_share: The largest shortfall/(√(N(P − 1)/d) max|v|) at any step (our scale).
+    residual_share: The largest residual/(√(N(P − 1)/d) max|v|) at any step (our normalisation).
+    lower_share: The largest lower_residual/(√(N(P − 1)/d) max|v|) at any step (our normalisation).
     first_term: ληα³(1 − γ)³/N ΣΣψ, the first term of the bound in Lemma C.5 of CGRO.
     second_term: Pσ²√d/α, the second term of the bound in Lemma C.5 of CGRO.
 
@@ -74,7 +74,7 @@ class NoiseResidual:
         return described(symbols, type(self).__doc__)
 
     def see(self, memory: Residues | None, state: State[Tensor], scene: PatchScene) -> Residues:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         state = reduced(state)
         recipe, at, data = scene.problem.recipe, state.at, scene.data
         patches = state.v.shape[1]
@@ -123,8 +123,8 @@ class NoiseResidual:
 
 @dataclass(frozen=True)
 class NoiseFall:
-    """The largest v(0) − v(t) at any step, divided by Pσ²√d/α. Lemma 4.4 of CGRO bounds it for any
-    constant in front of its sum, because the sum is not negative.
+    """The largest v(0) − v(t) at any step, divided by Pσ²√d/α. The bound that Lemma 4.4 of CGRO
+    implies for it does not depend on the constant before the lemma's sum, which is nonnegative.
 
     >>> NoiseFall().measures[0].name
     'noise_fall'
@@ -154,8 +154,8 @@ class NoiseFall:
 
 @dataclass(frozen=True)
 class Decay:
-    """The largest L·η·(t − T₁ + 1) for t ≥ T₁, where T₁ is the first step with every V_i ≥ 1, Lemma
-    C.9 of CGRO.
+    """The largest L·η·(t − T₁ + 1) for t ≥ T₁, where L is the training loss and T₁ the first step
+    with every V_i ≥ 1, Lemma C.9 of CGRO.
 
     >>> Decay().rows((torch.tensor([math.nan]), torch.zeros(1)))  # T₁ was never reached
     {'decay_product': tensor([nan])}
@@ -186,7 +186,7 @@ class Decay:
 
 @measures(r"$\eta\sigma_0\lambda\,\mathrm{mean}_i\,\psi(y_i f(X_i^{adv}))$")
 def attacked_doubt(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """ησ0·λ mean_i ψ(y_i f(X_i^adv)), whose sum over the steps Lemma C.10 of CGRO bounds.
+    """ησ0·λ mean_i ψ(y_i f(X_i^adv)); Lemma C.10 of CGRO bounds its sum over the steps.
 
     >>> import adversarium as av
     >>> from adversarium.training import ENGINES, Recipe, Problem
@@ -271,13 +271,12 @@ def signals(state: State[Tensor], scene: PatchScene) -> Float[Tensor, "S m"]:
     predicted_T1_median=r"$T_1$ of the median sample, closed form",
 )
 def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[Tensor, " S"]]:
-    """Our closed forms of T₀, and of T₁ of the first and of the median sample, from W⁽⁰⁾.
+    """Our closed forms, from W⁽⁰⁾, of T₀ and of the times when the first and the median V_i reach
+    1.
 
     predicted_T0: Our closed form of T₀, when α max_r u_r reaches 1, from W⁽⁰⁾.
-    predicted_T1_first: Our closed form of T₁ of the first sample, when its V_i reaches 1, from
-        W⁽⁰⁾.
-    predicted_T1_median: Our closed form of T₁ of the median sample, when its V_i reaches 1, from
-        W⁽⁰⁾.
+    predicted_T1_first: Our closed form, from W⁽⁰⁾, of the time at which the first V_i reaches 1.
+    predicted_T1_median: Our closed form, from W⁽⁰⁾, of the time at which the median V_i reaches 1.
 
     >>> [measure.name for measure in predicted_times.measures]
     ['predicted_T0', 'predicted_T1_first', 'predicted_T1_median']
@@ -301,7 +300,7 @@ def predicted_times(state: State[Tensor], scene: PatchScene) -> dict[str, Float[
 
 @measures(r"$\alpha^3 U$, closed form")
 def predicted_level(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " S"]:
-    """Our closed form of α³U in phase II, frozen at the predicted T₁ of the median sample.
+    """Our closed form of α³U in phase II; constant once the median V_i should have reached 1.
 
     >>> predicted_level.measures[0].symbol.endswith("closed form")
     True

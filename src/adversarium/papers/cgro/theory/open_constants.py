@@ -40,7 +40,7 @@ def growth_constant(state: State[Tensor], scene: PatchScene) -> Float[Tensor, " 
 
 @dataclass(frozen=True)
 class Extremes:
-    """The memory of OpenConstants, one number per seed each."""
+    """The running values of OpenConstants, one per seed."""
 
     growth: Float[Tensor, " S"]
     bound: Float[Tensor, " S"]
@@ -53,7 +53,8 @@ class Extremes:
 
 @dataclass(frozen=True)
 class OpenConstants:
-    """The constants of Lemmas 4.2, 4.3, C.8 and C.11 of CGRO over all steps of a run.
+    """The constants of Lemmas 4.2, 4.3, C.8 and C.11 of CGRO, at their extremes over all steps of a
+    run.
 
     least_growth: The smallest Δu_r/(ηα³u_r²ψ(α³U)) while every V_i < 1, Lemma 4.2 of CGRO.
     signal_bound: The largest max_r u_r/(1/α + ηα³(1 − γ)³/N ΣΣψ) for t ≥ T₀, Lemma 4.3 of CGRO.
@@ -79,7 +80,7 @@ class OpenConstants:
         return described(symbols, type(self).__doc__)
 
     def see(self, memory: Extremes | None, state: State[Tensor], scene: PatchScene) -> Extremes:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         uv = reduced(state)
         at, alpha = uv.at, scene.data.alpha
         zero = torch.zeros_like(uv.U)

@@ -1,4 +1,4 @@
-"""Define CGRO's runs with the paper's exponents, and the condition on how their seeds start."""
+"""Define CGRO's runs with the paper's exponents, and the condition that some u_r(0) > 0."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def patches(
     """Return a run with α = d^0.249, σ = d^−0.509, σ0 = d^−1/2 and 1 − γ = 1/(√d ln d), §3 of CGRO;
     any of them can be set.
 
-    All other polylog factors are 1. The defaults are set E.
+    All other polylog factors are 1. The defaults are the set E of the experiment thm4_1.
     """
     alpha = d**0.249 if alpha is None else alpha
     sigma = d**-0.509 if sigma is None else sigma
@@ -50,8 +50,8 @@ def many_steps(d: float, steps_factor: float = 1.0) -> int:
 
 
 def many_points(family: str, letter: str, d: int, N: int, steps: int, **recorded: Any) -> Run:
-    """Return a run with 1 − γ = 1/√d, which satisfies the paper's hypotheses and has a small N_c; N
-    = d exceeds it."""
+    """Return a run with 1 − γ = 1/√d, which satisfies the paper's hypotheses and has a small N_c
+    (`critical_count`), so that N = d > N_c."""
     coordinates = {letter: Read({"N": "n", "d": "data.d"}[letter])}
     return patches(family, coordinates, d=d, N=N, gap=d**-0.5, eta=0.3, steps=steps, **recorded)
 
@@ -64,9 +64,9 @@ def largest_start(run: Rows) -> np.ndarray:
 
 
 def given_a_start(runs: Where, check: Check) -> Check:
-    """Restrict a check to the seeds in which every one of the runs starts with some u_r > 0.
+    """Restrict a check to the seeds in which each of the runs starts with some u_r > 0.
 
-    Without one, an event of probability 2^−m, no unit ever learns the signal.
+    If no u_r(0) is positive, which has probability 2^−m, no unit ever learns the signal.
     """
 
     def event(rows: Evidence) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Fit the power of x in y from measured pairs."""
+"""Fit the exponent b of y ∝ x^b to measured pairs."""
 
 from collections.abc import Sequence
 

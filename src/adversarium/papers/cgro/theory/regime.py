@@ -39,8 +39,8 @@ def _theorem_gates(run: Run) -> Sequence[Gate]:
     polylog(d), σ0² = polylog(d)/d, 1 − γ = 1/(√d polylog(d)), η = O(1), Parameterization 3.1 of
     CGRO; and N < N_c, which the proof needs (our finding).
 
-    Reading: polylog(d) is a factor of at most (ln d)², in either direction for a scale; poly(d) is
-    d; O(1) is 1.
+    Reading: polylog(d) is a factor of at most (ln d)² (for α, σ and σ0², also at least (ln d)⁻²);
+    poly(d) is d; O(1) is 1.
     """
     data, network, d = run.data, run.network, run.data.d
     polylog = max(1.0, math.log(d) ** 2)

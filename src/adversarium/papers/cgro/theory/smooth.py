@@ -13,7 +13,7 @@ from torch.nn.functional import softplus
 from adversarium.rng import normal, uniform
 from adversarium.shapes import Float
 
-GRID = {1: 17, 2: 5, 3: 5}  # D → points per side of the first grid over a ball
+GRID = {1: 17, 2: 5, 3: 5}  # D → points per side of the coarsest grid on a ball
 
 # maps x and y to one number per point, such as a loss or a slope
 Field = Callable[[Tensor, Tensor], Tensor]
@@ -45,8 +45,7 @@ class Features:
     def fitted(
         self, x: Float[Tensor, "n D"], y: Float[Tensor, " n"], ridge: float = 1e-6
     ) -> "Features":
-        """Return the same features with c fitted to (x, y) by least squares; they interpolate if
-        they can."""
+        """Return the same features with c fitted to (x, y) by ridge regression."""
         A = torch.cos(x @ self.w.mT + self.b)
         eye = ridge * torch.eye(A.shape[1]).double()
         return replace(self, c=torch.linalg.solve(A.mT @ A + eye, A.mT @ y))
@@ -87,8 +86,8 @@ def ball(D: int, side: int) -> Float[Tensor, "places D"]:
 def worst(
     function: Field, x: Float[Tensor, "n D"], grid: Float[Tensor, "places D"], radius: float
 ) -> Float[Tensor, " n"]:
-    """Return max_{‖ξ‖_∞≤radius} function(x + ξ, y) for every x, with fixed labels: over the grid,
-    then over two finer grids around the best point.
+    """Return max_{‖ξ‖_∞≤radius} function(x + ξ, y) for every x, with y the label of x: over the
+    grid, then over two finer grids around the best point.
 
     >>> def height(z, y):
     ...     return z.sum(-1)

@@ -1,5 +1,4 @@
-"""Define runs that vary one quantity at a time, and check the claimed powers of it in CGRO's two
-times."""
+"""Define runs that vary one quantity at a time, and check how CGRO's T₀ and T₁ depend on it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,8 +35,8 @@ from .patches import given_a_start, patches
 
 @dataclass(frozen=True)
 class Sweep:
-    """One parameter of `patches`: its letter, its path in a run, its values, the claimed power, and
-    the settings of other parameters."""
+    """One parameter of `patches`: its symbol, its path in a run, its values, the claimed power of
+    it in a time, and the settings of other parameters."""
 
     knob: str
     letter: str
@@ -47,7 +46,7 @@ class Sweep:
     others: Mapping[str, float] = field(default_factory=dict)
 
     def coordinates(self, name: str) -> dict[str, Any]:
-        """Return the coordinates of a run."""
+        """Return the coordinates of a run: the sweep's name and the value of the parameter."""
         return {"swept": name, self.letter: Read(self.path)}
 
 
@@ -69,20 +68,20 @@ LATE = {
     "d": Sweep("d", "d", "data.d", _SIZES, -1.5, _FIXED),
     "d, paper": Sweep("d", "d", "data.d", _SIZES, 0.527),
 }
-# a run for T₀ takes a·value^power + b steps, with (a, b) from this table
+# a run that measures T₀ takes a·value^power + b steps, with (a, b) from this table
 _EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 400)}
-# at these values, a run for T₁ takes 500/η + 200 steps
+# at these values, a run that measures T₁ takes 500/η + 200 steps
 _MIDDLE = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
 
 
 def swept(family: str, name: str) -> Where:
-    """Return the runs for T₀ or T₁ in which one quantity is varied."""
+    """Return the runs of the family T₀ or T₁ in which the quantity `name` is varied."""
     return where(family, swept=name)
 
 
 def early_runs(patience: float, names: Sequence[str], **recorded: Any) -> Iterator[Run]:
-    """Yield short runs for T₀ at d = 1000, with small steps and as little noise as σ = d^−0.509
-    polylog(d) permits."""
+    """Yield short runs that measure T₀ at d = 1000, with small steps and as little noise as
+    σ = d^−0.509 polylog(d) permits."""
     folds = (FirstTime(largest_signal, 1.0),)
     for name in names:
         sweep = EARLY[name]
@@ -95,8 +94,8 @@ def early_runs(patience: float, names: Sequence[str], **recorded: Any) -> Iterat
 
 
 def late_runs(names: Sequence[str], most: int, **recorded: Any) -> Iterator[Run]:
-    """Yield runs for T₁, at most `most` values per sweep, about four times as long as Lemma C.7 of
-    CGRO predicts for the median sample."""
+    """Yield runs that measure T₁, at most `most` values per sweep, about four times as long as the
+    median sample needs by Lemma C.7 of CGRO."""
     times = (FirstTime(median_memorised, 1.0), FirstTime(least_memorised, 1.0))
     folds = (*times, Total(attacked_doubt))
     for name in names:
@@ -109,7 +108,7 @@ def late_runs(names: Sequence[str], most: int, **recorded: Any) -> Iterator[Run]
 
 
 def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> Check:
-    """Require the claimed power of every varied quantity within 0.1, each on its own runs."""
+    """Require that a time has the claimed power of every varied quantity, within 0.1."""
 
     def fitted(name: str, sweep: Sweep) -> Check:
         title = f"power of {name} in {family}"
@@ -119,8 +118,7 @@ def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> C
 
 
 def at_most_powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> Check:
-    """Require that a time is at most its claimed power, up to a constant, along every varied
-    quantity.
+    """Require that a time is at most a constant times the claimed power of every varied quantity.
 
     Divided by that power, the time must not grow with N, nor with d except for log²d, nor as η, λ,
     σ0 or σ falls.
@@ -146,7 +144,7 @@ def _along(
     sweeps: Mapping[str, Sweep],
     rule: Callable[[str, Sweep], Check],
 ) -> Check:
-    """Apply a rule to every varied quantity, on the seeds that start and reach the time."""
+    """Apply a rule to every varied quantity, on seeds with some u_r(0) > 0 that reach the time."""
     checks = []
     for name, sweep in sweeps.items():
         runs, fitted = swept(family, name), rule(name, sweep)
@@ -155,8 +153,7 @@ def _along(
 
 
 def _reached(number: str | Reading, runs: Where) -> Quantity:
-    """Return whether the time is reached within every one of the runs; a seed that starts with a
-    tiny u_r(0) is too slow."""
+    """Return whether a seed reaches the time in every run; one with a tiny u_r(0) is too slow."""
     time = number if isinstance(number, Reading) else end(number)
 
     def event(rows: Evidence) -> np.ndarray:

@@ -17,8 +17,8 @@ def gaussian_maxima(
 ) -> Numbers:
     """E max_{r≤m} N(0, 1) = Θ(log m), Lemma D.3 of RNRF.
 
-    - `slope`: the fitted power of log m in the mean.
-    - `least_ratio`, `largest_ratio`: the smallest and the largest mean over √(2 log m).
+    - `slope`: the fitted p in mean ∝ (log m)^p.
+    - `least_ratio`, `largest_ratio`: the smallest and the largest mean divided by √(2 log m).
     - `rising`: 1 if that ratio increases with m, else 0.
 
     >>> from adversarium.rng import stream

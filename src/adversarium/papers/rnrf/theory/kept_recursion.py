@@ -1,6 +1,6 @@
 """Lemma D.18 of RNRF with all its coefficients, iterated alongside the training.
 
-Besides A, B, C and D, these are the coefficients E of the initial weights off the features.
+Its coefficients are A, B, C, D and E, those of the initial weights off the features.
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from .two_features import TwoFeatureScene, attack_step, attacked_by, every_corre
 
 @dataclass(frozen=True)
 class RecursionMemory:
-    """The memory of KeptRecursion.
+    """The running values of KeptRecursion.
 
-    It holds (A, B, C, D, E), the inner products of the P_⊥w⁽⁰⁾, the points, and the largest error
+    They are (A, B, C, D, E), the inner products of the P_⊥w⁽⁰⁾, the points, and the largest error
     so far.
     """
 
@@ -71,7 +71,7 @@ class KeptRecursion:
     def see(
         self, memory: RecursionMemory | None, state: State[Tensor], scene: TwoFeatureScene
     ) -> RecursionMemory:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         actual = every_correlation(state, scene)
         memory = self._start(actual, scene) if memory is None else memory
         gap = (memory.M[..., : actual.shape[-1]] - actual).abs().amax((1, 2, 3))
@@ -79,7 +79,7 @@ class KeptRecursion:
         return replace(memory, M=self._step(memory, scene), error=error)
 
     def _start(self, actual: Tensor, scene: TwoFeatureScene) -> RecursionMemory:
-        """Return the first memory; E⁽⁰⁾ is the identity, one coefficient per filter."""
+        """Return the initial values; E⁽⁰⁾ is the identity, one coefficient per filter."""
         S, k, m, f = actual.shape
         W = off_features(scene.problem.W0, k).flatten(1, 2)
         identity = torch.eye(k * m, dtype=W.dtype, device=W.device).view(1, k, m, k * m)

@@ -73,8 +73,9 @@ def feature_step(
 ) -> Float[Tensor, "S k m f"]:
     """M'_{i,r,f} = M_{i,r,f} + η E[(1{y=i} − π_i(x̃)) Σ_p s'(⟨w_{i,r}, x̃_p⟩) ⟨x̃_p, f⟩].
 
-    M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack these are Lemmas D.17
-    and D.18 of RNRF with a two-sided clip, exact if the weights have no component off the features.
+    M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack, this is the
+    recursion of Lemmas D.17 and D.18 of RNRF with a two-sided clip; it is exact if the weights have
+    no component off the features.
     """
     network, eta = scene.network, scene.problem.recipe.eta
     q, rho, k = network.q, network.rho, M.shape[1]
@@ -107,9 +108,9 @@ def own_maxima(M: Float[Tensor, "S k m f"]) -> tuple[Float[Tensor, "S k"], Float
 
 @dataclass(frozen=True)
 class RecursionMemory:
-    """The memory of FeatureRecursion.
+    """The running values of FeatureRecursion.
 
-    It holds the next (A, B, C, D) of the recursion, its points, its largest error so far, and its
+    They are the next (A, B, C, D) of the recursion, its points, its largest error so far, and its
     curves with their times.
     """
 
@@ -127,8 +128,8 @@ class FeatureRecursion:
 
     error: The largest error of the recursion in any of A, B, C, D at any step, Lemmas 5.1 and D.18
         of RNRF.
-    A: max_r A_{i,r} of every class i by the recursion, Lemmas 5.1 and D.18 of RNRF.
-    B: max_r B_{i,r} of every class i by the recursion, Lemmas 5.1 and D.18 of RNRF.
+    A: max_r A_{i,r} of every class i in the recursion, Lemmas 5.1 and D.18 of RNRF.
+    B: max_r B_{i,r} of every class i in the recursion, Lemmas 5.1 and D.18 of RNRF.
 
     >>> [measure.name for measure in FeatureRecursion(stride=5).measures]
     ['recursion_error', 'recursion_A', 'recursion_B']
@@ -152,7 +153,7 @@ class FeatureRecursion:
     def see(
         self, memory: RecursionMemory | None, state: State[Tensor], scene: TwoFeatureScene
     ) -> RecursionMemory:
-        """Return the memory after one more state."""
+        """Return the running values after one more state."""
         actual = every_correlation(state, scene)
         if memory is None:
             memory = RecursionMemory(
@@ -228,7 +229,7 @@ class GrowthLaw:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The errors and the end of the law."""
+        """The errors, and the step at which the growth law ends."""
         doc = type(self).__doc__
         error, end = "relative error of the growth law", "$T_0$, where the growth law ends"
         return (
@@ -243,7 +244,7 @@ class GrowthLaw:
         state: State[Tensor],
         scene: TwoFeatureScene,
     ) -> tuple[Tensor, Tensor, Stage]:
-        """Return the largest errors, the end of the law and the last stage after one more state."""
+        """Return the largest errors, T₀ (or NaN) and the last stage after one more state."""
         M = every_correlation(state, scene)
         now = M, self._early(M, state, scene)
         if memory is None:

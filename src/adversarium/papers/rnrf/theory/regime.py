@@ -26,7 +26,8 @@ def consistent(**fields) -> TwoFeaturePatches:
 
 
 def small(**fields) -> TwoFeaturePatches:
-    """Return data with fewer patches: α/β = 2.1, density 19/9.26 and, at ε = 1.04, α/ε = 2.02."""
+    """Return data with fewer patches: α/β = 2.1, Σ_NR β³/Σ_R α³ = 19/9.26; α/ε = 2.02 at
+    ε = 1.04."""
     return TwoFeaturePatches(P=20, alpha=2.1, balanced=True, **fields)
 
 
@@ -45,9 +46,9 @@ def factors(run: Run) -> dict[str, float]:
 
 
 def hypotheses(*runs: Where) -> Check:
-    """Check Assumption 2.3 of RNRF and α ≫ ε > β in all of these runs.
+    """Check Assumption 2.3 of RNRF and α ≫ ε > β in all of the given runs.
 
-    Outside these hypotheses nothing is judged.
+    If one of these hypotheses is violated, the claim is not judged.
     """
 
     def least(rows: Evidence) -> np.ndarray:

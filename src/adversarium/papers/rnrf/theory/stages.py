@@ -1,7 +1,7 @@
 """Folds that test RNRF's lemmas at every step of training.
 
-They measure the growth relative to its law, foreign correlations relative to their start, and the
-remainder of the noise update.
+They measure increments divided by the growth law, correlations with the features of other classes
+divided by their initial values, and the remainder of the noise update.
 """
 
 import math
@@ -22,13 +22,13 @@ from .two_features import TwoFeatureScene, every_correlation
 
 @dataclass(frozen=True)
 class GrowthRange:
-    """Increments relative to the law of Lemma D.8 of RNRF, in the filters with the largest A and B
-    of a class, as long as the activations of that class are in the polynomial part.
+    """Increments divided by the growth law of Lemma D.8 of RNRF, in the filters with the largest A
+    and B of a class, as long as max(αA, βB) < ϱ in this class (the polynomial part).
 
-    least_growth: The smallest increment of A or B over its law in the polynomial part, Lemma D.8 of
-        RNRF.
-    largest_growth: The largest increment of A or B over its law in the polynomial part, Lemma D.8
-        of RNRF.
+    least_growth: The smallest increment of A or B in the polynomial part, divided by the growth law
+        of Lemma D.8 of RNRF.
+    largest_growth: The largest increment of A or B in the polynomial part, divided by the growth
+        law of Lemma D.8 of RNRF.
 
     >>> [measure.name for measure in GrowthRange().measures]
     ['least_growth', 'largest_growth']
@@ -38,8 +38,8 @@ class GrowthRange:
     def measures(self) -> tuple[Measure, ...]:
         """The smallest and the largest ratio."""
         symbols = {
-            "least_growth": r"least $\Delta$ over its law",
-            "largest_growth": r"largest $\Delta$ over its law",
+            "least_growth": r"least $\Delta$/(growth law)",
+            "largest_growth": r"largest $\Delta$/(growth law)",
         }
         return described(symbols, type(self).__doc__)
 
@@ -72,14 +72,14 @@ class GrowthRange:
 
 @dataclass(frozen=True)
 class ForeignRatio:
-    """max_r C_{i,r,y} and max_r D_{i,r,y} relative to their start, Lemmas D.7 and D.21 of RNRF.
+    """max_r C_{i,r,y} and max_r D_{i,r,y} over their initial values, Lemmas D.7 and D.21 of RNRF.
 
-    foreign_robust_ratio: The largest max_r C_{i,r,y} over its start, over all steps after the start
-        and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
-    foreign_nonrobust_ratio: The largest max_r D_{i,r,y} over its start, over all steps after the
-        start and all i ≠ y, Lemmas D.7 and D.21 of RNRF.
+    foreign_robust_ratio: The largest max_r C_{i,r,y} at any later step divided by its initial
+        value, over all i ≠ y, Lemmas D.7 and D.21 of RNRF.
+    foreign_nonrobust_ratio: The largest max_r D_{i,r,y} at any later step divided by its initial
+        value, over all i ≠ y, Lemmas D.7 and D.21 of RNRF.
 
-    In this example, foreign correlations decrease from the first step on:
+    In this example, C and D decrease from the first step on:
 
     >>> import adversarium as av
     >>> from adversarium.training import ENGINES, Recipe, Problem, train
@@ -112,7 +112,7 @@ class ForeignRatio:
         start, largest = memory
         ratio = torch.where(
             start > 0, maxima / start, -math.inf
-        )  # few filters: all may be negative
+        )  # with few filters, all may be negative
         return start, torch.maximum(largest, ratio.amax(-1))
 
     def _maxima(self, state: State[Tensor], scene: TwoFeatureScene) -> Float[Tensor, "S 2 f"]:
@@ -130,9 +130,9 @@ class ForeignRatio:
 
 @dataclass(frozen=True)
 class NoiseRemainder:
-    """The largest remainder of a step of ⟨w, ξ⟩ after the term of its own patch, in units of η/√d,
-    Lemma E.4 of RNRF: |Δ⟨w_{i,r}, ξ⟩ − (η/N)(1{y=i} − π_i) s'(⟨w_{i,r}, x_p⟩)‖ξ_p‖²|·√d/η, the
-    largest over all steps, filters and training patches.
+    """The largest change of ⟨w, ξ⟩ in one step that the term of its own patch does not explain, in
+    units of η/√d, Lemma E.4 of RNRF: |Δ⟨w_{i,r}, ξ⟩ − (η/N)(1{y=i} − π_i)
+    s'(⟨w_{i,r}, x_p⟩)‖ξ_p‖²|·√d/η, the largest over all steps, filters and training patches.
 
     Without noise there is no remainder:
 
@@ -153,13 +153,13 @@ class NoiseRemainder:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The remainder."""
-        symbol = r"remainder of $\Delta\langle w, \xi\rangle$ over $\eta/\sqrt{d}$"
+        symbol = r"remainder of $\Delta\langle w, \xi\rangle$ in units of $\eta/\sqrt{d}$"
         return described({self.name: symbol}, type(self).__doc__)
 
     def see(
         self, memory: tuple[Tensor, Tensor] | None, state: State[Tensor], scene: TwoFeatureScene
     ) -> tuple[Tensor, Tensor]:
-        """Return ⟨w, ξ⟩ after the term of its own patch only, and the largest remainder so far."""
+        """Return ⟨w, ξ⟩ plus its own patch's term of the next step, and the largest remainder."""
         train, network, recipe = scene.train, scene.network, scene.problem.recipe
         noise, x = train.noise.flatten(1, 2), train.x.flatten(1, 2)
         actual = state.W @ noise.mT[:, None]  # (S, k, m, nP)

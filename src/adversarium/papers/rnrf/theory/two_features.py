@@ -118,8 +118,8 @@ def plateau(scene: TwoFeatureScene) -> float:
     off_l1=r"$\max \|P_\perp w\|_1$",
 )
 def decomposition(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Float[Tensor, " S"]]:
-    """Lengths of the parts of w = P_⊥w + A u_i + B v_i + Σ_{j≠i} (C u_j + D v_j), Lemmas D.2 and
-    D.16 of RNRF.
+    """Norms of the parts of w = P_⊥w + A u_i + B v_i + Σ_{j≠i} (C u_j + D v_j), Lemmas D.2 and D.16
+    of RNRF.
 
     length_A: ‖A‖_F, the filters along the robust feature of their own class, Lemma D.2 of RNRF.
     length_B: ‖B‖_F, the filters along the non-robust feature of their own class, Lemma D.2 of RNRF.
@@ -222,7 +222,7 @@ def attacked_outputs(
 
 
 def _outputs(F: Float[Tensor, "S n k"], scene: TwoFeatureScene) -> dict[str, Float[Tensor, " S"]]:
-    """Return the numbers of `outputs` for the logits F."""
+    """Return the measures of `outputs` for the logits F."""
     F, y = F.double(), scene.train.y
     correct = true_logit(F, y)
     others = F.scatter(-1, y[..., None], -torch.inf).logsumexp(-1)
@@ -251,8 +251,8 @@ def noise_correlations(
 
     noise_correlation: max |⟨w_{i,r}, ξ_{n,p}⟩| over filters and training patches, Lemmas E.3 and
         E.10 of RNRF.
-    noise_correlation_off: max |⟨w_{i,r}, P_⊥ξ_{n,p}⟩| over filters and training patches, the noise
-        without its component on the features, Lemmas E.3 and E.10 of RNRF.
+    noise_correlation_off: max |⟨w_{i,r}, P_⊥ξ_{n,p}⟩| over filters and training patches, where P_⊥ξ
+        is the noise off the features, Lemmas E.3 and E.10 of RNRF.
 
     >>> import adversarium as av
     >>> data = av.data.TwoFeaturePatches(k=2, d=6, P=2)
@@ -273,9 +273,9 @@ def noise_correlations(
 
 @dataclass(frozen=True)
 class InnerGap:
-    """(L(X̂) − L(X̃))/|L(X)| with L = −F_y, where X̃ are the points of the training attack and X̂
-    those of a longer ascent on the same loss: the part of the inner maximum that one step misses,
-    relative to the clean value, means over the training points, Remark 2.5 of RNRF.
+    """(L(X̂) − L(X̃))/|L(X)| with L = −F_y, where X̃ are the points of the training attack and X̂ those
+    of a longer ascent on the same loss: the part of the inner maximum that one step misses,
+    relative to the clean value, where L is a mean over the training points, Remark 2.5 of RNRF.
 
     >>> import adversarium as av
     >>> from adversarium.training import Recipe, Problem, WeightState

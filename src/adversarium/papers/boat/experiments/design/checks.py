@@ -1,4 +1,4 @@
-"""Check the prediction of BOAT's Figure 1 and report the effects of five changes."""
+"""Check our prediction of BOAT's Figure 1, and report how five changes affect its level sets."""
 
 import math
 from functools import partial
@@ -30,8 +30,8 @@ EFFECT_LEVELS = {"clean": (0.65, 0.75, 0.85), "robust": (0.5, 0.65, 0.75, 0.85)}
 
 
 def _rms_error(kind: str, label: str, *families: Where, offset: bool = True) -> Quantity:
-    """Return the root mean square of measured (mean over seeds) minus predicted accuracies, one
-    jackknife pseudo-value per seed."""
+    """Return the r.m.s. difference between measured accuracies (means over seeds) and predicted
+    ones, one jackknife pseudo-value per seed."""
     number, row = ACCURACIES[kind]
     which = 0 if kind == "clean" else 1
 
@@ -48,7 +48,7 @@ def _rms_error(kind: str, label: str, *families: Where, offset: bool = True) -> 
 
 
 def _slope_gap(kind: str, at: float, family: str = MAP, offset: bool = True) -> Quantity:
-    """Return a measured power minus the power of the prediction on the same grid."""
+    """Return the power p of a level set d ∝ ‖μ‖^p minus the power predicted on the same grid."""
     number, row = ACCURACIES[kind]
     which = 0 if kind == "clean" else 1
 
@@ -71,8 +71,8 @@ def _runs(changes: tuple[str, ...]) -> Where:
 
 
 def _slopes(rows: Evidence, kind: str, at: float) -> np.ndarray:
-    """Return the power of every combination, (seed, combination), one jackknife pseudo-value per
-    seed."""
+    """Return the power p of a level set d ∝ ‖μ‖^p under every combination of changes, (seed,
+    combination), one jackknife pseudo-value per seed."""
     columns = []
     for changes in combinations():
         mu, d, table = grid_of(rows.where(_runs(changes)), "‖μ‖", "d", ACCURACIES[kind][0])
@@ -85,8 +85,8 @@ def _slope_at(mu: np.ndarray, d: np.ndarray, at: float, table: np.ndarray) -> fl
 
 
 def effect(change: str, kind: str, at: float) -> Quantity:
-    """Return the mean power with a change minus the mean power without it; NaN if any combination
-    has no power."""
+    """Return the mean power over the combinations with a change minus that over the others; NaN if
+    the level set of any combination cannot be fitted."""
     has = np.array([change in changes for changes in combinations()])
 
     def value(rows: Evidence) -> np.ndarray:
@@ -98,7 +98,7 @@ def effect(change: str, kind: str, at: float) -> Quantity:
 
 
 def of_sizes(kind: str, at: float) -> Quantity:
-    """Return the power over the upper half of the sizes d minus the power over the lower half."""
+    """Return the power fitted to the upper half of the sizes d minus that of the lower half."""
     number, row = ACCURACIES[kind]
 
     def value(rows: Evidence) -> np.ndarray:

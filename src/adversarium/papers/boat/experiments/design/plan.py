@@ -1,4 +1,4 @@
-"""The powers of BOAT's Figure 1: what changes them, and a prediction of the map without a fit.
+"""The powers p of BOAT's Figure 1 (d ∝ ‖μ‖^p): what changes them, and a prediction without a fit.
 
 Ours: the linearised network predicts every cell of the map without fitted constants. The powers of
 its level sets rise with the level and differ from the paper's 4 and 2.
@@ -21,7 +21,7 @@ from ...theory.regime import gates as gates
 
 BALANCED, NARROW = "balanced labels", "a quarter of the width, twice the radius"
 DESIGN = "design"
-OTHER_READINGS = READINGS[1:]  # of the attack's radius and step; one family each
+OTHER_READINGS = READINGS[1:]  # readings of the attack's radius and step, one family each
 CHANGES = (
     "balanced labels",
     "no biases",
@@ -81,7 +81,7 @@ figures = (
         switch=Switch(probe="robust_error", above=0.3, name="robust test error"),
         x_label="‖μ‖",
         y_label="d",
-        caption="As many points and flips of each class. Solid: fitted level set with its power "
-        "and 99 % band.",
+        caption="Both classes have equally many points and flips. Solid: fitted level set with its "
+        "power and 99 % band.",
     ),
 )

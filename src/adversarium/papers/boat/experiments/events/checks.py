@@ -27,7 +27,7 @@ JUDGED_RUNGS = (8, 16)  # the values of C at which events are judged
 
 
 def _frequent(event: str, family: str, least: float = 1 - DELTA) -> Check:
-    """Require the frequency of an event at the judged rungs of a family."""
+    """Require that an event of a family has at least the frequency `least` at C = 8 and 16."""
     return Every(
         *(
             Each(
@@ -40,8 +40,8 @@ def _frequent(event: str, family: str, least: float = 1 - DELTA) -> Check:
 
 
 def _families(event: str, names=("L", "A")) -> Check:
-    """Require the frequency of an event at the judged rungs of some families, and along the arms,
-    which have C = 8."""
+    """Require that an event has at least the frequency 1 − δ in some families at C = 8 and 16, and
+    in the runs that vary n or d at C = 8."""
     along = (
         Each(where(ARM.format(arm)), lambda run: Frequency(last(event, run), "draws", 1 - DELTA))
         for arm in ("n", "d")
@@ -62,7 +62,7 @@ def _event(parts_: dict[str, Check]) -> Check:
 def _worst_on_axis(
     name: str, axis: str, low: float, high: float = math.inf, pick=np.min
 ) -> Reading:
-    """Return the worst value of a number over the part of its axis between low and high."""
+    """Return the worst value (`pick`) of a quantity over its axis between low and high."""
 
     def worst(run):
         at = np.array(run[name].axes[axis])

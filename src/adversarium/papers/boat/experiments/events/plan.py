@@ -4,10 +4,11 @@ Propositions B.18, B.20, B.23).
 Paper: with probability at least 1 − δ the noise vectors are long and nearly orthogonal, the Gram
 matrix of the data is well conditioned for all points of the balls at once, every clean point is on
 its side of μ, and few labels are flipped; the initial weights are spread evenly.
-Reading: frequencies over draws along the ladder C = 2, 4, 8, 16 (families L and A; `near` and `far`
-flips at L's sizes), judged at C = 8 and 16. Constants must not grow over n and d. Laws are exact
-where possible (χ², binomial, normal); for Proposition B.20, a linear programme gives the smallest
-probability over all laws. C5 is also judged where its hypothesis is sharp, ‖μ‖² = C log(n/δ).
+Reading: frequencies over draws at C = 2, 4, 8, 16, judged at C = 8 and 16. The family L has a small
+attack, A has α = ‖μ‖; `near` and `far` flip the nearest or farthest points at L's sizes. Constants
+must not grow with n or d. Probabilities are exact where possible; for Proposition B.20, a linear
+programme gives the smallest one over all distributions. C5 is also judged at equality in its
+hypothesis, ‖μ‖² = C log(n/δ).
 Cost: quick 7 s (2 cores).
 """
 
@@ -102,7 +103,7 @@ figures = (
             "top": "λ_max(ΞΞᵀ)/d",
             "bottom": "(√λ_min(XXᵀ) − α√n)/√d",
         },
-        caption=f"Of {DRAWS} draws a seed; mean over seeds with its interval.",
+        caption=f"C1 to C7: how many of {DRAWS} draws per seed; mean over seeds with its interval.",
     ),
     Profile(
         name="C5",
@@ -112,6 +113,6 @@ figures = (
         names={"kept": "P[all clean points within ‖μ‖²/2]"},
         x_label="C",
         y_label="probability",
-        caption="δ = 0.1: 0.9 is claimed for C large enough; reached at C = 6.1, 6.3, 6.5.",
+        caption="δ = 0.1: 0.9 is claimed for large C; it is reached at C = 6.1, 6.3, 6.5.",
     ),
 )

@@ -65,7 +65,7 @@ def _transition() -> dict[str, Check]:
 
 
 def _corner(name: str, number, d: str, mu: str) -> Quantity:
-    """Return an accuracy at the corner of smallest or largest d and ‖μ‖."""
+    """Return an accuracy at one corner of the map: the smallest or largest d and ‖μ‖."""
 
     def value(rows: Evidence) -> np.ndarray:
         table = grid_of(rows.where(where(MAP)), "‖μ‖", "d", number)[2]
@@ -75,7 +75,7 @@ def _corner(name: str, number, d: str, mu: str) -> Quantity:
 
 
 def _inside(rows: Evidence) -> np.ndarray:
-    """Return the largest robust accuracy minus clean accuracy of any cell."""
+    """Return the largest difference, over the cells, of robust accuracy minus clean accuracy."""
     tables = [grid_of(rows.where(where(MAP)), "‖μ‖", "d", f)[2]
               for f in (robust_accuracy, clean_accuracy)]  # fmt: skip
     return (tables[0] - tables[1]).max((1, 2))

@@ -10,8 +10,8 @@ from .plan import CLAIMED
 
 
 def _predicted(i: int):
-    """Return the clean (0) or robust (1) accuracy of the linearised network, or NaN if it does not
-    apply to a run."""
+    """Return the clean (0) or robust (1) accuracy of the linearised network, or NaN if this
+    prediction does not apply to the run."""
     return lambda run: predicted(run)[i] if is_predicted(run) else math.nan
 
 
@@ -29,10 +29,10 @@ figures = tuple(
         printed=CLAIMED[name],
         x_label="‖μ‖",
         y_label="d",
-        caption="Mean over seeds. Solid: level sets with the power of ‖μ‖ in d and its 99 % "
+        caption="Mean over seeds. Solid: level sets with the fitted p of d ∝ ‖μ‖^p and its 99 % "
         "interval (jackknife over seeds); dashed: the linearised network's prediction, without a "
-        "fit (ours); dotted: no classifier has this accuracy to the left; dash-dotted: the printed "
-        "power, which has no constant.",
+        "fit (ours); dotted: no classifier has this accuracy to its left; dash-dotted: the "
+        "published p (the position is arbitrary).",
     )
     for i, (name, bound) in enumerate((("clean", clean_ceiling), ("robust", robust_ceiling)))
 )

@@ -3,9 +3,9 @@
 Paper: n = 100, width 1000, β = 0.1, α/‖μ‖ = 0.1, 1,000 steps; the accuracy has a phase transition
 near d ~ ‖μ‖⁴ (clean) and d ~ ‖μ‖² (robust).
 Reading: PyTorch's default initialisation; all layers and biases are trained; the radius is
-α = 0.1‖μ‖. The power is the slope of log d in log ‖μ‖ along each level set of the mean accuracy
-(jackknife over seeds). The sizes are outside the theorem's regime. boat.design studies what changes
-the slopes. The quick preset has a smaller map.
+α = 0.1‖μ‖. The power is the slope of log d against log ‖μ‖ along each level set of the mean
+accuracy (jackknife over seeds). The sizes are outside the theorem's regime. boat.design studies
+what changes the slopes. The quick preset has a smaller map.
 Cost: quick 9 s (2 cores); paper 75 s on one H200 for 1,800 training runs (ten of the twenty seeds).
 """
 

@@ -4,11 +4,11 @@ B.2.
 Paper: f is ‖W‖₂-Lipschitz in x and concentrates; one step changes a margin by its first-order term
 up to H‖x‖²‖W′ − W‖₂²/(2√m); the mean slope of the loss bounds the gradients, and the Gram matrix of
 the points bounds that of the gradients.
-Reading: each inequality is proved for all W and x, so random ones are no evidence. The trials drive
-the two sides together, by ascent and with networks that attain equality, and report the quotients.
-In the bounds we take H to be the Lipschitz constant of φ′. For the smoothed leaky ReLU with
-parameters γ and H, that constant is (1 − γ)H/2; the published bound uses H itself and is loose by a
-factor 2/(1 − γ). Identities that hold by definition are settings.
+Reading: each inequality is proved for all W and x, so agreement at random W and x is no evidence.
+The trials make the two sides nearly equal, by ascent and with networks that attain equality, and
+report their quotients. In the bounds we take H to be the Lipschitz constant of φ′. For the smoothed
+leaky ReLU with parameters γ and H, that constant is (1 − γ)H/2; the published bound uses H itself
+and is loose by a factor 2/(1 − γ). Identities that hold by definition are not judged.
 Cost: quick 9 s (2 cores).
 """
 
@@ -74,6 +74,6 @@ figures = (
         names={"excess": "P − 3 s.e. − exp(−t²/2)", "with one": "P − 3 s.e. − exp(−t²)"},
         x_label="t√λ/‖W‖₂",
         y_label="difference",
-        caption="A linear network; the universal constant is ½: with 1 the bound is crossed.",
+        caption="A linear network: the bound holds with the universal constant ½, not with 1.",
     ),
 )

@@ -35,7 +35,7 @@ def _ratios(run: Rows, low: float, high: float) -> np.ndarray:
 
 
 def _worst(name: str, of, low: float = 0.0, high: float = 1.0) -> Reading:
-    """Return the largest of a number over the radii with low ≤ α/‖μ‖ < high."""
+    """Return the largest value of a quantity over the radii with low ≤ α/‖μ‖ < high."""
     names = ("printed", "tight", "least", "oracle", "threshold", "closed")
     return Reading(name, lambda run: of(run)[:, _ratios(run, low, high)].max(1), names)
 
@@ -73,8 +73,8 @@ def _floor(run: Rows, sharp: bool) -> float:
 
 
 def _shortfall(sharp: bool) -> Reading:
-    """Return how far a network's robust error is below the bound; the rule accounts for the number
-    of sampled points."""
+    """Return how far a network's robust error is below the bound; the check itself accounts for the
+    number of sampled points."""
     bound = "bound with ½" if sharp else "printed bound"
     return Reading(
         f"{bound} − robust error found",
@@ -112,7 +112,7 @@ def _off(name: str, other: str) -> Reading:
 
 
 def _gaussian(run: Rows) -> np.ndarray:
-    """2Φ(−(‖μ‖ − α)/σ)."""
+    """Return 2Φ(−(‖μ‖ − α)/σ)."""
     given = run.task.parameters
     z = (1 - given["ratio"]) * given["mu"] / given["marginal"].sigma
     return np.full(len(run.seeds), math.erfc(z / math.sqrt(2)))
@@ -137,7 +137,7 @@ def _sampled(**at) -> Check:
 
 
 def _known_overlaps() -> Check:
-    """Require known values of I for quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 %.
+    """Require known overlaps I for quartic noise, ‖μ‖ = 3, α/‖μ‖ = 0.1, within 1 %.
 
     The value for k = 16 comes from our own quadrature and only guards against changes.
     """

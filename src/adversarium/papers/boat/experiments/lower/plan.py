@@ -4,7 +4,7 @@ Paper: any classifier has a robust error of at least β + (1 − 2β)/4·∫min{
 v = 2(1 − α/‖μ‖)μ, and of at least ½ if α ≥ ‖μ‖; for Gaussian clusters the bound is β + (1 −
 2β)/2·Φ(−(‖μ‖ − α)/σ).
 Reading: with μ on an axis, an optimal matching of the two classes' points gives the smallest error
-of *any* classifier (exact for laws on a grid). With μ spread over k coordinates, we test
+of *any* classifier (exact for distributions on a grid). With μ spread over k coordinates, we test
 half-spaces; we also test trained networks under strong attacks. Flips are independent, as the proof
 requires. Ours: ½ in place of ¼, and the exact value for Gaussian clusters.
 Cost: quick 17 s (2 cores).
@@ -105,7 +105,7 @@ figures = (
         },
         x_label="α/‖μ‖",
         y_label="robust error",
-        caption="Clusters ±μ on an axis, ‖μ‖ = 2, β = 0.1; exact for the laws on their grids. From "
-        "α = ‖μ‖ on every classifier errs on half of the points.",
+        caption="Clusters ±μ on an axis, ‖μ‖ = 2, β = 0.1; exact for noise on a grid. For "
+        "α ≥ ‖μ‖ every classifier errs on at least half of the points.",
     ),
 )

@@ -21,8 +21,8 @@ from .plan import FIRST, SMOOTHED, WIDE
 
 
 def _growth(run):
-    """Return the power of t in the loss ratio over the last decade of a run of 1,000 steps or more;
-    in shorter runs, some points are not yet fitted."""
+    """Return the power of t in the loss ratio over the last decade of a run, or NaN for runs of
+    fewer than 1,000 steps, in which some points are not yet fitted."""
     t, values = run.curve("loss_ratio")
     late = (t >= t[-1] / 10) & (t[-1] >= 1000)
     return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)

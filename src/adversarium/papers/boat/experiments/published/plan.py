@@ -3,10 +3,10 @@
 Paper: 100 % robust training accuracy at n = 100, d = 1000, ‖μ‖ = 5, α/‖μ‖ = 0.1 (§5); in the
 theorem's regime, no robust training error for t ≥ 1, active pairs that stay active, margins that
 never fall, and a bounded loss ratio.
-Reading: these sizes permit only C = 0.014, so no result here contradicts a lemma. Small symmetric
-initialisation, η = n/d, m = 64. Where the width matters (training errors over 60 steps, active
-pairs after one step), m = 1000 as in the paper; for lemmas about smooth activations, the smoothed
-leaky ReLU. The quick preset has only m = 64.
+Reading: at these sizes the assumptions hold only with C = 0.014, so no result contradicts a lemma.
+Small symmetric initialisation, η = n/d, m = 64. Where the width matters (training errors over 60
+steps, active pairs after one step), m = 1000 as in the paper; for lemmas about smooth activations,
+the smoothed leaky ReLU. The quick preset has only m = 64.
 Cost: quick 12 s (2 cores).
 """
 
@@ -91,6 +91,6 @@ figures = (
         x_label="step t",
         y_label="error, loss",
         caption="Mean over seeds, band: smallest to largest seed. The first step learns the mean "
-        "direction and misfits the flipped points; later ones fit them.",
+        "direction and misfits the flipped points; later steps fit them.",
     ),
 )

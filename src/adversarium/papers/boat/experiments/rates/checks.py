@@ -24,7 +24,7 @@ from ...theory.ladder import Ladder
 from .plan import BASE, SHARES
 
 BOTH = (SHARP, SMOOTH)
-Q = 0.3  # 1/C of item 3 as one constant, smaller than the mean of margin/(‖W‖₂√(n/d)‖μ‖²) for C ≥ 8
+Q = 0.3  # q, in place of 1/C in item 3; below the mean of margin/(‖W‖₂√(n/d)‖μ‖²) for C ≥ 8
 
 
 def _reach(run: Rows) -> float:
@@ -67,7 +67,7 @@ clean_per_K, robust_per_K = per_K("log_error", "clean"), per_K("log_unproven", "
 
 
 def steady(number: Reading, family: str, along: str, fixed: str, places) -> Check:
-    """Require no decay along one coordinate, at every value of another."""
+    """Require that a reading does not decay along one coordinate, at several values of another."""
     return Every(
         *(
             NoDecay(f"power of {along} in {number.name} ({fixed} = {at:g}, {phi})", number, along,

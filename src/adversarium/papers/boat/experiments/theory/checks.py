@@ -1,4 +1,4 @@
-"""Check BOAT's theorem and lemmas along the ladder of C and the arms."""
+"""Check BOAT's theorem and lemmas for increasing C and for one size varied at a time."""
 
 from adversarium.plans import (
     AtMost,

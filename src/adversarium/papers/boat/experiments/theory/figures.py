@@ -1,4 +1,4 @@
-"""Draw the ladder and the arms of BOAT's theory runs."""
+"""Draw BOAT's theory runs for increasing C and for one size varied at a time."""
 
 from adversarium.plans import Powers, Table, end, where
 
@@ -7,7 +7,7 @@ from ...theory.families import SHARP, SMOOTH
 figures = (
     Table(
         name="ladder",
-        title="Along the ladder of C",
+        title="Measured constants of the lemmas at increasing C",
         y=(
             "worst(certified_error)",
             "largest_ratio",
@@ -20,7 +20,7 @@ figures = (
         runs=tuple(where(f, φ=phi) for f in ("L", "A", "R") for phi in (SHARP, SMOOTH)),
         names={"worst(certified_error)": "largest share not proven robust, t ≥ 1"},
         caption="Mean over seeds with its 99 % interval. L: small attack; A: α = ‖μ‖; R: α = ‖μ‖ "
-        "at L's sizes, outside Assumption 1 through α alone.",
+        "at L's sizes, which violates Assumption 1 only through α.",
     ),
     *(
         Powers(
@@ -31,13 +31,13 @@ figures = (
             claimed=dict.fromkeys(("n", "d", "‖μ‖", "m"), 0.0),
             y_label=label,
             caption="ReLU, C = 8, one size at a time; geometric mean over seeds, bar: smallest to "
-            "largest; fitted power with its 99 % interval, claimed: none (dashed).",
+            "largest; fitted power with its 99 % interval; dashed: power 0, as claimed.",
         )
         for number, title, label in (
-            ("largest_ratio", "Lemma 4.4: the loss ratio over sizes", "max g̃_i/g̃_j"),
+            ("largest_ratio", "Lemma 4.4: the loss ratio against each size", "max g̃_i/g̃_j"),
             (
                 "least_margin_share",
-                "Lemma B.33: the margin over sizes",
+                "Lemma B.33: the margin against each size",
                 "margin/(‖W‖₂ √(n/d) ‖μ‖²)",
             ),
         )

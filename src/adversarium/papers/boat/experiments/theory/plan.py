@@ -1,14 +1,14 @@
-"""BOAT's theorem and lemmas under their assumptions: ladders of C, arms over n, d, ‖μ‖, m, α.
+"""BOAT's theorem and lemmas under their assumptions: C increases, or one of n, d, ‖μ‖, m, α varies.
 
 Paper: for a constant C large enough, small symmetric initialisation, η ≤ 1/(Cd²) and noisy
 clusters, adversarial training fits every training point with its ball and generalises.
-Reading: "C large enough" is a ladder C = 2, 4, 8, 16 on which every hypothesis holds with constant
-C. The family L has a small attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, and R has α = ‖μ‖ at L's
-sizes; `near` and `far` flip the labels of the nearest or farthest points; arms vary one size at C =
-8; the signs of units are judged up to C = 24. With the paper's η, a margin of 1 takes about 4Cnd
-steps, so only the "first step" runs use it. The others have η = n/d; runs with η down to n/8d at
-equal ηT are reported without a verdict. The noise is Gaussian and simulated in law, so the cost
-does not depend on d.
+Reading: "C large enough" is a ladder: C = 2, 4, 8, 16, with every hypothesis except that on η
+satisfied with constant C. The family L has a small attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, and R
+has α = ‖μ‖ at L's sizes; `near` and `far` flip the labels of the nearest or farthest points; an arm
+varies one size at C = 8; the signs of units are judged up to C = 24. With the paper's η, a margin
+of 1 takes about 4Cnd steps, so only the "first step" runs use it. The others have η = n/d; runs
+with η down to n/8d at equal ηT are reported without a verdict. The noise is Gaussian; Gram matrices
+are sampled instead of points, so the cost does not depend on d.
 Cost: quick 14 s (2 cores).
 """
 

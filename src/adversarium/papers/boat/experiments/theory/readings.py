@@ -1,4 +1,4 @@
-"""Define the events and numbers that checks read from BOAT's theory runs, one per draw."""
+"""Define the events and quantities that checks read from BOAT's theory runs, one value per seed."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from adversarium.plans import Reading, Rows
 from adversarium.plans.intervals import slope
 
 C1 = 10.0  # 10/κ, with κ = 1 in units of N(0, I) noise
-LATE = 20  # the first step of fits of growth in t
+LATE = 20  # fits of growth in t start at this step
 
 
 def _read(name, of, *names):
@@ -210,8 +210,8 @@ bounds_exponent = _read(
 
 
 def exponent_quotients(c: float = 0.5) -> Iterator[float]:
-    """Yield E·C²/(2c·n‖μ‖²/d) over a grid, where E = 2c((√x/C − r)/(1 − r))² is the quotient of the
-    exponents of both bounds.
+    """Yield E·C²/(2c·n‖μ‖²/d) over a grid, where E = 2c((√x/C − r)/(1 − r))² is the exponent of the
+    paper's upper bound divided by that of its lower bound.
 
     It is at most 1, because (u − r)/(1 − r) ≤ u for 0 ≤ r ≤ u ≤ 1, and 0 at r = u.
     """
@@ -224,8 +224,8 @@ def exponent_quotients(c: float = 0.5) -> Iterator[float]:
 
 
 def in_time(epsilon: float) -> Reading:
-    """Return T_ε divided by T̄(ε) of Theorem 3.1, ζ = 0; the first recorded time below ε is an
-    upper bound of T_ε."""
+    """Return T_ε/T̄(ε) of Theorem 3.1 with ζ = 0, where T_ε is bounded from above by the first
+    recorded time with a loss of at most ε."""
 
     def share(run: Rows) -> np.ndarray:
         t, values = run.curve("risk")
@@ -240,7 +240,7 @@ def in_time(epsilon: float) -> Reading:
 
 
 def _power(t: np.ndarray, values: np.ndarray, since: float) -> np.ndarray:
-    """Return the power of t in a curve after a time, or NaN with fewer than three points."""
+    """Return the power of t in a curve from `since` on, or NaN with fewer than three points."""
     late = (t >= since) & (t > 0)
     return slope(t[late], values[:, late]) if late.sum() > 2 else np.full(len(values), np.nan)
 

@@ -1,4 +1,4 @@
-"""Define how BOAT's theory runs are judged: along the ladder of C, over the arms, and in time."""
+"""Define how BOAT's theory runs are judged: along C, along arms (one varying size), and in time."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -33,13 +33,13 @@ ARMS = ("n", "d", "‖μ‖", "m", "α/‖μ‖")
 
 
 def in_due_time(epsilon: float, *families: str) -> Check:
-    """Require that L̂ is at most ε by T̄(ε) of Theorem 3.1, ζ = 0."""
+    """Require that L̂ is at most ε by T̄(ε) of Theorem 3.1 with ζ = 0."""
     runs, number = Where(families, {"φ": SMOOTH}), in_time(epsilon)
     return Each(runs, lambda run: AtMost(number.on(run), 1.0))
 
 
 def on_ladder(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> Check:
-    """Require an event at the two top rungs of every family."""
+    """Require an event at the two largest C of every family."""
     return Every(
         *(
             Ladder(f"{event.name} ({family}, {phi})", event, "C", where(family, φ=phi),
@@ -51,7 +51,7 @@ def on_ladder(event: Reading, families=("L", "A"), phis=BOTH, always=False) -> C
 
 
 def flat(rule, number: str | Reading, phis=BOTH, arms=ARMS, logs=0.0) -> list[Check]:
-    """Return checks for no trend along any arm."""
+    """Return checks that a quantity does not grow or decay (`rule`) along any arm."""
     reading = end(number) if isinstance(number, str) else number
     return [
         rule(f"power of {arm} in {reading.name} ({phi})", reading, arm,
@@ -62,7 +62,7 @@ def flat(rule, number: str | Reading, phis=BOTH, arms=ARMS, logs=0.0) -> list[Ch
 
 
 def rung_trend(rule, number: Reading, families=("L",), phis=BOTH) -> list[Check]:
-    """Return checks for no trend along the ladder itself."""
+    """Return checks that a reading does not grow or decay (`rule`) along C."""
     return [
         rule(f"power of C in {number.name} ({family}, {phi})", number, "C", where(family, φ=phi))
         for family in families
@@ -71,14 +71,14 @@ def rung_trend(rule, number: Reading, families=("L",), phis=BOTH) -> list[Check]
 
 
 def tends_to_zero(number: Reading, time: str, phi: str, family: str = "L") -> Check:
-    """Require that a number falls with C, at least like C^{−0.1}."""
+    """Require that a reading falls with C, at least like C^{−0.1}."""
     name = f"power of C in the {number.name} ({', '.join((time, family, phi))})"
     return Exponent(name, number, "C", where(family, φ=phi), -0.1, (math.inf, 0.0))
 
 
 def over_T(number: Reading, phi: str) -> Check:
-    """Require that a number does not decay in T, from the 60 steps of L to the 2,000 of the long
-    run, at C = 8."""
+    """Require that a reading does not decay between the 60 steps of the family L and the 2,000 of
+    the family `long`, at C = 8."""
     short, long = where("L", φ=phi, C=8), where("long", φ=phi, C=8)
 
     def value(rows: Evidence) -> np.ndarray:
@@ -97,7 +97,7 @@ def over_T(number: Reading, phi: str) -> Check:
 
 
 def reported(number: Reading, families=("L", "A"), phis=BOTH, rungs=(2, 4, 8, 16)) -> Check:
-    """Report a number at every rung without judging it."""
+    """Report a reading at every C without judging it."""
     return Hypothesis(
         "level",
         *(
@@ -124,10 +124,10 @@ def loss_falls(phi: str) -> Check:
 
 
 def bounded_loss(phi: str) -> Check:
-    """Require that the largest L̂γ‖μ‖√(ηT) of a run grows neither along n, d, m nor along the
-    ladders, where every hypothesis holds.
+    """Require that the largest L̂γ‖μ‖√(ηT) of a run grows neither with n, d or m nor with C in the
+    families L and A.
 
-    Along ‖μ‖ alone it grows like ‖μ‖√(n/d), which a hypothesis keeps below 1/√C.
+    If only ‖μ‖ varies, it grows like ‖μ‖√(n/d), which a hypothesis keeps below 1/√C.
     """
     trends = rung_trend(NoGrowth, scaled_loss, ("L", "A"), (phi,))
     return Every(*trends, *flat(NoGrowth, scaled_loss, (phi,), ("n", "d", "m")))

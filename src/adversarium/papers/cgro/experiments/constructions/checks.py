@@ -28,8 +28,8 @@ OMEGA_ONE = 0.25  # Ω(1) is read as at least 0.25
 
 
 def _memorising(name):
-    """Require of one classifier: clean error 0, certified robust error 0 on the memorised points,
-    and a large robust error on the distribution, found by attacks."""
+    """Require that a classifier has clean error 0, certified robust error 0 on the memorised
+    points, and a robust error of at least 0.25 on the distribution, found by attacks."""
 
     def errors(trial):
         return Every(
@@ -42,8 +42,8 @@ def _memorising(name):
 
 
 def _where_built(number, make):
-    """Apply a check to every trial that has a number; trials with D ≤ 8 build more classifiers than
-    the others."""
+    """Apply a check to the trials that recorded `number`; trials with D > 8 build fewer
+    classifiers."""
 
     def checks(rows):
         built = [trial.task for trial in rows.where(where("classifiers")) if number in trial.series]
@@ -53,7 +53,7 @@ def _where_built(number, make):
 
 
 def _counted(norm, gate, swept, tolerance):
-    """Require that parameters/(N D log(D/ε)) has no power of the varied size."""
+    """Require that parameters/(N D log(D/ε)) has power 0 of the varied size, within `tolerance`."""
     runs = where("parameters", norm=norm, gate=gate, swept=swept)
     name = f"power of {swept} in parameters/(ND log(D/ε)) ({norm} {gate})"
     return Exponent(name, "share", swept, runs, 0.0, tolerance)
@@ -74,7 +74,7 @@ _errors = Every(
 
 
 def _stages(*names):
-    """Require that numbers do not grow with the stages of a gate."""
+    """Require that the named quantities do not grow with the number s of stages of a gate."""
     title = "power of s in {}"
     return [NoGrowth(title.format(name), name, "s", where("gate sizes")) for name in names]
 

@@ -1,4 +1,5 @@
-"""Draw and tabulate CGRO's explicit classifiers: along a ray, parameters, errors, widths."""
+"""Draw CGRO's explicit classifiers along a ray, and tabulate their parameters, errors and
+widths."""
 
 from adversarium.plans import Profile, Table, where
 
@@ -15,15 +16,15 @@ _columns = {"parameters": "nonzero parameters", "per N·D": "per N·D", "share":
 figures = (
     Profile(
         name="ray",
-        title="From a memorised point across the hyperplane: y f",
+        title="y f along a ray from a memorised point across the hyperplane",
         y=tuple(_functions),
         runs=(where("ray"),),
         names=_functions,
         x_label="distance from the memorised point",
         y_label="y f",
         lines={"δ": DELTA, "R − δ": R - DELTA},
-        caption="In the ball of radius δ the label is memorised; f_S jumps there, a network has a "
-        "ramp.",
+        caption="In the ball of radius δ the label is memorised; f_S jumps at its boundary; "
+        "a network is continuous.",
     ),
     Table(
         name="counts",
@@ -31,7 +32,7 @@ figures = (
         y=tuple(_columns),
         runs=(where("parameters"),),
         names=_columns,
-        caption="N swept at D = 8, D swept at N = 8; accuracy ε = 1e-3.",
+        caption="N varies at D = 8, D at N = 8; accuracy ε = 1e-3.",
     ),
     Table(
         name="errors",
@@ -42,15 +43,15 @@ figures = (
             for kind in ("clean_test", "robust_train", "robust_test")
         ),
         runs=(where("classifiers"),),
-        caption="Robust errors over every corner of the l_inf cell and a gradient attack; "
-        "robust test: points that were not memorised.",
+        caption="Robust errors: the worst of every corner of the l_inf cell and a gradient attack; "
+        "robust test: on points that were not memorised.",
     ),
     Table(
         name="widths",
         title="Robust error after adversarial training, by width",
         y=("robust_error",),
         runs=(where("trained"),),
-        caption="All 2^(D−1) points of a random labelling are trained on. The constructed "
+        caption="Trained on all 2^(D−1) points of a random labelling. The constructed "
         "network, with 2^(D−1) indicators, is a certified upper bound.",
     ),
 )

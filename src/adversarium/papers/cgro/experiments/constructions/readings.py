@@ -1,4 +1,4 @@
-"""Read from trained networks of all widths how wide a network must be to become robust."""
+"""Find, among trained networks of several widths, the smallest width that is robust."""
 
 import numpy as np
 

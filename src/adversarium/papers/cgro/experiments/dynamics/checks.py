@@ -22,7 +22,7 @@ from ...theory.sweeps import LATE, at_most_powers, swept
 from ..dynamics import readings as read
 
 CONTROL, GAP, MANY = where("control"), where("gap"), where("many points")
-MEMORY = 0.1  # a lenient threshold for Ω̃(1); below N_c the checks require 1
+MEMORY = 0.1  # a lenient threshold for Ω̃(1); for N < N_c the checks require 1
 LEARNT, MEMORISED = 0.0999, 0.0501  # 1 − γ = 0.1 and 0.05, with a margin for the rounding of γ
 
 
@@ -68,14 +68,13 @@ def switch_in_gap() -> Check:
 
 
 def memorised_beyond() -> Check:
-    """Require every V_i ≥ 0.1 at the end for N = d, beyond N_c and within the paper's
+    """Require every V_i ≥ 0.1 at the end for N = d, which exceeds N_c and satisfies the paper's
     hypotheses."""
     return given_a_start(MANY, Each(MANY, lambda run: Level(last("least_memorised", run), MEMORY)))
 
 
 def power_of_N(allowed: float = 0.0) -> Check:
-    """Require that the sum that Lemma C.10 of CGRO bounds, divided by a permitted power of N, does
-    not grow along N."""
+    """Require that the sum of Lemma C.10 of CGRO, divided by N^allowed, does not grow with N."""
     runs, name = swept("T₁", "N"), Total(attacked_doubt).name
     title = "power of N in ησ0(λ/N)ΣΣψ" + (f"/N^{allowed:g}" if allowed else "")
     return given_a_start(runs, NoGrowth(title, name, "N", runs, per=lambda N: N**allowed))

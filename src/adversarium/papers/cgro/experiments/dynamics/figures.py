@@ -23,7 +23,7 @@ figures = (
     ),
     Table(
         name="gaps",
-        title="Robust learning or memorisation: what 1 − γ decides",
+        title="Robust learning or memorisation, depending on 1 − γ",
         y=tuple(_gaps),
         runs=(where("control"), where("gap")),
         names=_gaps,

@@ -1,11 +1,11 @@
 """CGRO's time T₁ at which noise is memorised, and the effect of λ and 1 − γ (Lemmas C.7, C.10).
 
 Paper: noise is memorised by T₁ = Θ(N/(ησ0σ³d^{3/2})).
-Reading: d = 200, N = 10 unless varied; "many points" has N = d and 1 − γ = 1/√d, beyond N_c. Sweeps
-vary one quantity at a time with fixed seeds; robust errors are under the transfer attack. Only the
-seeds with some u_r(0) > 0 are judged: without one, an event of probability 2^−m, no unit ever
-learns the signal. σ goes up to 0.16, where v*(0) = 0.38; noise that starts near 1 would be half
-memorised before the first step.
+Reading: d = 200, N = 10 unless varied; "many points" has N = d > N_c and 1 − γ = 1/√d. Sweeps vary
+one quantity at a time with fixed seeds; robust errors are under the transfer attack. Only the seeds
+with some u_r(0) > 0 are judged; otherwise, with probability 2^−m, no unit ever learns the signal. σ
+goes up to 0.16, where v*(0) = 0.38; noise that starts near 1 would be half memorised before the
+first step.
 Cost: quick 15 s (2 cores).
 """
 

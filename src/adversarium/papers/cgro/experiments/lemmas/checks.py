@@ -34,7 +34,7 @@ COUNTS, SIZES, ETAS, LARGE = where("N"), where("d"), where("η"), where("η = 1"
 VAST = where("signal alone")
 SQUARE = where("N = d")
 TAIL = where("N", N=10)
-BEYOND = where("many points", N=160)  # the largest N, beyond N_c
+BEYOND = where("many points", N=160)  # N > N_c, our bound for memorisation
 ALL, BOTH = where(("N", "d", "η")), where(("N", "d"))
 LOGS = 2.0  # Õ permits a factor log²d along d
 
@@ -45,7 +45,7 @@ T1_ALL = FirstTime(least_memorised, 1.0).name
 
 
 def _since(run: Rows, name: str, begin: np.ndarray, until: np.ndarray) -> np.ndarray:
-    """Return the log–log slope in t of a curve between two times, one per seed; NaN with fewer than
+    """Return the log–log slope of a curve in t between two times, one per seed; NaN with fewer than
     four points."""
     t, values = run.curve(name)
     slopes = []
@@ -61,14 +61,14 @@ def _since(run: Rows, name: str, begin: np.ndarray, until: np.ndarray) -> np.nda
 
 
 def _late_growth(run: Rows) -> np.ndarray:
-    """Return the power of t in Δu_r/(ηα³u_r²ψ(α³U)) for t after T₁ of the last sample."""
+    """Return the power of t in Δu_r/(ηα³u_r²ψ(α³U)) after the time at which every V_i ≥ 1."""
     start = run.last(T1_ALL)
     return _since(run, "growth_constant", start, np.full(len(start), math.inf))
 
 
 def _plateau_power(run: Rows) -> np.ndarray:
-    """Return the power of t in α³U divided by its closed form, which grows like log t, between 5 T₀
-    and the first memorised noise."""
+    """Return the power of t in α³U divided by its closed form, which grows like log t, between 5T₀
+    and the first V_i = 0.1."""
     ratio = run["true_feature"].values / np.maximum(run["predicted_level"].values, 1e-300)
     t = run["true_feature"].t
     slopes = []
@@ -128,23 +128,23 @@ def _linear(N: float) -> float:
     return N
 
 
-# names of the functions that a number is divided by along a letter
+# how a quantity that is divided by a function of N or d is named
 _DIVIDED = {
     ("N", _root): "·√N", ("N", _linear): "/N", ("N", math.log): "/log N", ("d", math.log): "/log d",
 }  # fmt: skip
 
 
 def bounded(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
-    """Return checks of an upper bound with an unspecified constant: no growth along N, and none
-    except log² along d.
+    """Return checks of an upper bound with an unspecified constant: no growth with N, and at most
+    log²d with d.
 
-    `per` gives functions of N or d to divide the number by.
+    `per` gives functions of N or d by which the quantity is divided.
     """
     return [_slope(NoGrowth, number, family, per) for family in runs]
 
 
 def bounded_below(number: str | Reading, runs=(COUNTS, SIZES), **per) -> list[Check]:
-    """Return checks of a lower bound with an unspecified constant."""
+    """Return checks of a lower bound with an unspecified constant: no decay, up to log²d."""
     return [_slope(NoDecay, number, family, per) for family in runs]
 
 
@@ -162,7 +162,7 @@ def _slope(rule, number, runs: Where, per) -> Check:
 
 def memorised(chosen: Where, check: Check) -> Check:
     """Restrict a check to the seeds in which every sample is memorised within the first two thirds
-    of every one of the runs."""
+    of each run."""
 
     def event(rows: Evidence) -> np.ndarray:
         runs = rows.where(chosen)
@@ -176,12 +176,12 @@ def memorised(chosen: Where, check: Check) -> Check:
 
 
 def _signal_alone(name: str) -> Check:
-    """Require no growth except log² along d at η = 1, by the recursion of the signal alone."""
+    """Require at most log²d growth with d at η = 1, in the recursion of the signal alone."""
     return NoGrowth(f"power of d in {name}, η = 1, the signal alone", name, "d", VAST, LOGS)
 
 
 def _clean(run: Where) -> Check:
-    """Require no clean test error at the end."""
+    """Require a clean test error of at most 0.01 at the end."""
     return given_a_start(run, Level(last("clean_test_error", run, 2000), high=0.01))
 
 

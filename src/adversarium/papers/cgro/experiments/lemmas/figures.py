@@ -1,4 +1,4 @@
-"""Draw CGRO's unspecified constants along N and d."""
+"""Draw the unspecified constants of CGRO's lemmas against N and d."""
 
 from adversarium.plans import Powers, Reading, Table, end
 
@@ -10,7 +10,7 @@ _constants = {
     "residual_share": "C.5 corrected: residual share",
     "lower_share": "4.4 corrected: shortfall share",
     "least_steepness": "C.8: least ‖∇L‖/L",
-    "decay_product": "C.9: L η (t − T₁)",
+    "decay_product": "C.9: L·η·(t − T₁ + 1)",
     "signal_peak": "C.11: α max u",
     "noise_peak": "C.11: max |v|",
 }
@@ -19,24 +19,24 @@ _constants = {
 def _along_N(name: str, number: Reading, label: str) -> Powers:
     return Powers(
         name=name,
-        title=f"{label}, along N and d",
+        title=f"{label}, against N and d",
         number=number,
         sweeps={"N": COUNTS, "d": SIZES},
         claimed={"N": 0.0, "d": 0.0},
         along={"N": "N", "d": "d"},
         y_label=label,
-        caption="Geometric mean over seeds, bar: smallest to largest; dashed: what the printed "
-        "lemma allows at fixed d.",
+        caption="Geometric mean over seeds, bar: smallest to largest; dashed: what the "
+        "published lemma allows at fixed d.",
     )
 
 
 figures = (
     _along_N("steepness", end("least_steepness"), "least ‖∇L‖/L from T₁ on (Lemma C.8)"),
-    _along_N("decay", end("decay_product"), "largest L η (t − T₁) (Lemma C.9)"),
-    _along_N("residual", over_terms, "residual over both printed terms (Lemma C.5)"),
+    _along_N("decay", end("decay_product"), "largest L·η·(t − T₁ + 1) (Lemma C.9)"),
+    _along_N("residual", over_terms, "residual/(sum of both published terms) (Lemma C.5)"),
     Table(
         name="constants",
-        title="The open constants, by N, d and η",
+        title="The unspecified constants, by N, d and η",
         y=tuple(_constants),
         runs=(COUNTS, SIZES, ETAS, LARGE),
         names=_constants,

@@ -1,12 +1,13 @@
 """CGRO's lemmas with unspecified constants (4.2 to 4.4, C.5, C.8, C.9, C.11, C.12) over N, d and η.
 
 Paper: with high probability each bound holds up to Θ, O or Õ, for N = poly(d) and η = O(1).
-Reading: an unspecified constant must not grow (or fall) along N or η, and along d no faster than
-log²d; at fixed d, even Õ hides only a constant. N varies at d = 400 and d at N = 10, both with η =
-4/α²; η varies at d = 200. "η = 1" varies d at η = 1, and "signal alone" varies d up to 10²⁰ by the
-recursion of the signal alone. "Many points" has N = 160, d = 100 and 1 − γ = 1/√d, beyond N_c; "N =
-d" varies d with that gap and P = 2. Otherwise P = 3, and always m = 8. Only seeds with some u_r(0)
-> 0 are judged; robust errors are under the transfer attack.
+Reading: an unspecified constant must not grow (or fall) with N or η, and with d no faster than
+log²d; at fixed d, even Õ hides only a constant. N varies at d = 400 and d at N = 10, both with
+η = 4/α²; η varies at d = 200. "η = 1" varies d at η = 1, and "signal alone" varies d up to 10²⁰ in
+the recursion of the signal without noise. "Many points" has N = 160 > N_c, the bound of
+cgro.phases, d = 100 and 1 − γ = 1/√d; "N = d" varies d with 1 − γ = 1/√d and P = 2. Otherwise
+P = 3, and always m = 8. Only seeds with some u_r(0) > 0 are judged; robust errors are under the
+transfer attack.
 Cost: quick 35 s (2 cores).
 """
 
@@ -27,8 +28,8 @@ COUNTS, SIZES = (5, 10, 20, 40, 80, 160), (100, 200, 400, 800, 1600)
 ETAS = (0.0156, 0.0625, 0.25, 1.0)
 LARGE = (100, 1_000, 10_000, 100_000)
 VAST = (1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e18, 1e20)  # values of d for the signal alone
-MANY = (160,)  # values of N at d = 100 and 1 − γ = 1/√d, beyond N_c
-SQUARE = (100, 200, 400, 800)  # values of N = d, far beyond N_c
+MANY = (160,)  # values of N at d = 100 and 1 − γ = 1/√d, larger than N_c
+SQUARE = (100, 200, 400, 800)  # values of N = d, far larger than N_c
 
 quick = dict(
     seeds=5,
@@ -82,7 +83,7 @@ def plan(
 
 
 def _run(family, steps_factor, d=200, N=10, eta=None):
-    """Return a run about four times as long as the last sample needs to be memorised."""
+    """Return a run about four times as long as it takes to memorise every sample."""
     eta = 4 * d**-0.498 if eta is None else eta  # 4/α²
     steps = math.ceil(steps_factor * (400 + 75 * N / eta * (d / 200) ** 0.527))
     letter = "d" if family == "η = 1" else family

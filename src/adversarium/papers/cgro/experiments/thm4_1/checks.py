@@ -23,7 +23,7 @@ def _errors(run, robust_error="robust_test_error"):
 
 
 def _memorising(run):
-    """Require that every V_i is of constant order, read leniently."""
+    """Require V_i = Θ(1) for every i, read leniently as V_i ≥ 0.1."""
     return given_a_start(run, Level(last("least_memorised", run), MEMORY))
 
 

@@ -1,4 +1,4 @@
-"""Draw Theorem 4.1 of CGRO: the course of one seed, the stages, and the errors of set E."""
+"""Draw Theorem 4.1 of CGRO on the set E: one seed over time, the stages, and the errors."""
 
 from adversarium.measure.folds import FirstTime
 from adversarium.plans import Course, Curves, where
@@ -22,7 +22,7 @@ _parts = {
 figures = (
     Course(
         name="course",
-        title="Set E, one seed: the signal, then the noise, then nothing",
+        title="Set E, one seed: first the signal is learnt, then the noise",
         run=SET_E,
         panels={
             "signal": {
@@ -51,7 +51,7 @@ figures = (
         log_x=True,
         x_label="step t",
         y_label="part of the margin",
-        caption="Mean over seeds, band: smallest to largest seed. The signal jumps, then creeps "
+        caption="Mean over seeds, band: smallest to largest seed. The signal jumps, then grows "
         "like log t; the noise is memorised much later.",
     ),
     Curves(

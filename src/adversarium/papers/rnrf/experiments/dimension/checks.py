@@ -1,4 +1,4 @@
-"""Checks of RNRF's runs over the dimension."""
+"""Checks of RNRF's lemmas on the growth with the dimension d."""
 
 import math
 
@@ -21,52 +21,52 @@ from .readings import ATTACKED, CLASSES, FIT, LONG, NOISE, NOISY, PLAIN, QUIET, 
 
 
 def _inverse(step):
-    """1/η̃."""
+    """Return 1/η̃."""
     return 1 / step
 
 
 def _root(d):
-    """1/√d."""
+    """Return 1/√d."""
     return d**-0.5
 
 
 def _square(d):
-    """d²."""
+    """Return d²."""
     return d**2
 
 
 def _log(d):
-    """log d."""
+    """Return log d."""
     return math.log(d)
 
 
 def _one(d):
-    """1."""
+    """Return 1."""
     return 1.0
 
 
 def _upper_bound(name, number, family, logs=0, per=_one):
-    """Check that a number is at most per(d), up to a constant and log^logs d."""
+    """Check that a quantity is at most a constant times per(d)·(log d)^logs."""
     return NoGrowth(f"slope in d of {name}", number, "d", where(family), logs, per)
 
 
 def _lower_bound(name, number, family, per=_one):
-    """Check that a number is at least per(d), up to a constant."""
+    """Check that a quantity is at least a constant times per(d)."""
     return NoDecay(f"slope in d of {name}", number, "d", where(family), 0, per)
 
 
 def _vanishes_like_root(name, number, family):
-    """Check that a number is O(polylog(d)/√d), where polylog stands for log²d."""
+    """Check that a quantity is O(polylog(d)/√d), with log²d for polylog(d)."""
     return _upper_bound(f"{name}·√d", number, family, 2, _root)
 
 
 def _per_class(k):
-    """k/(1 − 1/k), which turns an increment over (η/k)(1 − 1/k) into one over η."""
+    """Return k/(1 − 1/k), the quotient of 1/((η/k)(1 − 1/k)) and 1/η."""
     return k / (1 - 1 / k)
 
 
 def _no_trend(letter, family, per=_one):
-    """Check that the increments of A and B over their law and over per(·) have no trend."""
+    """Check that increments of A and B, divided by the growth law and per(·), have no trend."""
     label = f"slope in {letter} of the {{}} increment over its law"
     runs = where(family)
     return (
@@ -76,7 +76,7 @@ def _no_trend(letter, family, per=_one):
 
 
 def _under_hypotheses(kind, families, *checks):
-    """Combine checks of runs, under the hypotheses of RNRF."""
+    """Combine checks of some families, and require the hypotheses of RNRF."""
     return CountedAs(kind, Every(*checks, hypotheses(*map(where, families))))
 
 

@@ -1,7 +1,7 @@
 """Lemmas of RNRF on the growth with the dimension d.
 
-These are D.8 to D.11, D.21 and D.23 without noise, and E.3 to E.7, E.10 and E.11 with noise; D.8
-also over k.
+These are D.8 (also with k), D.9 to D.11, D.21 and D.23 without noise, and E.3 to E.7, E.10 and E.11
+with noise.
 
 Paper: B reaches ϱ/β, and then F_y reaches log d while A is Õ(1/√d). At the end of standard training
 B = Θ(log d), and the noise is never learnt. Under attack, A = Θ(log d) and B = Õ(1/η̃), η̃ =

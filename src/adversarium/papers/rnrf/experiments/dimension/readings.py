@@ -1,4 +1,4 @@
-"""Families of runs over the dimension in RNRF, and the quantities that their checks read."""
+"""Families of runs that vary the dimension in RNRF, and the quantities that their checks read."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from ...theory.readings import (
     threshold,
 )
 
-# families: standard without and with noise, attacked without and with noise, over η̃ at one d, over
-# k, and standard with noise for d² steps
+# families: standard without and with noise, attacked without and with noise, attacked with varying
+# η̃, standard with varying k, and standard with noise for d² steps
 PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES, LONG = (
     "standard",
     "standard, noise",
@@ -54,9 +54,9 @@ robust_at_start = Reading("max A at the start", lambda rows: rows[A].values[:, 0
 
 
 def _largest_growth(rows: Evidence, bounded: bool) -> np.ndarray:
-    """Return the largest A(T)/A(0) over sizes and classes, T being the first time with B ≥ ϱ/β.
+    """Return the largest A(T)/A(0) over sizes and classes, with T the first time with B ≥ ϱ/β.
 
-    If `bounded`, it is divided by its bound 1/(1 − S A(0)/B(0)).
+    If `bounded`, A(T)/A(0) is divided by its bound 1/(1 − S A(0)/B(0)).
     """
     largest = []
     for run in rows.where(where(PLAIN)):
@@ -159,7 +159,7 @@ least_balance = Reading(
 
 
 def _late_sum(rows: Rows) -> np.ndarray:
-    """η Σ_{t ≥ T₀} E[1 − π_y], T₀ being the first time with mean F_y ≥ log d; NaN without T₀."""
+    """Return η Σ_{t ≥ T₀} E[1 − π_y] with T₀ the first time of mean F_y ≥ log d; NaN without T₀."""
     t, doubt = rows.curve("doubt")
     late = fitted(rows, CLEAN)
     middle = (doubt[:, 1:] + doubt[:, :-1]) / 2 * np.diff(t)
@@ -183,7 +183,7 @@ robust_at_plateau = Reading("max A when ΣB³ = ½ plateau", _robust_at_plateau,
 
 
 def _least_stage(rows: Evidence) -> np.ndarray:
-    """Return the smallest ϱ/(β max B(0)) over runs; a polynomial stage exists only above 1."""
+    """Return the smallest ϱ/(β max B(0)) over runs; a polynomial stage exists if it exceeds 1."""
     runs = rows.where(where(NOISY))
     return np.min([threshold(run, B) / run[B].values[:, 0].max(-1) for run in runs], axis=0)
 

@@ -10,12 +10,12 @@ from .recordings import POINTS
 
 
 def _perfect(name, run):
-    """Check that an error is 0.00 to two digits in every seed."""
+    """Check that an error is 0.00, to two decimals, in every seed."""
     return Level(last(name, run, POINTS), high=0.005, always=True)
 
 
 def _all_wrong(name, run, points=POINTS):
-    """Check that an error is 1.00 to two digits."""
+    """Check that an error is 1.00, to two decimals."""
     return Level(last(name, run, points), 0.995, 1)
 
 
@@ -25,7 +25,7 @@ def _rise(name):
 
 
 def _clean_errors(after):
-    """Return the largest error on fresh points of each training from a time on."""
+    """Return, for standard and adversarial training, the largest test error from t = `after` on."""
     return (read.worst_error("test_error", after).on(run) for run in (STD, ADV))
 
 

@@ -35,7 +35,7 @@ _table = {
     "replaced_error": "model-free attack",
     "own_attack_error": "training attack",
     "suite_error": "full suite of strong attacks",
-    "noise_correlation": "max |⟨w, ξ⟩|, whole noise",
+    "noise_correlation": "max |⟨w, ξ⟩|, entire noise",
     "noise_correlation_off": "max |⟨w, ξ⟩|, off the features",
 }
 
@@ -65,8 +65,8 @@ figures = (
         names=_errors,
         x_label="iteration t",
         y_label="error",
-        caption="Mean over seeds, band: smallest to largest seed. Robustness rises under the weak "
-        "attacks alone; the strong ones break every point at every time.",
+        caption="Mean over seeds, band: smallest to largest seed. Robustness rises only under the "
+        "weak attacks; the strong ones fool the network on every point at every time.",
     ),
     Profile(
         name="radius",
@@ -80,13 +80,13 @@ figures = (
         between=("unproven_by_radius", "strong_by_radius"),
         steps={"no classifier above (α ≤ 2ε)": ((0.1, 1.0), (1.0, 0.5), (1.2, 0.5))},
         lines={"training": 1.2},
-        caption="Mean over seeds, band: smallest to largest seed. The truth lies in the shaded "
-        "bracket. The adversarially trained network is the less robust one at small radii; what "
-        "weak attacks leave at ε = 1.2 lies above what any classifier can have.",
+        caption="Mean over seeds, band: smallest to largest seed. The true accuracy lies in the "
+        "shaded band. At small radii the adversarially trained network is the less robust one; "
+        "the accuracy under weak attacks at ε = 1.2 is more than any classifier can have.",
     ),
     Curves(
         name="decomposition",
-        title="w = P⊥w + A u + B v + Σ (C u + D v): lengths of the parts",
+        title="w = P⊥w + A u + B v + Σ (C u + D v): norms of the parts",
         y=tuple(_parts),
         runs=(STD, ADV),
         names=_parts,
@@ -94,7 +94,7 @@ figures = (
         y_label="Frobenius norm over all filters",
         log_y=True,
         caption="Mean over seeds, band: smallest to largest seed. The part off the features, which "
-        "is not learnt, stays the longest but one and is what an l∞ attack can use everywhere.",
+        "is not learnt, keeps the second largest norm; l∞ attacks can use it on every point.",
     ),
     Table(
         name="table",

@@ -1,8 +1,9 @@
 """Figure 3 of RNRF: which features standard and adversarial training learn, and when.
 
 Paper: correlations of the filters with robust and non-robust features over 1,000 iterations. Under
-adversarial training, the growth of the non-robust one stops "near 150". Theorems 4.3 and 4.4 are
-tested on the same two runs, with the published parameters (density 15/8 and α/ε = 5/3 are not ≫).
+adversarial training, the correlation with the non-robust features stops growing "near 150".
+Theorems 4.3 and 4.4 are tested on the same two runs, with the published parameters (Σ_NR β³/Σ_R
+α³ = 15/8 and α/ε = 5/3, which are less than 2 and so not ≫ 1).
 Reading: the attack step η̃ = 1e3 acts on the gradient of the batch mean (1e3/N = 10 per point). The
 transition is also judged with the literal step, 1e3 per point (paper preset). The quick preset has
 m = 10 in place of 100.
@@ -30,8 +31,8 @@ paper = dict(
     literal=True,
 )
 
-_WHEN = (0, 50, 150, 300, 500, 750)  # times of the costly errors, besides the end
-_INNER = (50, 70, 90, 110, 150, 300)  # times of the inner maximum, besides the end
+_WHEN = (0, 50, 150, 300, 500, 750)  # times at which costly errors are measured, besides the end
+_INNER = (50, 70, 90, 110, 150, 300)  # times of the inner-maximum probe, besides the end
 _COSTLY_POINTS = 100  # number of points of the costly errors
 
 

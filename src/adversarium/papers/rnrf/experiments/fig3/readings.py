@@ -38,7 +38,8 @@ dominance = Reading("min over classes of B − 5A", _dominance, (A, B))
 
 
 def _overtaking(rows: Rows, after: int = 100) -> np.ndarray:
-    """Return the first t > `after` with A > B in every class; earlier, both are near the start."""
+    """Return the first t > `after` with A > B in every class; at the start, either may be
+    larger."""
     t, robust = rows.curve(A)
     return first(t, (robust > rows[B].values).all(-1) & (t > after))
 
@@ -56,7 +57,7 @@ stall = Reading("time at which the slope of B falls below the slope of A", _stal
 
 
 def _later_growth(rows: Rows) -> np.ndarray:
-    """Return max B at the end over that at t = 200, the largest over classes."""
+    """Return max B at the end divided by max B at t = 200, the largest over classes."""
     t, nonrobust = rows.curve(B)
     since = nonrobust[:, int(np.abs(t - 200).argmin())]
     ratio: np.ndarray = (nonrobust[:, -1] / since).max(-1)
@@ -96,7 +97,7 @@ def final_accuracy(name: str) -> Reading:
 def _latest_lead(rows: Rows) -> np.ndarray:
     """Return the largest A − B of a class once B has reached ϱ/β, or at the end if it never does.
 
-    Near the start, either may be larger.
+    Before that time, either may be larger.
     """
     reached = np.maximum.accumulate(linear(rows, B), axis=1)
     reached[:, -1] = True
@@ -107,7 +108,7 @@ latest_lead = Reading("largest A − B since B = ϱ/β, or at the end", _latest_
 
 
 def largest_gap(after: int, until: float = math.inf) -> Reading:
-    """Return the largest inner gap between two times."""
+    """Return the largest `inner_loss_gap` between two times."""
 
     def largest(rows: Rows) -> np.ndarray:
         t, gap = rows.curve("inner_loss_gap")

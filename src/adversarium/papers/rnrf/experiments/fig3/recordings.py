@@ -1,4 +1,4 @@
-"""Probes of the runs of Figure 3 of RNRF: curves, costly errors at some times, final errors."""
+"""Probes of the runs of Figure 3 of RNRF: curves, costly errors at a few times, final errors."""
 
 import math
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _CLEAN_TIMES = (0, 10, 30, 50, 60, 70, 80, 90, 100, 110, 120, 130, 150, 200, 300
 
 
 def until(times: Iterable[int], steps: int) -> tuple[int, ...]:
-    """Return the times within a run, and its end."""
+    """Return the given times that lie within a run, and its last step."""
     return (*(t for t in times if t < steps), steps)
 
 
@@ -74,8 +74,8 @@ def at_end(
 ) -> tuple[Any, ...]:
     """Return probes for the end of a run.
 
-    They measure errors on one kind of feature, under the training attack, under the full suite, and
-    by radius.
+    They measure errors on one kind of feature, under the training attack, under all strong attacks,
+    and as functions of the radius.
     """
     by_radius = {
         "strong_by_radius": _strong(eps),

@@ -41,24 +41,24 @@ from .readings import (
 
 
 def _inverse(step):
-    """1/η̃."""
+    """Return 1/η̃."""
     return 1 / step
 
 
 def _bounded(name, number):
-    """Check that max B = O(1/η̃) at some time, at one d: η̃·B does not grow with η̃."""
+    """Check that a reading of max B is O(1/η̃): η̃ times the reading does not grow with η̃."""
     return NoGrowth(f"slope in η̃ of η̃·{name}", number, "η̃", STEP_RUNS, per=_inverse)
 
 
 def _polynomial(time):
-    """Check that a time is at most d² up to a constant, our reading of "polynomial time"."""
+    """Check that a time is at most a constant times d², our reading of "polynomial time"."""
     return NoGrowth(f"slope in d of {time.name} over d²", time, "d", SIZE_RUNS, per=_square)
 
 
 def _as_standard(run):
     """Check that A and B differ little from standard training while κ_B is small.
 
-    The difference must also vanish with κ_B.
+    The difference must also vanish as κ_B → 0.
     """
     near = Level(early_difference(run), high=0.05)
     return Every(near, Level(difference_power(run), 0.5, 2.0, kind="exponent"))
@@ -70,12 +70,12 @@ def _takes_off(run):
 
 
 def _square(d):
-    """d²."""
+    """Return d²."""
     return d**2
 
 
 def _under_hypotheses(named):
-    """Combine the parts of a statement, under the hypotheses of RNRF."""
+    """Combine the parts of a statement and require the hypotheses of RNRF."""
     return Every(Parts(named), hypotheses(STEP_RUNS, SIZE_RUNS))
 
 

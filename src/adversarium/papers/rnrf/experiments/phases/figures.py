@@ -27,8 +27,8 @@ figures = (
         y_label="correlation",
         log_y=True,
         caption="No noise; mean over seeds, band: smallest to largest seed. B stops where "
-        "Σ_s B_s³ = 1/η̃, so at a level that falls with η̃^(1/3) only; A overtakes it later the "
-        "larger η̃ is.",
+        "Σ_s B_s³ = 1/η̃, that is, at a level of order η̃^(−1/3); the larger η̃ is, the later A "
+        "overtakes it.",
     ),
     Curves(
         name="readings",
@@ -40,12 +40,12 @@ figures = (
         x_label="iteration t",
         y_label="correlation",
         log_y=True,
-        caption="η̃ = 1e3 on the batch mean is 10 a point. Read per example (1e3 a point) growth "
-        "is choked: B stops at a seventh of its plateau, under either clip.",
+        caption="η̃ = 1e3 on the batch mean is 10 per point. Read as 1e3 per point, B "
+        "stops at a seventh of its plateau already, under either clip.",
     ),
     Table(
         name="ends",
-        title="At the end of each run",
+        title="Correlations and outputs at the end of each run",
         y=tuple(_ends),
         runs=(STEP_RUNS, READING_RUNS),
         names=_ends,

@@ -2,8 +2,8 @@
 
 The runs vary the attack step η̃, the number of classes k, and the reading of the attack.
 
-Paper: Σ_s B_s^q stops at order 1/η̃. When A reaches ϱ/α and later, B is O(1/η̃). Then F_y(X̃) grows
-like log t.
+Paper: Σ_s B_s^q stops at order 1/η̃. From the time when A reaches ϱ/α, B is O(1/η̃). Then F_y(X̃)
+grows like log t.
 Reading: η̃ is the step per point (Figure 3: 1e3/N = 10) and lies between 1 and d. One point per
 class represents the population. "sizes" has η̃ = √d and d = 15 … 120. σ0 = 0.3/√d, and 1/√d, as
 published in B.3, in "printed start". Strengths, density and radius satisfy Assumptions 2.3 and B.3

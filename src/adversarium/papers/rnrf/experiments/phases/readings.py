@@ -9,8 +9,8 @@ from adversarium.plans.readings import first, when
 
 from ...theory.readings import ATTACKED, TOTAL, A, B, fitted, linear, over_classes, plateau
 
-# families: over the attack step, over k, other readings of the attack of Figure 3, over d, and over
-# d from the published σ0
+# families that vary the attack step, k, the reading of the attack of Figure 3, d, and d with the
+# published σ0
 STEP, CLASS, READING, SIZE, PRINTED = "", "classes", "reading", "sizes", "printed start"
 STEP_RUNS, CLASS_RUNS, READING_RUNS, SIZE_RUNS = (
     where(STEP),
@@ -71,7 +71,7 @@ def _later_change(rows: Rows) -> np.ndarray:
 def _over_steps(
     name: str, of: Callable[[Rows], np.ndarray], *names: str, least: bool = False
 ) -> Quantity:
-    """Return the largest (or smallest) value of a number over all attack steps."""
+    """Return the largest (or smallest) value of a quantity over all attack steps."""
 
     def value(rows: Evidence) -> np.ndarray:
         values = np.stack([of(run) for run in rows.where(STEP_RUNS)])
@@ -87,7 +87,7 @@ final_total = over_classes(TOTAL)
 
 
 def _share_of_law(rows: Rows) -> np.ndarray:
-    """Return ΣB³ at the end over its plateau."""
+    """Return ΣB³ at the end divided by its plateau."""
     return final_total.of(rows) / plateau(rows)
 
 
@@ -96,11 +96,11 @@ least_share = _over_steps(
 )
 largest_share = _over_steps("ΣB³ over its law at the end, largest over η̃", _share_of_law, TOTAL)
 
-_SMALL_KAPPAS = np.array([0.003, 0.01, 0.03, 0.1])  # values of κ_B, ΣB³ over its plateau
+_SMALL_KAPPAS = np.array([0.003, 0.01, 0.03, 0.1])  # values of κ_B, that is ΣB³/plateau
 
 
 def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
-    """Return a number computed from the differences between attacked and standard training."""
+    """Return a quantity computed from the differences between attacked and standard training."""
     needs = Need(PLAIN, (A, B)), Need(runs, (A, B, TOTAL))
     label = f"{name} ({runs.description})"
     return quantity(label, lambda rows: of(_differences(rows, runs)), *needs)
@@ -109,8 +109,8 @@ def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndar
 def _differences(rows: Evidence, runs: Where) -> np.ndarray:
     """Return the largest relative difference of A and B between attacked and standard training.
 
-    It is taken before κ_B reaches each of a few values in some class, (seed, κ); NaN if it never
-    does.
+    It is the largest before κ_B reaches each of _SMALL_KAPPAS in some class, (seed, κ); NaN if κ_B
+    never reaches it.
     """
     standard, attacked = rows.one(PLAIN), rows.one(runs)
     gap = np.maximum.reduce(
@@ -125,13 +125,13 @@ def _differences(rows: Evidence, runs: Where) -> np.ndarray:
 
 
 def early_difference(runs: Where) -> Quantity:
-    """Return the largest relative difference while κ_B < 0.01."""
+    """Return the largest relative difference of A and B from standard training while κ_B < 0.01."""
     label = "largest relative difference of A and B while κ_B < 0.01"
     return _from_differences(label, runs, lambda gaps: gaps[:, 1])
 
 
 def difference_power(runs: Where) -> Quantity:
-    """Return the power of κ_B in that difference; if positive, the difference vanishes with κ_B."""
+    """Return the power of κ_B in the relative difference of A and B from standard training."""
 
     def power(gaps: np.ndarray) -> np.ndarray:
         logs = np.log(np.where(gaps > 0, gaps, np.nan))

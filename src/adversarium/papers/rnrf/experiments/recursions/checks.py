@@ -8,17 +8,17 @@ from .readings import ADV, CLOSED, ELEMENT_CLIP, LAW, PATCH_CLIP, SMALL_STEP, ST
 
 
 def _under_hypotheses(check, *runs):
-    """Add the requirement that the assumptions hold together in these runs."""
+    """Add the requirement that RNRF's hypotheses hold in these runs."""
     return Every(check, hypotheses(*runs))
 
 
 def _law(name):
-    """Check that the error of the growth law is at most a fifth in the mean, at every η̃."""
+    """Check that the growth law's mean relative error is at most 0.2 at every η̃."""
     return Each(where(LAW), lambda run: Level(last(name, run), high=0.2))
 
 
 def _law_in_every_seed(name):
-    """Check that the error of the growth law is at most a fifth in every seed, at every η̃."""
+    """Check that the growth law's relative error is at most 0.2 in every seed, at every η̃."""
     return Each(where(LAW), lambda run: CountedAs("level", AtMost(last(name, run), 0.2)))
 
 
@@ -28,7 +28,7 @@ def _weights_in_span(run):
 
 
 def _published_attack(run):
-    """Check the published attacked input of Lemma D.17 of RNRF."""
+    """Check that the attacked input of Lemma D.17 of RNRF, as published, is exact."""
     return Identity(last("worst(printed_attack_error)", run), 1e-10)
 
 

@@ -13,17 +13,17 @@ _curves = {
 }
 _laws = {
     "recursion_error": "largest error of the recursion in A, B, C, D",
-    "printed_recursion_error": "with E kept and the printed min{ε, ·}",
-    "unclipped_recursion_error": "with E kept and not clipped",
+    "printed_recursion_error": "the same, with E and the published min{ε, ·}",
+    "unclipped_recursion_error": "the same, with E, which is not clipped",
     "growth_law_error_A": "largest relative error of the growth law of A, early stage",
-    "growth_law_error_B": "the same of B",
-    "growth_law_T0": "T₀: first step at which it exceeds a fifth",
+    "growth_law_error_B": "largest relative error of the growth law of B, early stage",
+    "growth_law_T0": "T₀: first step at which this error exceeds 0.2",
 }
 
 figures = (
     Curves(
         name="recursions",
-        title="Lemmas 5.1 and D.18: the recursions over the training they describe",
+        title="Lemmas 5.1 and D.18: the recursions and the training that they describe",
         y=tuple(_curves),
         runs=(where(STD, k=2), where(ADV), where(CLOSED)),
         names=_curves,
@@ -31,8 +31,8 @@ figures = (
         x_label="iteration t",
         y_label="correlation",
         caption="No noise; mean over seeds, band: smallest to largest seed. Left: Lemma 5.1 is "
-        "exact. Middle: under attack, with the weights off the features left out, it runs ahead "
-        "in A. Right: with d = 2k there are none, and it is exact again.",
+        "exact. Middle: under attack, the recursion without the weights off the features "
+        "overestimates A. Right: if d = 2k, no weights are off the features and it is exact.",
     ),
     Table(
         name="laws",

@@ -1,12 +1,12 @@
 """RNRF's recursions (Lemmas 5.1, 5.2, D.2, D.5 to D.7, D.16 to D.18) alongside noiseless training.
 
 Paper: A, B, C, D of the filters follow closed recursions, exactly under standard training, and
-under the one-step attack with the attacked coefficients of Lemma D.17. Wrong classes lose their
-probability with d, whatever their number.
+under the one-step attack with the attacked coefficients of Lemma D.17. The probability of wrong
+classes vanishes with d, at a rate independent of k.
 Reading: without noise, one point per class represents the population; η = k/20, so η/k is the same
 at every k. The weights have components off the features in the run "attacked" and none in
 "attacked, d = 2k". Strengths, density and radius satisfy Assumptions 2.3 and B.3 (`small`). Lemma
-5.2 is tested over η̃ with σ0 = 0.1/√d.
+5.2 is tested for several attack steps η̃ with σ0 = 0.1/√d.
 Cost: quick 35 s (2 cores).
 """
 

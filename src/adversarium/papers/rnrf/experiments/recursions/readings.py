@@ -1,4 +1,4 @@
-"""Families of runs alongside which RNRF's recursions are iterated."""
+"""Families of runs on which RNRF's recursions are tested."""
 
 from adversarium.plans import where
 

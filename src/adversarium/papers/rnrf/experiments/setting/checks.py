@@ -30,21 +30,21 @@ from .plan import (
 
 
 def _upper(n, t):
-    """P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2}, Lemma B.1 of RNRF."""
+    """Check P[‖X‖_∞ < √(2 log 2n) + t] ≥ 1 − ½e^{−t²/2}, Lemma B.1 of RNRF."""
     return Frequency(last(f"n={n}, t={t}", "tails"), DRAWS, 1 - math.exp(-t * t / 2) / 2)
 
 
 def _lower(n, delta):
-    """P[‖X‖_∞ > √(2 log 2n) − δ] ≥ 1 − exp(−e^{δ/2}/(√(2π)(√(2 log 2n) + 1))).
+    """Check P[‖X‖_∞ > √(2 log 2n) − δ] ≥ 1 − exp(−e^{δ/2}/(√(2π)(√(2 log 2n) + 1))).
 
-    The lower tail in Lemma B.1 of RNRF.
+    This is the lower tail in Lemma B.1 of RNRF.
     """
     rate = math.exp(delta / 2) / math.sqrt(2 * math.pi) / (math.sqrt(2 * math.log(2 * n)) + 1)
     return Frequency(last(f"n={n}, δ={delta}", "tails"), DRAWS, 1 - math.exp(-rate))
 
 
 def _at_every_k(name):
-    """Check that a number is 1 at every k, on data for which the assumptions hold together."""
+    """Check that a quantity is 1 at every k, on data for which all assumptions hold."""
     return Each(where(CONSISTENT), lambda trial: Existence(last(name, trial)))
 
 

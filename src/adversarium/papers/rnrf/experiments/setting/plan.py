@@ -1,10 +1,10 @@
 """The setting of RNRF (§2, §3, App. B): features, assumptions, explicit networks, impossibility.
 
-Paper: the two halves of Assumption 2.3 hold together. The v-network fits the data and is not
-robust; the u-network fits the data and is robust (Propositions 3.1, 3.2). Lemmas on tails and on
-the tensor power method.
-Trials: nothing is trained. Propositions 3.1, 3.2 and §2.5 are tested with data for which Assumption
-2.3 and α ≫ ε > β hold together (`consistent`), over k and d, and with the parameters of Figure 3.
+Paper: the conditions α ≫ β and Σ_R α^τ ≪ Σ_NR β^τ of Assumption 2.3 are compatible. The v-network
+fits the data and is not robust; the u-network fits the data and is robust (Propositions 3.1, 3.2).
+Lemmas on tails and on the tensor power method.
+Trials: nothing is trained. Propositions 3.1, 3.2 and §2.5 are tested with data that satisfy
+Assumption 2.3 and α ≫ ε > β (`consistent`), for several k and d, and with those of Figure 3.
 Cost: quick 15 s (2 cores).
 """
 
@@ -83,14 +83,14 @@ figures = (
         y=tuple(_networks),
         runs=(where(FIG3), where(CONSISTENT)),
         names=_networks,
-        caption="Robust to attacks that only lower F_y, broken by one that raises F_j.",
+        caption="The network is robust to attacks that only lower F_y, not to one that raises F_j.",
     ),
     Table(
         name="masking",
-        title="A broken network (γ = 10): accuracy under sign-PGD by loss",
+        title="A non-robust network (γ = 10): accuracy under sign-PGD, by loss",
         y=tuple(_masking),
         runs=(where("masking"),),
         names=_masking,
-        caption="A saturated cross-entropy has no gradient left and hides what is broken.",
+        caption="A saturated cross-entropy has no gradient and hides the lack of robustness.",
     ),
 )

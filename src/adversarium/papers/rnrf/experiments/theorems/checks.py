@@ -25,13 +25,13 @@ _AS_PRINTED, _SMALLER = "from σ0 = 1/√d, as printed", "from σ0 = 0.3/√d"
 
 
 def _in_every_run(family, *checks):
-    """Check all statements in every run of a family, under the hypotheses of RNRF."""
+    """Check all statements in every run of a family, and require the hypotheses of RNRF."""
     named = [Each(where(family), check) for check in checks]
     return Every(*named, hypotheses(where(family)))
 
 
 def _under_hypotheses(named):
-    """Combine the parts of a statement about both trainings, under the hypotheses of RNRF."""
+    """Combine parts on standard and adversarial training, and require the hypotheses of RNRF."""
     return Every(Parts(named), hypotheses(where(STANDARD), where(ADVERSARIAL)))
 
 
@@ -41,7 +41,7 @@ def _on_features(name):
 
 
 def _gap_small(gap):
-    """Check that one step comes within a tenth of the loss that PGD-20 finds."""
+    """Check that one step misses at most a tenth of the clean loss, compared with PGD-20."""
     return lambda run: Level(gap.on(run), high=0.1)
 
 

@@ -3,9 +3,10 @@
 Paper: standard training learns the non-robust features, is accurate, and is misled by a
 perturbation that does not depend on the model. Adversarial training learns the robust features and
 classifies every ε-ball correctly.
-Reading: α/β = 3, density 7/3, α/ε = 2.5 (`consistent`), which admits a robust classifier (α > 2ε).
-σ_n = 1/√d, attack step 10 per point; η = k/20, so η/k is the same at every k. Two starts: σ0 =
-0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as published in B.3.
+Reading: α/β = 3, Σ_NR β³/Σ_R α³ = 7/3 and α/ε = 2.5 (`consistent`), which admits a robust
+classifier (α > 2ε). σ_n = 1/√d, attack step 10 per point; η = k/20, so η/k is the same at every k.
+Two starts: σ0 = 0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as
+published in B.3.
 Cost: quick 30 s (2 cores).
 """
 
@@ -40,7 +41,7 @@ paper = dict(
     steps=600,
     printed=((2, 25), (2, 50), (2, 400), (5, 50)),
 )
-INNER_TIMES = (1, 25, 50, 100, 250)  # times of the inner maximum, besides the end
+INNER_TIMES = (1, 25, 50, 100, 250)  # times at which the inner maximum is measured, besides the end
 SIZES = ((2, 25), (2, 50), (2, 100), (5, 50), (10, 50))  # (k, d)
 PRINTED_SIZES = ((2, 25), (2, 50), (5, 50))  # (k, d) of the runs with σ0 = 1/√d, N = d
 
@@ -109,7 +110,7 @@ def plan(places=SIZES, n=10, m=20, steps=250, step=10.0, eps=EPS, printed=PRINTE
 
 
 def _theorem_4_3(eps, k):
-    """Return probes of the numbers in Theorem 4.3 of RNRF."""
+    """Return probes of the quantities in Theorem 4.3 of RNRF."""
     return (
         train_error,
         Error(n=POINTS, name="test_error"),
@@ -127,17 +128,17 @@ _errors = {
     "nonrobust_only_error": "non-robust features alone",
     "replaced_error": "model-free attack",
     "own_attack_error": "training attack",
-    "universal_error": "−εu_y + εu_j on every patch",
-    "suite_error": "that and strong attacks",
+    "universal_error": "universal: −εu_y + εu_j on every patch",
+    "suite_error": "the universal and strong attacks",
 }
 
 figures = (
     Table(
         name="theorems",
-        title="Errors at the end, where the hypotheses hold together",
+        title="Errors at the end, with data that satisfy all hypotheses",
         y=tuple(_errors),
         names=_errors,
-        caption="Mean over seeds with its 99 % interval. After adversarial training the training "
-        "attack breaks nothing, and one perturbation that knows no network breaks everything.",
+        caption="Mean over seeds with its 99 % interval. After adversarial training, the training "
+        "attack fools the network on no point; one model-free perturbation does so on every point.",
     ),
 )
