@@ -179,12 +179,10 @@ class ClusterConstants:
         active, at t = 0, Lemma 4.5 of BOAT.
     active_units_0: The smallest share, over the points i, of units s with a_s = y_i that are active
         on i, at t = 0, Lemma 4.5 of BOAT.
-    active_points_1: As active_points_0, at t = 1, counting the units that are active on a point's
-        entire ball.
-    active_units_1: As active_units_0, at t = 1, counting the units that are active on a point's
-        entire ball.
-    active_kept: 1 if no unit and no point has fewer active pairs with y_i = a_s at t = 1 than at
-        t = 0, else 0.
+    active_points_1: As active_points_0, at t = 1, with activity on the entire ball of a point.
+    active_units_1: As active_units_0, at t = 1, with activity on the entire ball of a point.
+    active_kept: 1 if no unit or point has fewer active pairs (y_i = a_s) at t = 1 than at 0, else
+        0.
 
     >>> [measure.name for measure in ClusterConstants().measures][:2]
     ['largest_ratio', 'span_distance']

@@ -37,8 +37,7 @@ def training_events(
     all are true (`joint`).
 
     Also return, over the draws, the largest constants `cross` of C2 and `top` of C3 and the
-    smallest constant `bottom` of C4. Conditions on all points of the balls are tested at the worst
-    point.
+    smallest constant `bottom` of C4. Conditions on entire balls are tested at the worst point.
 
     >>> from adversarium.rng import stream
     >>> sizes = dict(n=10, d=10**6, m=10, mu=60.0, alpha=1.0, beta=0.1, C=4.0)

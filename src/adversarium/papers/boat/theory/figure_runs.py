@@ -112,8 +112,7 @@ def standard(run: Run) -> Run:
 
 
 def clean_accuracy(run: Rows) -> np.ndarray:
-    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy if a share β of the test labels is
-    flipped."""
+    """Return 1 − β − (1 − 2β)P[y_c f ≤ 0], the accuracy if labels are flipped at rate β."""
     beta = run.run.data.beta
     return 1 - beta - (1 - 2 * beta) * run.last("clean_error_c")
 

@@ -133,9 +133,8 @@ def shared_mass(
     v = 2(1 − α/‖μ‖)μ and μ spread over `spread` coordinates.
 
     `sampled` uses the midpoint proposal (the density centred at −v/2) and has standard error `sd`;
-    `exact` is a quadrature; for several coordinates, over the distribution of their summed log
-    ratios. For comparison, `symmetric` is 2P[ξ_1 > ‖μ‖ − α] and `gaussian` is 2Φ(−√J(‖μ‖ − α)),
-    with J the Fisher information.
+    `exact` is a quadrature, over the summed log ratios if `spread` > 1. For comparison, `symmetric`
+    is 2P[ξ_1 > ‖μ‖ − α] and `gaussian` is 2Φ(−√J(‖μ‖ − α)), with J the Fisher information.
 
     >>> from adversarium.data import Gauss
     >>> from adversarium.rng import stream

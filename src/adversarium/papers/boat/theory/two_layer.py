@@ -216,8 +216,7 @@ def gram_of_gradients(rng: Generator, activation: Any, gamma: float, tries: int 
     """⟨∇f(x), ∇f(x′)⟩ = ⟨x, x′⟩(1/m)Σφ′φ′, Lemma B.8 of BOAT.
 
     `error`: the largest error relative to ‖x‖‖x′‖, compared with automatic differentiation.
-    `largest`: the largest γ²/((1/m)Σφ′φ′). `attained`: (1/m)Σφ′φ′ divided by γ² if every unit has
-    slope γ.
+    `largest`: the largest γ²/((1/m)Σφ′φ′). `attained`: (1/m)Σφ′φ′/γ² if every slope is γ.
 
     >>> from adversarium.rng import stream
     >>> gram = gram_of_gradients(stream(0, "example"), LeakyReLU(0.5), gamma=0.5)
@@ -251,11 +250,10 @@ def one_step_identities(rng: Generator, activation: Any, gamma: float, tries: in
     """y f(x; W′) − y f(x; W) = (η/n)Σg_i λ_i(x)⟨y_i x_i, y x⟩ for one training step with a
     non-smooth activation, App. B.2 of BOAT.
 
-    λ_i(x) is the mean over the units of φ′ at x_i times the difference quotient of φ at x. `error`:
-    the largest error of this identity, with W′ from automatic differentiation. `least`: the
-    smallest λ_i(x̃)/(γ²|A^i ∩ A′^i|/m) over points x̃ of the balls (Proposition B.24), where γ is the
-    slope of an active unit and A^i, A′^i contain the units active on the ball of x_i before and
-    after the step.
+    λ_i(x) is the units' mean of φ′ at x_i times φ's difference quotient at x. `error`: the largest
+    error of this identity, with W′ from automatic differentiation. `least`: the smallest
+    λ_i(x̃)/(γ²|A^i ∩ A′^i|/m) over points x̃ of the balls (Proposition B.24), where γ is the slope of
+    an active unit and A^i, A′^i are the units active on the ball of x_i before and after the step.
 
     >>> from adversarium.rng import stream
     >>> step = one_step_identities(stream(0, "example"), LeakyReLU(0.2), gamma=1.0, tries=3)

@@ -22,10 +22,9 @@ def cubic_identities(rng: Generator, data: PatchData, n: int, m: int, gamma: flo
     """y f(X) = α³U + V and y f(X^adv) = α³(1 − γ)³U + V, §4.1 of CGRO.
 
     `decomposition` is the largest relative error of both identities. `attack` is the largest error
-    of the attack of eq. (A), computed directly and by automatic differentiation of g.
-    `printed_gradient` and `signed_gradient` are the errors of the gradient of the training loss at
-    λ = 0.37, as published (without y_i on the noise patches) and with y_i. `reduced` is the error
-    of the reduced dynamics.
+    of the attack, in closed form or by automatic differentiation of g. `printed_gradient` and
+    `signed_gradient` are the errors of the gradient of the training loss at λ = 0.37, as published
+    (without y_i on the noise patches) and with y_i. `reduced` is the error of the reduced dynamics.
 
     >>> from adversarium.rng import stream
     >>> data = PatchData(d=6, P=2, alpha=2.0, sigma=0.3)

@@ -1,5 +1,4 @@
-"""Define grids over two parameters on which training changes from robust learning to memorisation,
-and their figures."""
+"""Define two-parameter grids on which training changes from robust learning to memorisation."""
 
 import itertools
 import math

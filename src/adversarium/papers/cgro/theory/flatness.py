@@ -39,13 +39,12 @@ def flatness_gaps(
     sizes: tuple[int, ...] = (32, 64, 128, 256, 512),
     chances: tuple[float, ...] = (0.05, 0.1, 0.25),
 ) -> Numbers:
-    """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, on many training sets
-    S.
+    """L_adv ≤ L̂_adv + N^{−1/(D+2)} O(global flatness), Theorem E.1 of CGRO, for many S.
 
     c(N) is (L_adv − L̂_adv)/(N^{−1/(D+2)}(global flatness + C/√Δ)). `fixed` and `fitted` are its
-    1 − Δ quantiles over S for fixed networks and for networks fitted to S, at the first Δ in
-    `chances`; `fixed_slope` and `fitted_slope` are their largest slopes in N for any Δ. `rise` is
-    L_adv − L_clean at δ = N^{−1/(D+2)}, and `rise_slope` is its slope in N.
+    1 − Δ quantiles over training sets S for fixed networks and for networks fitted to S, at the
+    first Δ in `chances`; `fixed_slope` and `fitted_slope` are their largest slopes in N for any Δ.
+    `rise` is L_adv − L_clean at δ = N^{−1/(D+2)}, and `rise_slope` is its slope in N.
 
     >>> from adversarium.rng import stream
     >>> numbers = flatness_gaps(stream(0, "example"), D=1, sets=1, fresh=5, sizes=(8, 16))

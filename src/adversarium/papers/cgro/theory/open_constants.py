@@ -53,8 +53,7 @@ class Extremes:
 
 @dataclass(frozen=True)
 class OpenConstants:
-    """The constants of Lemmas 4.2, 4.3, C.8 and C.11 of CGRO, at their extremes over all steps of a
-    run.
+    """The extreme constants of Lemmas 4.2, 4.3, C.8 and C.11 of CGRO over all steps of a run.
 
     least_growth: The smallest Δu_r/(ηα³u_r²ψ(α³U)) while every V_i < 1, Lemma 4.2 of CGRO.
     signal_bound: The largest max_r u_r/(1/α + ηα³(1 − γ)³/N ΣΣψ) for t ≥ T₀, Lemma 4.3 of CGRO.

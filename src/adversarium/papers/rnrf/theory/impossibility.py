@@ -37,8 +37,7 @@ def feature_assumptions(
 
     - `alpha/beta`, `density`: both ratios for the given data. `alpha/eps`: α/ε.
     - `both_possible`: 1 if a search finds a configuration with both ratios ≥ c and P < c^{τ+1},
-      else 0. `both_with_more`: 1 if it finds one for every c tried if about twice as many patches
-      are allowed, else 0.
+      else 0. `both_with_more`: 1 if it always finds one with about twice as many patches, else 0.
     - `least_P`: the smallest P at which α/β, α/ε and the density are all ≥ 2, with ε > β.
     - `distance/2eps`, `collide`: the separation of §2.5 of RNRF, that is the smallest ‖X − X'‖_∞/2ε
       of points with different labels, and the share of pairs for which it is at most 1.

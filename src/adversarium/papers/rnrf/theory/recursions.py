@@ -73,9 +73,8 @@ def feature_step(
 ) -> Float[Tensor, "S k m f"]:
     """M'_{i,r,f} = M_{i,r,f} + η E[(1{y=i} − π_i(x̃)) Σ_p s'(⟨w_{i,r}, x̃_p⟩) ⟨x̃_p, f⟩].
 
-    M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack, this is the
-    recursion of Lemmas D.17 and D.18 of RNRF with a two-sided clip; it is exact if the weights have
-    no component off the features.
+    M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack, these are Lemmas
+    D.17 and D.18 of RNRF with a two-sided clip, exact if no weight is off the features.
     """
     network, eta = scene.network, scene.problem.recipe.eta
     q, rho, k = network.q, network.rho, M.shape[1]

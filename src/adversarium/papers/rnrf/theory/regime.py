@@ -26,8 +26,8 @@ def consistent(**fields) -> TwoFeaturePatches:
 
 
 def small(**fields) -> TwoFeaturePatches:
-    """Return data with fewer patches: α/β = 2.1, Σ_NR β³/Σ_R α³ = 19/9.26; α/ε = 2.02 at
-    ε = 1.04."""
+    """Return data with fewer patches: α/β = 2.1, Σ_NR β³/Σ_R α³ = 19/9.26, α/ε = 2.02
+    (ε = 1.04)."""
     return TwoFeaturePatches(P=20, alpha=2.1, balanced=True, **fields)
 
 

@@ -7,8 +7,8 @@ its side of μ, and few labels are flipped; the initial weights are spread evenl
 Reading: frequencies over draws at C = 2, 4, 8, 16, judged at C = 8 and 16. The family L has a small
 attack, A has α = ‖μ‖; `near` and `far` flip the nearest or farthest points at L's sizes. Constants
 must not grow with n or d. Probabilities are exact where possible; for Proposition B.20, a linear
-programme gives the smallest one over all distributions. C5 is also judged at equality in its
-hypothesis, ‖μ‖² = C log(n/δ).
+programme gives the smallest one over all distributions. C5 is also judged at equality, ‖μ‖² = C
+log(n/δ).
 Cost: quick 7 s (2 cores).
 """
 

@@ -7,9 +7,9 @@ Reading: the family `gate` has sizes at which all assumptions except that on η 
 16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have
 K = n‖μ‖⁴/(d(1 + α)²) = 16 and 64 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more.
 The families `n`, `d`, `ratio` and `both` vary one quantity (`both`: n and d at fixed n/d) around
-n = 100, d = 200,000, ‖μ‖ = 12. Errors with respect to the clean label are estimated by importance
-sampling near the decision boundary; robust errors are certified. The noise is Gaussian; Gram
-matrices are sampled instead of points.
+n = 100, d = 200,000, ‖μ‖ = 12. Errors with respect to the clean label come from importance sampling
+near the decision boundary; robust errors are certified. The noise is Gaussian; Gram matrices are
+sampled, not points.
 Cost: quick 14 s (2 cores).
 """
 

@@ -42,8 +42,7 @@ def _memorising(name):
 
 
 def _where_built(number, make):
-    """Apply a check to the trials that recorded `number`; trials with D > 8 build fewer
-    classifiers."""
+    """Apply a check to trials that recorded `number`; trials with D > 8 build fewer classifiers."""
 
     def checks(rows):
         built = [trial.task for trial in rows.where(where("classifiers")) if number in trial.series]

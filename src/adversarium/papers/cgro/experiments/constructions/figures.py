@@ -1,5 +1,4 @@
-"""Draw CGRO's explicit classifiers along a ray, and tabulate their parameters, errors and
-widths."""
+"""Draw CGRO's explicit classifiers along a ray; tabulate their parameters, errors and widths."""
 
 from adversarium.plans import Profile, Table, where
 

@@ -4,8 +4,8 @@ Paper: for N = poly(d) and η = O(1), U = Θ(α⁻³), V_i = Θ(1), clean test e
 error o(1) on the points of the transfer attack, robust test error ≥ 1/2 − o(1) over the ball.
 Reading: "many points" has N = d and 1 − γ = 1/√d, within the paper's hypotheses but larger than
 N_c, the bound of cgro.phases; the corrected theorem is judged for N < N_c. Any attack can show a
-robust test error of at least ½: we use the transfer attack if N < N_c, else a step of length δ that
-changes two patches.
+robust test error of at least ½: we use the transfer attack if N < N_c, else a step of length δ on
+two patches.
 Cost: quick 30 s (2 cores).
 """
 

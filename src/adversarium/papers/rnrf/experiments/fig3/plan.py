@@ -3,7 +3,7 @@
 Paper: correlations of the filters with robust and non-robust features over 1,000 iterations. Under
 adversarial training, the correlation with the non-robust features stops growing "near 150".
 Theorems 4.3 and 4.4 are tested on the same two runs, with the published parameters (Σ_NR β³/Σ_R
-α³ = 15/8 and α/ε = 5/3, which are less than 2 and so not ≫ 1).
+α³ = 15/8 and α/ε = 5/3 are below 2, so not ≫ 1).
 Reading: the attack step η̃ = 1e3 acts on the gradient of the batch mean (1e3/N = 10 per point). The
 transition is also judged with the literal step, 1e3 per point (paper preset). The quick preset has
 m = 10 in place of 100.

@@ -38,8 +38,7 @@ dominance = Reading("min over classes of B − 5A", _dominance, (A, B))
 
 
 def _overtaking(rows: Rows, after: int = 100) -> np.ndarray:
-    """Return the first t > `after` with A > B in every class; at the start, either may be
-    larger."""
+    """Return the first t > `after` with A > B in every class; earlier, either may be larger."""
     t, robust = rows.curve(A)
     return first(t, (robust > rows[B].values).all(-1) & (t > after))
 

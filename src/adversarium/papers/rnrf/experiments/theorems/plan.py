@@ -3,10 +3,9 @@
 Paper: standard training learns the non-robust features, is accurate, and is misled by a
 perturbation that does not depend on the model. Adversarial training learns the robust features and
 classifies every ε-ball correctly.
-Reading: α/β = 3, Σ_NR β³/Σ_R α³ = 7/3 and α/ε = 2.5 (`consistent`), which admits a robust
-classifier (α > 2ε). σ_n = 1/√d, attack step 10 per point; η = k/20, so η/k is the same at every k.
-Two starts: σ0 = 0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as
-published in B.3.
+Reading: α/β = 3, Σ_NR β³/Σ_R α³ = 7/3 and α/ε = 2.5 > 2 (`consistent`), so a robust classifier
+exists. σ_n = 1/√d, attack step 10 per point; η = k/20, so η/k is the same at every k. Two starts:
+σ0 = 0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as published in B.3.
 Cost: quick 30 s (2 cores).
 """
 
