@@ -34,7 +34,7 @@ def two_feature_assumptions(
     >>> sizes = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.1, n=200)
     >>> gates = two_feature_assumptions(**sizes, eta=0.01, m=10, q=3, rho=0.2, sigma0=0.1)
     >>> print(gates[0])
-    2.3, strength: α/β = 2, wanted ≥ 2: yes
+    2.3, strength: α/β = 2, required ≥ 2: yes
     """
     log_d, root = math.log(d), math.sqrt(d)
     start = math.sqrt(2 * math.log(max(m, 2))) * sigma0  # largest of m normal variables, Lemma D.3

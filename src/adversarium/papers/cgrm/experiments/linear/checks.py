@@ -16,6 +16,7 @@ from .plan import FEW
 from .readings import (
     angles,
     bounded,
+    distance,
     exact_at_many,
     margins,
     predicted,
@@ -41,7 +42,13 @@ def _predicted(run):
 
 checks = {
     "cgrm.thm4.1": Parts(
-        {"N' → ∞ at fixed d": exact_at_many, "d → ∞ at N'/d = 0.1": vanishes_with_d}
+        {
+            "N' → ∞ at fixed d": exact_at_many,
+            "d → ∞ at N'/d = 0.1": vanishes_with_d,
+            "the distance at N'/d = 0.1": Hypothesis(
+                "level", *(distance.on(where("few", d=size)) for size in (FEW[0], FEW[-1]))
+            ),
+        }
     ),
     "cgrm.thm4.1.corrected": Parts(
         {

@@ -35,6 +35,9 @@ def _largest(name, label):
     return Reading(label, lambda rows: rows.last(name).max(1), (name,))
 
 
+distance = Reading("‖u − w*‖", lambda rows: rows.last("error")[:, 0], ("error",))
+
+
 def _excess(rows):
     return (rows.last("error") - rows.last("bound")).max(1)
 
