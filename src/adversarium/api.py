@@ -1,4 +1,4 @@
-"""Run from Python: arrays by (seed, t), states with their weights, verdicts, slopes."""
+"""The Python interface: run experiments and read their results, states, verdicts and slopes."""
 
 import math
 import tempfile
@@ -35,7 +35,7 @@ from adversarium.sockets import AnyState
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The rows of a run: result["probe"] is an array (seed, t, *axes).
+    """The results of a run: result["probe"] is an array of shape (seed, t, *axes).
 
     >>> def double(rng, x):
     ...     return {"twice": 2.0 * x}
@@ -49,7 +49,7 @@ class Result:
     run: Task
     rows: Rows
     device: str = "cpu"
-    checkpoints: str = ""  # the folder of its checkpoints
+    checkpoints: str = ""  # folder of the run's checkpoints; empty: none
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -58,26 +58,26 @@ class Result:
 
     @property
     def probes(self) -> tuple[str, ...]:
-        """Return the recorded names."""
+        """Return the names of the recorded quantities."""
         return tuple(self.rows.series)
 
     @property
     def refused(self) -> dict[str, str]:
-        """Return the engines that cannot run it, each with the reason."""
+        """Return, by name, why the engines tried before the chosen one cannot run it."""
         return dict(resolve(self.run).refused)
 
     def series(self, name: str) -> Series:
-        """Return a number with its times and the coordinates of its axes."""
+        """Return a recorded quantity with its record times and the coordinates of its axes."""
         if name not in self.rows.series:
             raise KeyError(f"{name!r} was not recorded; choose from {', '.join(self.probes)}.")
         return self.rows[name]
 
     def t(self, name: str) -> np.ndarray:
-        """Return the record times of a number."""
+        """Return the record times of a quantity."""
         return self.series(name).t
 
     def axes(self, name: str) -> dict[str, tuple[float, ...]]:
-        """Return the axes of a number other than seed and t, with their coordinates."""
+        """Return the axes of a quantity other than seed and t, with their coordinates."""
         return dict(self.series(name).axes)
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -90,12 +90,12 @@ class Result:
         return len(self.probes)
 
     def keys(self) -> tuple[str, ...]:
-        """Return the recorded names, so that dict(result) has the arrays by name."""
+        """Return the names of the recorded quantities; dict(result) maps each to its array."""
         return self.probes
 
     def state(self, seed: int, t: int) -> object:
-        """Return the state of one seed after step t, from a checkpoint of the run if it wrote any,
-        else by training again up to t (runs are deterministic)."""
+        """Return the state of one seed after step t. Training is repeated up to t, from the nearest
+        earlier checkpoint of the run or else from the start (runs are deterministic)."""
         if isinstance(self.run, Trial):
             raise TypeError("state needs the result of an av.Run; an av.Trial trains no network.")
         if isinstance(t, bool) or not isinstance(t, Integral) or not 0 <= t <= self.run.steps:
@@ -106,11 +106,11 @@ class Result:
         return _Single(state_at(job, seed, t, self.device, self.checkpoints))
 
     def to_frame(self) -> object:
-        """Return the rows as a pandas frame with one line per number (extra `frames`)."""
+        """Return a pandas frame with one line per value (needs `adversarium[frames]`)."""
         return frame(self.rows)
 
     def to_xarray(self) -> object:
-        """Return the rows as an xarray data set over seed, t and the axes (extra `xarray`)."""
+        """Return an xarray data set over seed, t and the axes (needs `adversarium[xarray]`)."""
         return dataset(self.rows)
 
     def __repr__(self) -> str:
@@ -118,8 +118,8 @@ class Result:
         return f"<Result{label}: {len(self.seeds)} seeds; {', '.join(self.probes)}>"
 
     def last(self) -> dict[str, tuple[float, float, float]]:
-        """Return the mean over seeds of every number's last value, and its 99 % interval. A number
-        with an axis has one line per coordinate."""
+        """Return, for every quantity, the mean over seeds of its last value and the 99 % interval;
+        a quantity with axes has one entry per coordinate."""
         lines = {}
         for name in self.probes:
             series = self.rows[name]
@@ -162,8 +162,8 @@ def _cells(tag: str, row: Sequence[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Outcome:
-    """The runs and verdicts of an experiment: outcome["label"] is a Result. A notebook shows the
-    verdicts, and av.plot(outcome, "name") draws one of its figures.
+    """The runs and verdicts of an experiment: outcome["label"] is the Result of one run. A notebook
+    shows the verdicts, and av.plot(outcome, "name") draws a figure of the experiment.
 
     >>> import adversarium as av
     >>> id = min(av.plans.papers.experiments())  # or "./FILE.py"
@@ -177,7 +177,7 @@ class Outcome:
 
     @property
     def rows(self) -> Evidence:
-        """Return the rows that checks and figures read."""
+        """Return the stored results of all runs, which checks and figures read."""
         return Evidence(tuple(result.rows for result in self.results.values()))
 
     def __repr__(self) -> str:
@@ -209,9 +209,9 @@ def experiment(
     device: str = "cpu",
     **changes: Any,
 ) -> Outcome:
-    """Run and judge an experiment of the catalogue, or your ./FILE.py. `changes` are knobs of its
-    plan or fields of its parts (**{"data.beta": 0.3}). With a store, only the missing rows are
-    computed.
+    """Run and judge an experiment of the catalogue, or your ./FILE.py. `changes` are parameters of
+    its plan, or fields of its data, network, attack or training rule (**{"data.beta": 0.3}). With a
+    store, only missing results are computed.
 
     >>> import adversarium as av
     >>> outcome = av.experiment("./theorem.py", d=12)  # doctest: +SKIP
@@ -268,11 +268,11 @@ def slope(
     log: bool = True,
     between: tuple[float, float] = (-math.inf, math.inf),
 ) -> Slope:
-    """Fit the slope of y against x, log–log or plain (log=False), with one fit per seed.
+    """Fit the slope of y against x for every seed, of log y against log x unless log=False.
 
-    For one result, x is "t" or a probe and y a probe, over the record times with x in `between`.
-    For results by size ({50: …, 100: …}), y is a probe's last value against the size, which x
-    names.
+    For one result, y is a probe, and x is "t" or another probe. For results keyed by a size ({50:
+    …, 100: …}), the last value of the probe y is fitted against the key; x is only the name of that
+    size. Only points with x in `between` are used.
 
     >>> def square(rng, x):
     ...     return {"y": x**2}
@@ -315,7 +315,7 @@ def slope(
 
 
 def _curve(result: Result, probe: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times and values (seed, t) of a number; if it has axes, their mean."""
+    """Return the times and the values (seed, t) of a quantity, averaged over its other axes."""
     values = result[probe]
     return result.t(probe), values.reshape(*values.shape[:2], -1).mean(-1)
 
@@ -330,7 +330,7 @@ def _place(store: str | Path | None) -> Iterator[Store]:
 
 
 class _Single:
-    """One seed's view of a state: W without the replica axis, f on plain batches."""
+    """The state of one seed: W and f without the leading seed axis."""
 
     def __init__(self, state: AnyState) -> None:
         self._state = state
@@ -354,7 +354,7 @@ def run(
     store: str | Path | None = None,
     device: str = "cpu",
 ) -> Result:
-    """Run a Run or a Trial. With a store, only the missing seeds and probes are computed.
+    """Run a Run or a Trial. With a store, only its missing seeds and probes are computed.
 
     >>> import adversarium as av
     >>> clusters = av.data.Clusters(d=20, mu=4.0, beta=0.0)

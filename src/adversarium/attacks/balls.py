@@ -1,7 +1,7 @@
 """Perturbation sets B_p(x, radius), p ∈ {1, 2, ∞}, optionally intersected with a box.
 
 Everything acts per example on x of shape (*batch, *event); `lead` is the number of batch axes. With
-a box, all three operations are exact on the intersection: nothing is clamped afterwards.
+a box, `project` and `steepest` are exact on the intersection, not approximated by clamping.
 """
 
 import math
@@ -34,12 +34,12 @@ def _on_flat_events(
 
 
 def whole(p: float) -> float:
-    """Return 1 for 1.0 and 2 for 2.0: each norm has one name, and draws one stream."""
+    """Return 1 for 1.0 and 2 for 2.0, so that each norm has one name and one random stream."""
     return int(p) if p in (1, 2) else p
 
 
 def unit(g: Tensor) -> Tensor:
-    """Return g/‖g‖₂ along the last axis, 0 where g = 0. Gradients of any size are safe."""
+    """Return g/‖g‖₂ along the last axis, 0 where g = 0. No g overflows or underflows."""
     peak = g.abs().amax(-1, keepdim=True)
     scaled = g / torch.where(peak > 0, peak, 1.0)
     length: Tensor = scaled.norm(dim=-1, keepdim=True)
@@ -76,8 +76,8 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Raise if data are not finite, or lie outside the box (in their own precision): clamping
-        them would silently change the data."""
+        """Raise if data are not finite, or lie outside the box (rounded to the precision of x):
+        clamping them would silently change the data."""
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "
@@ -154,13 +154,15 @@ class Ball:
         return torch.where(g > 0, high - x, x - low)
 
     def _within(self, x: Tensor, g: Tensor, size: Tensor) -> Tensor:
-        """Return x + sign(g)·size, shortened by the rounding error and never outside the box."""
+        """Return x + sign(g)·size, corrected for rounding so that it stays in the ball and the
+        box."""
         length: Tensor = size.norm(self.p, dim=-1, keepdim=True)
         fits = (self.radius / length.clamp_min(_TINY)).clamp(max=1)
         return self._boxed(x + torch.sign(g) * size * fits)
 
     def _greedy(self, x: Tensor, g: Tensor) -> Tensor:
-        """Spend the budget (p = 1) on the coordinates of largest |g|, each up to its wall."""
+        """For p = 1, move the coordinates of largest |g| to their walls until the radius is
+        spent."""
         room = torch.full_like(x, self.radius)
         if self.box is not None:
             room = torch.minimum(room, self._walls(x, g))
@@ -172,8 +174,8 @@ class Ball:
 
 
 def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> Tensor:
-    """Return min(s|a_i|, wall_i) for the largest s ≤ `most` whose l2 length is within the radius:
-    with the walls in the order in which they are hit, s² = (radius² − Σ_hit wall²)/Σ_free a²."""
+    """Return min(s|a_i|, wall_i) with the largest s ≤ `most` for which its l2 norm is at most the
+    radius. Coordinates hit their walls as s grows; s² = (radius² − Σ_hit wall²)/Σ_free a²."""
     a, wall = a.abs(), wall.clamp_min(0)
     hit, order = torch.where(a > 0, wall / a, math.inf).sort(dim=-1)
     free = a.gather(-1, order).square()
@@ -191,9 +193,9 @@ def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> 
 
 
 def _l1_nearest(move: Tensor, radius: float) -> Tensor:
-    """Return sign(m)·max(|m| − τ, 0) of l1 length `radius`, or m itself if it is shorter. Values
-    are measured from the largest |m|, in float64, so that nothing cancels after a step much longer
-    than the radius."""
+    """Return sign(m)·max(|m| − τ, 0) with τ such that the l1 norm is `radius`, or m = `move` itself
+    if it is shorter. Values are relative to the largest |m|, in float64, to avoid cancellation if
+    the step is much longer than the radius."""
     m = move.double().abs()
     peak = m.amax(-1, keepdim=True)
     u = (m - peak).clamp_min(-radius)  # values lower by more than the radius become 0
@@ -209,9 +211,9 @@ def _l1_nearest(move: Tensor, radius: float) -> Tensor:
 
 
 def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
-    """Return min((|m_i| − τ)₊, wall_i) for the least τ ≥ 0 whose sum is within the radius. The sum
-    is linear between neighbouring corners |m_i| (a coordinate starts) and |m_i| − wall_i (it is at
-    its wall)."""
+    """Return min((|m_i| − τ)₊, wall_i) with the smallest τ ≥ 0 for which the sum is at most the
+    radius. The sum is piecewise linear in τ: coordinate i is positive for τ below the corner |m_i|,
+    and at its wall for τ below the corner |m_i| − wall_i."""
     m, w = move.double().abs(), wall.double().clamp_min(0)
     u = m - m.amax(-1, keepdim=True)
     corner, order = torch.cat([u, u - w], dim=-1).sort(dim=-1, descending=True)
@@ -228,8 +230,8 @@ def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
 
 
 class InBall:
-    """The common part of attacks with a norm, a radius and a box: the ball that contains their
-    points. An attack for one norm sets p, and box = None, for its class.
+    """The base class of attacks with a norm, a radius and a box, which define a ball. An attack for
+    a single norm has p as a class attribute, and box = None if it does not support a box.
 
     >>> from adversarium.attacks import FGSM
     >>> FGSM(p=2, radius=0.5).ball == Ball(2.0, 0.5)

@@ -1,4 +1,4 @@
-"""Keep the best point. Every ascent and every list of candidates ends with it."""
+"""Select the best of several points, for every example."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def per_example(which: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Return a for the examples of `which`, b for the others."""
+    """Return a for the examples where `which` is true, b for the others."""
     return torch.where(wide(which, a), a, b)
 
 
@@ -20,8 +20,8 @@ def wide(v: Tensor, like: Tensor) -> Tensor:
 class Best:
     """The point with the highest value so far, for every example.
 
-    Of two equal points the earlier one stays. A NaN value never replaces a number, and any number
-    replaces it.
+    Of two points with equal values the earlier one stays. A NaN value never replaces a number, and
+    any number replaces a NaN.
 
     >>> best = Best(torch.tensor([[0.0], [0.0]]), torch.tensor([1.0, 1.0]))
     >>> best.offer(torch.tensor([[5.0], [6.0]]), torch.tensor([2.0, torch.nan])).x.tolist()

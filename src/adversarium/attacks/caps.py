@@ -1,4 +1,4 @@
-"""Ascent on the sphere: the perturbation set is a whole cap about x."""
+"""Gradient ascent on the sphere, where the perturbation set is an entire cap about x."""
 
 import math
 from dataclasses import dataclass
@@ -65,12 +65,12 @@ class CapPGD:
         return best.x
 
     def _drawn(self, x: Tensor, rng: Streams) -> Tensor:
-        """Draw a direction orthogonal to x for every cap."""
+        """Draw a vector of length 2 orthogonal to x for every cap."""
         way = normal(x.shape, rng).to(x)
         return 2 * unit(way - _along(way, x))
 
     def _within(self, x: Tensor, z: Tensor) -> Tensor:
-        """Return the nearest points of the caps."""
+        """Return, for every z, the nearest point of the cap about x."""
         z = unit(z)
         side = z - _along(z, x)
         angle = torch.atan2(side.norm(dim=-1, keepdim=True), (z * x).sum(-1, keepdim=True))

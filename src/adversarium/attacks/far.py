@@ -1,6 +1,6 @@
-"""Attacks that start on the far side of the boundary: they do not need a gradient at x.
+"""Attacks that start beyond the decision boundary, so they do not need a gradient at x.
 
-The loss is the logit difference, or a targeted one: a point is broken if its loss is positive.
+The loss is the logit difference or a targeted one: if it is positive, a point is misclassified.
 """
 
 import math
@@ -18,7 +18,7 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class FarSide(InBall):
-    """Ascents in balls of 3, 2, 1.4 and 1 times the radius, each from the end of the previous one.
+    """Ascents in balls of 3, 2, 1.4 and 1 times the radius, each from the end of the last.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -51,10 +51,10 @@ class FarSide(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class Crossings(InBall):
-    """Search for the boundary along segments: to other points of the batch, and up to `reach` radii
-    away along the diagonals and in random directions. Candidates are the full step along the
-    gradient at the crossing and the projection of the crossing; an ascent starts from the best of
-    these.
+    """Search for the decision boundary on segments from x to other points of the batch, and to
+    points `reach` radii away along the diagonals and in random directions. Each crossing gives two
+    candidates: its projection into the ball, and the full step from x along the gradient at the
+    crossing. An ascent starts from the best candidate.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -67,7 +67,7 @@ class Crossings(InBall):
 
     p: float = math.inf
     radius: float
-    tries: int = 8  # segments of each kind
+    tries: int = 8  # number of other points, and of random directions
     reach: float = 4.0
     steps: int = 20
     loss: str = "logit_difference"
@@ -100,8 +100,8 @@ class Crossings(InBall):
         return others + [around.steepest(x, g, lead) for g in (ones, -ones, *noise)]
 
     def _crossing(self, loss: Loss, x: Tensor, far: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the broken point that bisection finds between far and x, and a mask of where it
-        exists."""
+        """Return the misclassified point that bisection finds between x and `far`, and whether
+        there is one (`far` is misclassified)."""
         broken = loss(far).detach() > 0
         low, high = torch.zeros_like(broken, dtype=x.dtype), torch.ones_like(broken, dtype=x.dtype)
         for _ in range(10):

@@ -1,8 +1,8 @@
 """Attacks on finite perturbation sets, and on the corners of an l_inf cell. By Def. 3.2 of CONV any
 map into B(x) is an attack.
 
-B(x) is `batch.options`, (*batch, K, d), its first member x itself. The theorem covers every map, so
-the strong attacks are accompanied by a weak, a blind and a discontinuous one.
+B(x) is `batch.options`, (*batch, K, d), whose first member is x itself. Because CONV's Theorem 5.1
+covers every such map, there are weak, random and discontinuous attacks next to strong ones.
 """
 
 import itertools
@@ -35,15 +35,14 @@ def option_losses(loss: Loss, options: Tensor) -> Tensor:
 
 
 def chosen(options: Tensor, index: Tensor) -> Tensor:
-    """Return the chosen member of every set."""
+    """Return the member with the given index of every set."""
     where = index[..., None, None].expand(*index.shape, 1, options.shape[-1])
     return options.gather(-2, where).squeeze(-2)
 
 
 def _steepest(loss: Loss, at: Tensor, options: Tensor) -> Tensor:
-    """Return the member with the largest gain of the loss linearised at a point, or the first
-    member if the loss is flat. At a symmetric start the gradient is rounding error and must not
-    decide."""
+    """Return the index of the member with the largest gain of the loss linearised at a point, or 0
+    if the loss is flat: at a symmetric initialisation the gradient is only rounding error."""
     _, g = climb(loss, at)
     gain = ((options - at[..., None, :]) * g[..., None, :]).sum(-1)
     return torch.where(gain.abs() > _NOISE, gain, 0.0).argmax(-1)
@@ -54,8 +53,8 @@ class FiniteAttack:
     """One member of B(x), chosen by a named rule, §3 of CONV.
 
     exact: the maximiser A*; anti: the minimiser; random: a new draw at each call; cycle: member t
-    mod K; fgsm: the maximiser of the linearised loss (x if it is flat); pgd: `tries` such steps,
-    each from the previous member, and the best of these; worst_of: the best of `tries` draws;
+    mod K; fgsm: the maximiser of the linearised loss (x if it is flat); pgd: the best of x and
+    `tries` such steps, each from the previous member; worst_of: the best of `tries` random members;
     switch: the last member if the loss at x exceeds `level`, else x (discontinuous in W).
 
     >>> from adversarium.data import SpherePoints
@@ -79,8 +78,7 @@ class FiniteAttack:
 
     @property
     def version(self) -> int:
-        """Return 2 for fgsm, in which the rounding error of a vanishing gradient no longer
-        decides."""
+        """Return 2 for fgsm, which now ignores gains of the size of rounding errors, else 1."""
         return 2 if self.rule == "fgsm" else 1
 
     def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
@@ -121,7 +119,7 @@ class FiniteAttack:
 
 @dataclass(frozen=True, kw_only=True)
 class Corners(InBall):
-    """The worst of the 2^D corners of the l_inf cell about x, D ≤ 12. It uses no gradient.
+    """The corner of the l_inf cell about x with the largest loss, of all 2^D, D ≤ 12; no gradient.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream

@@ -1,8 +1,9 @@
 """Gradient attacks: find points of a ball by ascent on a loss.
 
-An attack sees a loss (a map from x to one number per example) and never a network. It follows the
-gradient of each example separately, whatever the size of the batch. `loss` names the map that the
-attack uses: logit_difference is the default, because a saturated cross-entropy hides weak points.
+An attack receives a loss (a map from x to one number per example) and never a network. It follows
+the gradient of each example separately, whatever the size of the batch. Its field `loss` names the
+loss to increase. The default is logit_difference, because the gradient of a saturated cross-entropy
+vanishes, so points that are not robust look robust.
 """
 
 import math
@@ -25,8 +26,8 @@ class NoGradient(TypeError):
 def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
     """Return the loss of every example and its gradient in x.
 
-    Entries that overflow become large numbers. If the loss is NaN it has no gradient: the gradient
-    is set to 1 everywhere, so that an ascent leaves the point.
+    Infinite entries of the gradient become large numbers. If the loss of an example is NaN, its
+    gradient is set to 1 in every coordinate, so that an ascent leaves the point.
     """
     with torch.enable_grad():
         z = x.detach().requires_grad_(True)
@@ -46,14 +47,14 @@ def climb(loss: Loss, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def batch_axes(loss: Loss, batch: Points) -> int:
-    """Return how many axes of x run over examples: those of the labels, or of the loss."""
+    """Return the number of leading axes of x that index examples, as y or the loss has them."""
     return batch.y.ndim if isinstance(batch, Labelled) else loss(batch.x).ndim
 
 
 def flat(loss: Loss, x: Tensor, p: float, radius: float) -> Tensor:
-    """Return where the gradient has vanished: to first order the whole ball changes the loss by
-    less than a millionth of itself. A point that survives there is not known to be robust. In a
-    ball of radius 0 no point counts as flat.
+    """Return for which examples the gradient has vanished: to first order, no point of the ball
+    changes the loss by more than a millionth of its value. If an attack fails on such an example,
+    this is no evidence that it is robust. In a ball of radius 0 no example counts as flat.
 
     >>> flat(lambda x: (10 * x.mean(-1)).clamp(-1, 1), torch.tensor([[0.0], [1.0]]), 2, 0.5)
     tensor([False,  True])
@@ -89,9 +90,9 @@ class FGSM(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class PGD(InBall):
-    """Projected gradient ascent: x ← P(x + step·direction), where direction is the steepest of norm
-    p, or the raw gradient. The best result of all restarts is returned. With `best` an ascent
-    returns its best iterate, not the last.
+    """Projected gradient ascent: x ← P(x + step·direction), where direction is the steepest-ascent
+    direction of unit p-norm, or the raw gradient. The best result of all restarts is returned. If
+    `best` is set, an ascent returns its best iterate, otherwise its last.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -107,7 +108,7 @@ class PGD(InBall):
     step: float | None = None  # 2.5·radius/steps if None
     normalised: bool = True  # False: the raw gradient
     start: Literal["zero", "uniform"] = "zero"
-    restarts: int = 1  # the first from `start`, the others from uniform points
+    restarts: int = 1  # the first begins at `start`, the others at uniform points
     best: bool = True
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
@@ -115,7 +116,7 @@ class PGD(InBall):
 
     @property
     def step_size(self) -> float:
-        """Return the step in the units of the ball's norm."""
+        """Return the length of a step in the norm p, or the factor of a raw gradient."""
         return 2.5 * self.radius / self.steps if self.step is None else self.step
 
     def __post_init__(self) -> None:
@@ -142,7 +143,7 @@ class PGD(InBall):
         return best.x
 
     def _ascent(self, loss: Loss, x: Tensor, z: Tensor) -> Best:
-        """Run one ascent from z. Return its selected point and the loss there."""
+        """Run one ascent from z; return its best (or last) iterate and the loss there."""
         values, g = climb(loss, z)
         lead = values.ndim
         kept = Best(z, values)
@@ -166,8 +167,8 @@ class PGD(InBall):
 class APGD(InBall):
     """Ascent with momentum and a step that halves, per example, when progress stops.
 
-    This attack resembles Auto-PGD (Croce and Hein) and is the strong default for verdicts. It
-    starts from x, then from uniform points, and returns the best point found.
+    This attack resembles Auto-PGD (Croce and Hein). It starts once from x, then from uniform
+    points, and returns the best point found.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -202,8 +203,8 @@ class APGD(InBall):
         return best.x
 
     def ascent(self, loss: Loss, x: Tensor, start: Tensor) -> Best:
-        """Run one ascent in the ball about x from one of its points: step along the gradient,
-        project, keep the best. At each checkpoint, an example that has stalled halves its step and
+        """Run one ascent from `start`, a point of the ball about x; return the best point and its
+        loss. At each checkpoint, an example whose loss has stalled halves its step size and
         continues from its best point."""
         values, g = climb(loss, start)
         step, looks = torch.full_like(values, 2 * self.radius), self._looks()
@@ -229,7 +230,7 @@ class APGD(InBall):
 
     def _looks(self) -> dict[int, int]:
         """Return the steps after which progress is checked, each with the number of steps since the
-        previous checkpoint: many at first, then fewer."""
+        previous check, which decreases."""
         looks, k = {}, 0
         while k < self.steps:
             shrinking: float = 0.22 * self.steps * 0.85 ** (6 * k / self.steps)
@@ -241,8 +242,8 @@ class APGD(InBall):
     def _next(
         self, x: Tensor, z: Tensor, previous: Tensor, g: Tensor, step: Tensor, k: int
     ) -> Tensor:
-        """Return P(z + ¾(z₊ − z) + ¼(z − z₋)), z₊ = P(z + step·direction); the first step is z₊
-        alone."""
+        """Return P(z + ¾(z₊ − z) + ¼(z − z₋)) with z₊ = P(z + step·direction) and z₋ the previous
+        point; the first step returns z₊."""
         lead = step.ndim
         target = self.ball.project(x, self._moved(z, g, step, lead, k), lead)
         momentum = target if k == 0 else target + 0.25 * (z - previous) - 0.25 * (target - z)
@@ -250,8 +251,8 @@ class APGD(InBall):
 
     def _moved(self, z: Tensor, g: Tensor, step: Tensor, lead: int, k: int) -> Tensor:
         """Return z + step × (the steepest direction of unit norm). For p = 1 the step is spread
-        over the largest coordinates, more of them at first, because steps in single coordinates are
-        slow."""
+        over the largest coordinates of g, because steps in single coordinates are slow; their share
+        cycles between 1/2 and 1/64."""
         if g.ndim == lead:
             return z + step * torch.sign(g)
         flat = g.flatten(lead)
@@ -272,10 +273,10 @@ class APGD(InBall):
 class MarginStep(InBall):
     """X̃ = X + Clip(η̃ ∇_X L_margin), the one-step attack of §2.4 of RNRF, L_margin = −F_y.
 
-    With `over`, η̃ acts on the gradient of a mean over that many points (N: the batch mean). This
-    explicit factor does not depend on the points on which the attack is evaluated. The default is
-    the literal, per-example reading. `clip` limits every coordinate ("element") or rescales a patch
-    to sup norm ε ("patch").
+    `over` divides η̃: with over = N the step follows the gradient of the batch mean. The divisor is
+    fixed, whatever the number of attacked points. By default (over = 1), η̃ applies per example, as
+    in the paper's formula. `clip` limits every coordinate to ±ε ("element") or rescales every patch
+    to a sup norm of at most ε ("patch").
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream

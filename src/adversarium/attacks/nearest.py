@@ -1,6 +1,6 @@
-"""The nearest broken point: attacks that minimise a norm instead of maximising a loss in a ball.
+"""Attacks that search for the nearest misclassified point instead of the largest loss in a ball.
 
-The loss is the logit difference, or a targeted one: a point is broken if its loss is positive.
+The loss is the logit difference or a targeted one: if it is positive, a point is misclassified.
 """
 
 import math
@@ -18,9 +18,9 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class DDN(InBall):
-    """The nearest broken point in l2, with direction and norm decoupled (Rony et al. 2019): a unit
-    step along the gradient, then back to a sphere that shrinks by `gamma` if the point is broken
-    and grows if it is not. Returns that point if it lies in the ball, else its projection.
+    """Search for the nearest misclassified point in l2 with direction and norm decoupled (Rony et
+    al. 2019): step along the gradient, then project onto a sphere about x that shrinks by a share
+    `gamma` if the point is misclassified and else grows. The result is projected into the ball.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -59,9 +59,10 @@ class DDN(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class FAB(InBall):
-    """The nearest broken point, along the boundary (Croce and Hein 2020). The loss is linearised, x
-    and the iterate are projected onto its zero set, their mean moves slightly beyond it, and a
-    broken point steps back towards x. It starts at the ends of ascents in twice the ball, and at x.
+    """Search for the nearest misclassified point along the boundary (Croce and Hein 2020): x and
+    the iterate are projected onto the zero set of the linearised loss; the next iterate is a mean
+    of both, slightly beyond it, and closer to x if the iterate was misclassified. Searches start at
+    the ends of ascents in twice the ball, and at x.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -74,7 +75,7 @@ class FAB(InBall):
     p: float = math.inf
     radius: float
     steps: int = 40
-    restarts: int = 2  # from the far side, then from x, then at random
+    restarts: int = 2  # the second starts at x, the others at ends of ascents
     overshoot: float = 1.05
     back: float = 0.9
     bias: float = 0.1  # the largest weight of the projection of x
@@ -97,8 +98,8 @@ class FAB(InBall):
         return near.inside(loss)
 
     def _next(self, x: Tensor, z: Tensor, values: Tensor, g: Tensor, lead: int) -> Tensor:
-        """Return the mean of both projections, slightly beyond the boundary, or a step back if z is
-        broken."""
+        """Return the mean of both projections, slightly beyond the boundary, moved towards x if z
+        is misclassified."""
         at_x = values + ((x - z) * g).flatten(lead).sum(-1)  # the linearised loss at x
         to_z, to_x = (self._onto_zero(c, g, lead) for c in (values, at_x))
         a, b = norm(to_z, self.p, lead), norm(to_x, self.p, lead)
@@ -120,13 +121,13 @@ class FAB(InBall):
 
 @dataclass(frozen=True)
 class _Nearest:
-    """The nearest broken point found so far, and the point of the ball with the highest loss."""
+    """The nearest misclassified point found so far, and its distance from x."""
 
     x: Tensor
     ball: Ball
     point: Tensor
     distance: Tensor
-    height: Tensor  # of the loss at x
+    height: Tensor  # the loss at x
 
     @classmethod
     def of(cls, loss: Loss, x: Tensor, ball: Ball) -> "_Nearest":
@@ -134,13 +135,14 @@ class _Nearest:
         return cls(x, ball, x, torch.where(height > 0, 0.0, math.inf).to(height), height)
 
     def offer(self, z: Tensor, values: Tensor) -> "_Nearest":
-        """Return the nearest of these points and the broken points among z."""
+        """Return the nearest of these points and the misclassified points among z."""
         distance = norm(z - self.x, self.ball.p, self.distance.ndim)
         nearer = (values > 0) & (distance < self.distance)
         point = per_example(nearer, z, self.point)
         return replace(self, point=point, distance=torch.where(nearer, distance, self.distance))
 
     def inside(self, loss: Loss) -> Tensor:
-        """Return the nearest broken point, projected into the ball, or x if that is better."""
+        """Return the nearest misclassified point, projected into the ball, or x if its loss is
+        larger."""
         z = self.ball.project(self.x, self.point, self.distance.ndim)
         return Best(self.x, self.height).offer(z, loss(z).detach()).x

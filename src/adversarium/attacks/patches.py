@@ -15,12 +15,12 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class PatchTransplant(InBall):
-    """The steepest direction of the most important patch, spent partly there and partly on another
-    patch, in l2. The best of all patches and shares is returned (our attack).
+    """An l2 attack (ours) that moves two patches along the loss gradient of the patch where it is
+    largest: that patch and any other. It returns the best of all second patches and weights.
 
-    Patches share their filters, so a perturbation that hurts in one patch hurts in another. If an
-    activation is flat at 0 (z³), the gradient does not show the other patches, and ascents from x
-    stall.
+    All patches share their filters, so a direction that increases the loss in one patch does so in
+    others. If the activation is flat at 0 (z³), the gradient almost vanishes in other patches, so
+    ascents from x do not move them.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.rng import stream
@@ -46,7 +46,7 @@ class PatchTransplant(InBall):
                 f"PatchTransplant needs patches, x of shape (…, P, d), got {tuple(x.shape)}."
             )
         P = x.shape[-2]
-        main = g.abs().amax(-1).argmax(-1)  # the most important patch
+        main = g.abs().amax(-1).argmax(-1)  # the patch with the largest gradient
         direction = g.gather(-2, main[..., None, None].expand(*main.shape, 1, x.shape[-1]))
         direction = unit(direction)
         there = torch.nn.functional.one_hot(main, P).to(x)[..., None]

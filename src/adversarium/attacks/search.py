@@ -16,7 +16,7 @@ from adversarium.sockets import Loss, Points
 @dataclass(frozen=True, kw_only=True)
 class RandomSearch(InBall):
     """Random search without gradients: blocks of coordinates get random signs, the blocks shrink
-    over time, and a change is accepted if the loss does not fall (in the spirit of Square,
+    over time, and a change is accepted if the loss does not fall (similar to the Square attack of
     Andriushchenko et al. 2020).
 
     >>> from adversarium.data import Clusters
@@ -48,8 +48,8 @@ class RandomSearch(InBall):
         return best.offer(now.x, now.height).x
 
     def _changed(self, x: Tensor, z: Tensor, share: float, lead: int, rng: Streams) -> Tensor:
-        """Draw new signs on a random block of neighbouring coordinates; in half the cases one sign
-        for all."""
+        """Draw new signs on a random block of neighbouring coordinates; in half of the cases, one
+        sign for the entire block."""
         shape = (*x.shape[:lead], max(1, math.prod(x.shape[lead:])))
         D = shape[-1]
         place, noise = normal((*shape[:-1], 3), rng).to(x), coins(shape, rng).to(x)
@@ -60,7 +60,7 @@ class RandomSearch(InBall):
         move = (z - x).reshape(shape)
         if self.p == math.inf:
             new = torch.where(inside, self.radius * signs, move)
-        else:  # the block takes a share of the budget, the projection the rest
+        else:  # the block alone has norm `radius`; the projection rescales the sum
             size = self.radius / (math.sqrt(width) if self.p == 2 else width)
             new = torch.where(inside, size * signs, move)
         return self.ball.project(x, x + new.view(x.shape), lead)

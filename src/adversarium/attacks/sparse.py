@@ -15,10 +15,10 @@ from adversarium.sockets import Loss, Points
 
 @dataclass(frozen=True, kw_only=True)
 class SparseAscent(InBall):
-    """l1 ascent with adaptive sparsity (Croce and Hein 2021). A step moves the largest coordinates
-    of the gradient; their number is the number that the best point uses, divided by 1.5. The step
-    shrinks while that number does not change. It runs first in three and two times the ball, then
-    in the ball.
+    """l1 ascent with adaptive sparsity (Croce and Hein 2021). Each step moves the coordinates with
+    the largest gradient; their number is the number of coordinates in which the best point so far
+    differs from x, divided by 1.5. The step size shrinks unless that number has fallen. The ascent
+    runs in balls of three, two and one times the radius in turn.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -72,7 +72,7 @@ class SparseAscent(InBall):
 
 
 def _sparse(g: Tensor, width: Tensor, lead: int) -> Tensor:
-    """Return the signs of the `width` largest coordinates, divided by their number."""
+    """Return the signs of the `width` largest coordinates, divided by their number, else 0."""
     if g.ndim == lead:
         return torch.sign(g)
     rows = g.flatten(lead)

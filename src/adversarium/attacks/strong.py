@@ -1,4 +1,4 @@
-"""The suite of strong attacks that a verdict of robustness must survive."""
+"""The suite of strong attacks that evaluates robustness."""
 
 from typing import Any
 
@@ -23,12 +23,11 @@ def strong_attacks(
     steps: int = 50,
     targets: int = 9,
 ) -> tuple[Member, ...]:
-    """Return the evaluation suite, cheap members first, so that the caller passes on only
-    survivors.
+    """Return the suite, cheap attacks first, so that expensive ones need to run only on the rest.
 
-    The suite has ascents on the logit difference and on each of the `targets` strongest wrong
-    classes; steps towards units and patch by patch, if the network provides them; attacks from the
-    far side of the boundary, the nearest broken points, and a search without gradients.
+    It consists of ascents on the logit difference and towards each of the `targets` strongest wrong
+    classes; attacks on units and patches, if the network provides them; attacks that start beyond
+    the decision boundary; searches for the nearest misclassified point; and a random search.
 
     >>> [type(attack).__name__ for attack in strong_attacks(2, 0.5, k=2)][:4]
     ['APGD', 'UnitSteps', 'PatchMaximiser', 'FarSide']

@@ -1,4 +1,4 @@
-"""Attacks that never use the network: they know the data model or another classifier."""
+"""Attacks that are computed from the data model or from another classifier."""
 
 import math
 from collections.abc import Callable
@@ -47,8 +47,8 @@ def gta(
 ) -> Float[Tensor, "*n P d"]:
     """Return X^adv = X − γ g(X) ∇g(X) / ‖∇g(X)‖₂, eq. (A) of CGRO.
 
-    Reading: g(X) = ⟨w*, X[signal(X)]⟩ has ‖∇g‖₂ = ‖w*‖₂ = 1, so on the support of D the step
-    multiplies the signal patch by 1 − γ and does not change the others.
+    Our reading: g(X) = ⟨w*, X[signal(X)]⟩ has ‖∇g‖₂ = ‖w*‖₂ = 1, so for points of D the step
+    multiplies the signal patch by 1 − γ and does not change the other patches.
 
     >>> gta(torch.ones(1, 2, 3), signal=torch.tensor([0]), gamma=0.75)[0, :, 0].tolist()
     [0.25, 1.0]
@@ -59,7 +59,7 @@ def gta(
 
 @dataclass(frozen=True, kw_only=True)
 class GTA:
-    """The geometry-based transfer attack of §3.3 of CGRO; its l2 length is γα.
+    """The geometry-based transfer attack of §3.3 of CGRO; its perturbations have l2 norm γα.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.rng import stream
@@ -70,7 +70,7 @@ class GTA:
     """
 
     gamma: float
-    loss: str = "logit_difference"  # not used: the attack depends on X and w* alone
+    loss: str = "logit_difference"  # not used: the attack depends only on X and w*
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
@@ -103,9 +103,9 @@ class SignalPatch:
 @dataclass(frozen=True, kw_only=True)
 class GenericGTA:
     """X^adv = X − γ g(X) ∇g(X)/‖∇g(X)‖₂², a share γ of the way to the zero of the linearised g, eq.
-    (A) of CGRO for any target classifier `g(x, batch)`. Without a target, g is the attacked network
-    itself (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂ once, as in the paper. `radius`
-    caps the l2 length.
+    (A) of CGRO for any target classifier `g(x, batch)`. Without a target, g is the loss of the
+    attacked network (a step of DeepFool). `paper_literal` divides by ‖∇g‖₂, not its square, as the
+    paper prints it. `radius` caps the l2 norm of the step.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -157,7 +157,7 @@ def other_class(y: Int[Tensor, "*n"], k: int, rng: Streams) -> Int[Tensor, "*n"]
 def _latent(
     batch: Points, attack: "FeatureReplacement | FeatureCollision"
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return which patches are robust, all strengths and the labels. Every β_p must be ≤ ε."""
+    """Return which patches are robust, all strengths and the labels; raise unless all β_p ≤ ε."""
     name, radius = type(attack).__name__, attack.radius
     if not isinstance(batch, _WithFeatures):
         raise TypeError(
@@ -173,7 +173,7 @@ def _latent(
 @dataclass(frozen=True, kw_only=True)
 class FeatureReplacement(InBall):
     """Δ_p = −β_p v_y + ε v_{y'} on the non-robust patches, Theorem 4.3 of RNRF. The attack needs no
-    model, only the latent draw. It is valid if every β_p ≤ ε.
+    network, only the latent variables of the points, and every β_p ≤ ε.
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -204,7 +204,7 @@ class FeatureReplacement(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class UniversalFeature(InBall):
-    """Δ_p = −ε u_y + ε u_{y'} on every patch: breaks the network of Proposition 3.2 of RNRF (our
+    """Δ_p = −ε u_y + ε u_{y'} on every patch: fools the network of Proposition 3.2 of RNRF (our
     attack).
 
     >>> from adversarium.data import TwoFeaturePatches
@@ -233,10 +233,10 @@ class UniversalFeature(InBall):
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureCollision(InBall):
-    """The candidates behind the impossibility result (our attack): robust patches → (α_p − ε)u_y,
-    the others → 0, the same (α − ε)u_y or (α − ε)u_{y'}, whichever has the highest loss; the noise
-    does not change. Every patch-additive network is wrong on one class of these points if all β_p ≤
-    ε, α ≤ 2ε and |J_NR| ≥ |J_R|.
+    """Points at which classes collide (our attack). The feature of a robust patch becomes (α_p −
+    ε)u_y; that of all other patches becomes 0, (α − ε)u_y or (α − ε)u_{y'}, whichever gives the
+    highest loss; the noise does not change. Every patch-additive network is wrong on one class of
+    these points if all β_p ≤ ε, α ≤ 2ε and |J_NR| ≥ |J_R|.
 
     >>> from adversarium.data import TwoFeaturePatches
     >>> from adversarium.rng import stream
@@ -279,8 +279,8 @@ class FeatureCollision(InBall):
 
 
 def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:
-    """Return (X_y + X_j)/2, which with equal noise lies in both ε-balls if all strengths are ≤ 2ε
-    (our construction).
+    """Return (X_y + X_j)/2, which lies in the ε-balls about both points if their noise is equal and
+    all strengths are ≤ 2ε (our construction).
 
     >>> one, two = torch.zeros(1, 1, 2), torch.tensor([[[2.0, -1.0]]])
     >>> [float((midpoint(one, two) - end).abs().max()) for end in (one, two)]  # ε = α/2

@@ -1,8 +1,8 @@
 """Attacks on the components of a network: its units, and the patches that it sums over.
 
-An inactive unit has no gradient at x. A loss with guidance (`Guiding`) provides the weight
-directions of its network's units, and the contribution of every patch; without it these attacks
-return x.
+An inactive unit has no gradient at x. A loss with guidance (`Guiding`) provides the weight vectors
+of the network's units and the contribution of every patch; given another loss, these attacks return
+x.
 """
 
 import math
@@ -21,7 +21,7 @@ from adversarium.sockets import Guiding, Loss, Points
 
 
 def _longest(directions: Tensor, most: int, opposites: bool = True) -> Tensor:
-    """Return at most `most` directions, the longest, and their opposites: (2r, *S, d)."""
+    """Return the `most` longest directions, followed by their opposites, (2r, *S, d)."""
     length = directions.norm(dim=-1)
     size = length.flatten(0, -2).amax(0) if length.ndim > 1 else length
     chosen = directions[..., size.argsort(descending=True, stable=True)[:most], :]
@@ -45,11 +45,11 @@ def _of_points(directions: Tensor, index: Tensor, x: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class UnitSteps(InBall):
-    """A full step towards every unit, active or not, then one along the gradient at that point (w_j
-    − y w_0 for a threshold unit next to a linear part), then an ascent from the best point. If
-    there are more than `units` units, each point follows the gradients of those whose step gains
-    most, and of those whose step gains most beyond the linear gain at x, which reveals inactive
-    units.
+    """Full steps from x along the weights of every unit, active or not, and along the gradients at
+    the points reached (w_j − y w_0 for a threshold unit next to a linear part), then an ascent from
+    the best point. If there are more than `units` units, gradients are followed only for those
+    whose step increases the loss most, and for those whose step exceeds the linear prediction at x
+    most, which reveals inactive units.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -63,8 +63,8 @@ class UnitSteps(InBall):
 
     p: float = math.inf
     radius: float
-    units: int = 128  # whose gradients are followed, by either measure
-    opposites: bool = True  # also step away from them; a threshold unit needs no such step
+    units: int = 128  # number of units chosen by each of the two criteria
+    opposites: bool = True  # also step against every unit, which threshold units do not need
     steps: int = 20
     loss: str = "logit_difference"
     box: tuple[float, float] | None = None
@@ -90,8 +90,8 @@ class UnitSteps(InBall):
     def _followed(
         self, loss: Loss, x: Tensor, values: Tensor, slope: Tensor, directions: Tensor
     ) -> Iterator[Tensor]:
-        """Return the directions whose gradients are followed, one per point: all, or the most
-        promising."""
+        """Yield the directions, one per point, whose gradients are followed: all, or the best by
+        each criterion."""
         every = _longest(directions, directions.shape[-2], self.opposites)
         if directions.shape[-2] <= self.units:
             yield from (_along(direction, x) for direction in every)
@@ -110,10 +110,10 @@ class UnitSteps(InBall):
 @dataclass(frozen=True, kw_only=True)
 class PatchMaximiser(InBall):
     """f = Σ_p f_p(x_p): maximise every patch separately, and keep the best point of every patch,
-    not of every example. Starts are full steps along the units' directions, the gradients at these
-    points, and x. In l_inf every patch has the whole radius. In l2 and l1 the budget is split into
-    `shares` equal parts, and dynamic programming gives each part to the patch that gains most from
-    it. A final ascent moves all patches together.
+    not of every example. Starting points are x, full steps along the units, and full steps along
+    the gradients at these points. In l_inf every patch may use the entire radius. In l2 and l1 the
+    budget is split into `shares` equal parts, which dynamic programming distributes over the
+    patches. A final ascent moves all patches together.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.rng import stream
@@ -130,7 +130,7 @@ class PatchMaximiser(InBall):
 
     p: float = math.inf
     radius: float
-    units: int = 64  # the longest, and their opposites
+    units: int = 64  # number of longest units used, with both signs
     keep: int = 4  # directions per patch whose gradients are also tried
     steps: int = 20
     shares: int = 8  # parts of an l2 or l1 budget
@@ -160,9 +160,9 @@ class PatchMaximiser(InBall):
 
 @dataclass(frozen=True)
 class _Patches:
-    """One batch whose patches are maximised: every patch is a separate example."""
+    """A batch whose patches are maximised separately, as if each patch were an example."""
 
-    rivals: Loss  # contribution of every patch to the lead of every rival class, (…, P, r)
+    rivals: Loss  # contribution of every patch to F_j − F_y, every class j ≠ y, (…, P, r)
     directions: Tensor  # (c, *S, d)
     x: Tensor  # (…, P, d)
     by: PatchMaximiser
@@ -181,7 +181,8 @@ class _Patches:
         object.__setattr__(self, "ranked", torch.stack(tried).topk(keep, dim=0).indices)
 
     def best(self, rival: int) -> Tensor:
-        """Return the best points of all patches, with the budget split among them."""
+        """Return the best points of all patches for one wrong class, with the budget split among
+        them."""
         if self.by.p == math.inf:
             return self.maximised(rival, self.by.radius).x
         parts = torch.arange(self.by.shares + 1).double() / self.by.shares
@@ -216,8 +217,8 @@ class _Patches:
 
 
 def allotted(gains: Tensor) -> Tensor:
-    """Return how many of B equal parts each of P patches gets, (…, P), if b parts of the budget are
-    worth gains[…, p, b] to patch p: the sum is maximal, by dynamic programming over patches.
+    """Return how many of B equal parts of a budget each of P patches gets, (…, P), such that the
+    total gain is largest; patch p gains gains[…, p, b] from b parts.
 
     >>> allotted(torch.tensor([[0.0, 1.0, 1.5], [0.0, 0.0, 3.0]])).tolist()
     [0, 2]

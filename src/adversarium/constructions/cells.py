@@ -15,7 +15,7 @@ Classifier = Callable[[Tensor], Tensor]  # x ↦ f(x), one number per point; its
 
 @dataclass(frozen=True)
 class _Points:
-    """Inputs without labels, as an attack needs them."""
+    """A batch without labels, for attacks that need only x."""
 
     x: Tensor
 
@@ -47,7 +47,7 @@ def misclassified_in_l2(
 ) -> Bool[Tensor, " n"]:
     """min_{‖ξ‖₂≤δ} y f(x + ξ) ≤ 0: points misclassified somewhere in their l2 ball.
 
-    The search tries two ascents, and steps towards the units in `directions`, active at x or not.
+    The search consists of two ascents, and of steps towards the units in `directions`, if given.
 
     >>> import torch
     >>> from adversarium.rng import stream

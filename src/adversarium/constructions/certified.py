@@ -1,6 +1,6 @@
 """Proven lower bounds of y f over entire balls, for the explicit classifiers that memorise.
 
-They follow from intervals of the distances and of the clean classifier.
+They follow from bounds on the distances to the centres and on the clean classifier.
 """
 
 import torch
@@ -33,7 +33,7 @@ def memorised_margins(
     """
     low, high = _indicators(balls, x)
     height = (x[:, -1:] + torch.tensor([-1.0, 1.0]).to(x) * balls.delta - 0.5) / eps0
-    clean = (y[:, None] * height.clamp(-1, 1)).sort(1).values  # lower, upper bound of y f_clean
+    clean = (y[:, None] * height.clamp(-1, 1)).sort(1).values  # lower and upper bound of y f_clean
     agree = y[:, None] * balls.y
     if gate == "exact":  # clip is monotone and does not change the sign
         memorised = torch.where(agree > 0, low, -high).sum(1)
@@ -64,7 +64,7 @@ def separated_margins(
 
 
 def _indicators(balls: Balls, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the smallest and the largest soft indicator of every ball around every x."""
+    """Return bounds on the soft indicator of every ball, over the ball around every x."""
     distances = torch.cdist(x, balls.x, p=balls.p, compute_mode="donot_use_mm_for_euclid_dist")
     near, wide = (distances - balls.delta).clamp_min(0), distances + balls.delta
     a, b = balls.delta + balls.eps0, balls.R - balls.delta - balls.eps0
@@ -75,5 +75,5 @@ def _indicators(balls: Balls, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _soft(distances: Tensor, a: float, b: float) -> Tensor:
-    """Return 1 for distances up to a, 0 from b on, linear in between."""
+    """Return 1 for distances ≤ a, 0 for distances ≥ b, and linear values in between."""
     return ((b - distances) / (b - a)).clamp(0, 1)

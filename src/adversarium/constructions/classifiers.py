@@ -1,4 +1,4 @@
-"""Explicit classifiers that memorise: every point (CGRO), or only points of small margin (CGRM)."""
+"""Explicit classifiers that memorise every point (CGRO), or only points of small margin (CGRM)."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Gate = Literal["product", "exact"]
 
 
 def linear_clean(D: int, eps0: float) -> nn.Sequential:
-    """f_clean(x) = clip((x_D − ½)/ε0): correct at heights ½ ± ε0, but not robust there.
+    """f_clean(x) = clip((x_D − ½)/ε0): correct at x_D = ½ ± ε0, but not robust there.
 
     >>> f = linear_clean(2, eps0=0.25)
     >>> f(torch.tensor([[0.9, 0.75], [0.1, 0.5], [0.9, 0.0]]).double())[:, 0].tolist()
@@ -38,7 +38,8 @@ def linear_clean(D: int, eps0: float) -> nn.Sequential:
 class Balls:
     """The memorised balls B_p(x_i, δ), with classes at distance R > 2δ.
 
-    The soft indicators fall from 1 at δ + ε0 to 0 at R − δ − ε0 (the paper has R − δε0).
+    The soft indicator of a ball falls from 1 at distance δ + ε0 from its centre to 0 at distance R
+    − δ − ε0 (the paper has R − δε0).
 
     >>> x, y = torch.tensor([[0.1, 0.55], [0.9, 0.45]]).double(), torch.tensor([1.0, -1.0]).double()
     >>> net = Balls(x=x, y=y, delta=0.2, R=0.8).memorising_network(linear_clean(2, 0.05))
@@ -53,7 +54,7 @@ class Balls:
     R: float
     eps0: float = 0.01
     p: float = math.inf
-    s: int = 10  # stages of every square gate
+    s: int = 10  # stages of every network for a square
 
     def __post_init__(self) -> None:
         if self.delta < 0 or self.eps0 < 0:
@@ -74,7 +75,7 @@ class Balls:
         return (torch.cdist(x, self.x, p=self.p) <= self.delta * (1 + 1e-9)).double()
 
     def on_ramp(self, x: Tensor) -> Tensor:
-        """Return whether x lies in a shell where an indicator is neither 1 nor 0, or jumps."""
+        """Return whether x lies outside a ball, but where its soft indicator is not yet 0."""
         distances = torch.cdist(x, self.x, p=self.p)
         return ((distances > self.delta) & (distances < self.R - self.delta - self.eps0)).any(-1)
 
@@ -89,7 +90,7 @@ class Balls:
         return [distance(x, self.p, self.s) for x in self.x]
 
     def f_S(self, clean: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-        """y_i on the balls and f_clean elsewhere, eq. (C) of CGRO (discontinuous, no network)."""
+        """y_i on the balls and f_clean elsewhere, eq. (C) of CGRO (discontinuous: no network)."""
         inside = self.inside(x)
         return torch.where(inside.any(-1), torch.sign(inside @ self.y), clean(x)[..., 0])
 
@@ -101,7 +102,7 @@ class Balls:
     def memorising_network(self, clean: nn.Sequential, gate: Gate = "product") -> nn.Sequential:
         """f̄ + Σ_i (y_i − f̄) soft(d_i), f̄ = clip(f_clean): the network of Theorem 5.2 of CGRO.
 
-        The gate "exact" gives clip(f̄ + 2 Σ_i y_i soft(d_i)), without products (ours).
+        With the gate "exact" it is clip(f̄ + 2 Σ_i y_i soft(d_i)), which needs no products (ours).
         """
         n = len(self.x)
         soft = in_parallel(identity(1), *[self._soft] * n)
@@ -119,7 +120,7 @@ class Balls:
         return then(trunk, affine(pairs, bias), gates, affine(torch.ones(1, 1 + n)))
 
     def closed_form(self, x: Float[Tensor, "k D"], eps0: float) -> Float[Tensor, " k"]:
-        """clip(f̄ + 2 Σ_i y_i soft(d_i)) computed directly, f̄ = clip((x_D − ½)/ε0)."""
+        """clip(f̄ + 2 Σ_i y_i soft(d_i)), f̄ = clip((x_D − ½)/ε0), computed without a network."""
         distances = torch.cdist(x, self.x, p=self.p)
         a, b = self.delta + self.eps0, self.R - self.delta - self.eps0
         soft = ((b - distances) / (b - a)).clamp(0, 1)
@@ -130,7 +131,7 @@ class Balls:
         """φ1 + ×̃(φ2, f̄), the ReLU network of Theorem 3.3 of CGRM.
 
         φ1 = Σ_i y_i soft(d_i) and φ2 = 1 − soft(min_i d_i), so there is one product for any number
-        of balls. The gate "exact" is that of `memorising_network`.
+        of balls. The gate "exact" gives the same as in `memorising_network`.
         """
         if gate == "exact":
             return self.memorising_network(clean, gate)

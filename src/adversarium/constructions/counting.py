@@ -1,4 +1,4 @@
-"""Counting inequalities behind the lower bounds: Sauer's lemma, C(μ), orders of VC dimensions."""
+"""Counting inequalities behind lower bounds: Sauer's lemma, C(μ), growth of VC dimensions."""
 
 import math
 
@@ -15,7 +15,7 @@ def _log_h(x: float) -> float:
 
 
 def shattering_constant(mu: float) -> float:
-    """C(μ): the l/n with h(μ)h(l/n) = 2, h(x) = (e/x)^x, App. D of CGRO; 0 if h(μ) ≥ 2.
+    """C(μ): the ratio l/n with h(μ)h(l/n) = 2, h(x) = (e/x)^x, App. D of CGRO; 0 if h(μ) ≥ 2.
 
     A class that realises every labelling of n points up to μn errors has VC dimension ≥ C(μ)n.
 
@@ -45,9 +45,9 @@ SHATTERING = {
 
 
 def sauer(rng: Generator, largest: int = 60) -> Numbers:
-    """Σ_{i≤k} C(m, i) ≤ (em/k)^k, Lemma A.8 of CGRO: the largest left over right side.
+    """Σ_{i≤k} C(m, i) ≤ (em/k)^k, Lemma A.8 of CGRO: the largest ratio of left to right side.
 
-    All k + 1 < m ≤ `largest` are tested.
+    All pairs k + 1 < m ≤ `largest` with k ≥ 1 are tested.
 
     >>> from adversarium.rng import stream
     >>> sauer(stream(0, "example"), largest=10)["ratio"] < 1
@@ -78,7 +78,7 @@ def shattering(rng: Generator) -> Numbers:
 def vc_orders(rng: Generator) -> Numbers:
     """W log(WL), Lemma A.7 of CGRM, compared with the cited lower bound W L log(W/L) at W = L².
 
-    `power` is the power of L in the lower bound over the published upper bound.
+    `power` is the power of L in the ratio of the lower bound to the published upper bound.
 
     >>> from adversarium.rng import stream
     >>> round(vc_orders(stream(0, "example"))["power"], 9)  # the lower bound grows faster
@@ -88,17 +88,16 @@ def vc_orders(rng: Generator) -> Numbers:
 
 
 def _vc_ratio(L: float) -> float:
-    """W L log(W/L) over W log(WL) at W = L²."""
+    """W L log(W/L) divided by W log(WL), at W = L²."""
     return L * math.log(L) / math.log(L**3)
 
 
 def law_of_a_sample(rng: Generator, D: int, n: int, mu: float = 0.2) -> Numbers:
-    """TV(𝒟, law of S)/μ for n points of S_φ without smear.
+    """TV(𝒟, law of S)/μ for n points of S_φ at the centres of their cells.
 
-    The distribution 𝒟 has 2^{D−1} cells of one label with small margins, of total mass μ, and as
-    many with large margins. The distance bounds the robust test error over μ of every f with robust
-    training error 0, Corollary 3.4 of CGRM, because a point of S at which f is wrong counts in
-    both.
+    The distribution 𝒟 has 2^{D−1} cells with small margins, of total mass μ, and as many with large
+    margins. The result bounds the robust test error, divided by μ, of every f with robust training
+    error 0 (Corollary 3.4 of CGRM), because f is correct on all cells that occur in S.
 
     >>> from adversarium.rng import stream
     >>> 0 < law_of_a_sample(stream(0, "example"), D=3, n=10_000)["distance/mu"] < 0.2

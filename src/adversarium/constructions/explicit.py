@@ -1,4 +1,4 @@
-"""Explicit classifiers that memorise points above and below a hyperplane: errors and closeness."""
+"""Trials of explicit classifiers that memorise points above and below a hyperplane."""
 
 import math
 
@@ -43,13 +43,13 @@ def classifiers(
 ) -> Numbers:
     """Measure f_S (eq. (C) of CGRO), the networks of Theorem 5.2 of CGRO and the clean classifier.
 
-    The data are cells with a random labelling.
+    The data are cells with a random labelling. … is `f_S`, `clean`, or the gate of the network.
 
     - `….clean_test`: the clean error on all cells.
     - `….robust_train`: the robust error on memorised points. `….uncertified`: the share of
       memorised points without a certificate.
     - `….robust_test`: the robust error over all cells, memorised or not.
-    - `l2.…`: the same in l2, if D ≤ 8.
+    - `l2.…`: the errors of the network for l2 balls, if D ≤ 8.
 
     >>> import adversarium as av
     >>> trial = av.Trial(function=classifiers, parameters={"D": 6, "memorised": 8})
@@ -208,9 +208,9 @@ def memorising(
 ) -> Numbers:
     """f_adv(x) = Σ_i y_i 1[x in ball i] + f_clean(x) 1[x in none], Proposition 3.2 of CGRM.
 
-    Also its network, Corollary 3.4 of CGRM. Errors are measured on n training points of the
-    mixture and on fresh points; `….robust_test/mu` combines equally many points of small and of
-    large margin.
+    Its network (Corollary 3.4 of CGRM) is tested too. Errors are measured on n training points of
+    the mixture and on fresh points; `….robust_test/mu` is the robust test error divided by μ,
+    computed from equally many points of small and of large margin.
 
     >>> from adversarium.rng import stream
     >>> errors = memorising(stream(0, "example"), D=2, n=4, network=False, looked=1)
@@ -263,9 +263,9 @@ def closeness(
 ) -> Numbers:
     """|f̂(x) − f_adv(x)| < ε, Theorem 3.3 of CGRM.
 
-    - `off_shells`: 1 if this holds for the explicit network outside the ramp shells, else 0.
-    - `everywhere`: 1 if it can hold everywhere for a continuous f̂, else 0. No continuous f̂ comes
-      closer than half the jump of f_adv.
+    - `off_shells`: 1 if this holds for the explicit network outside the shells, else 0. (A shell is
+      the region outside a ball where its soft indicator is not yet 0.)
+    - `everywhere`: 1 if half the largest jump of f_adv is < ε, else 0: no continuous f̂ is closer.
     - `gap`, `gap_off`: the largest difference, everywhere and outside the shells.
     - `shell`: the share of points in the shells. `half_jump`: half the largest jump.
 

@@ -1,4 +1,4 @@
-"""Measured errors and sizes of parts of explicit ReLU networks: square, product, distance."""
+"""Measured errors and sizes of explicit ReLU networks for the square, product and distance."""
 
 import math
 
@@ -30,7 +30,7 @@ def gate_sizes(rng: Generator, s: int) -> Numbers:
 
 
 def square_gate(rng: Generator, s: int) -> Numbers:
-    """sup|q_s − x²| = 4^{−(s+1)}, Lemma D.2 of CGRO: the error over 4^{−(s+1)}.
+    """sup|q_s − x²| = 4^{−(s+1)}, Lemma D.2 of CGRO: the error divided by 4^{−(s+1)}.
 
     >>> from adversarium.rng import stream
     >>> round(square_gate(stream(0, "example"), s=2)["square"], 9)
@@ -42,7 +42,7 @@ def square_gate(rng: Generator, s: int) -> Numbers:
 def product_gate(rng: Generator, s: int) -> Numbers:
     """|×̃ − xy| ≤ 6B²4^{−(s+1)}, and 0 on the axes, Lemma D.3 of CGRO, for B = 1 and 2.
 
-    - `error`: the largest error over B²4^{−(s+1)}.
+    - `error`: the largest error, divided by B²4^{−(s+1)}.
     - `axes`: the largest absolute value on the axes.
 
     >>> from adversarium.rng import stream
@@ -59,7 +59,7 @@ def product_gate(rng: Generator, s: int) -> Numbers:
 
 def _square_error(s: int) -> float:
     """sup|q_s(x) − x²| over [0, 1], Lemma D.2 of CGRO."""
-    x = torch.linspace(0, 1, 2 ** (s + 2) + 1, dtype=torch.float64)  # with all kinks, midpoints
+    x = torch.linspace(0, 1, 2 ** (s + 2) + 1, dtype=torch.float64)  # has all kinks and midpoints
     return float((square(s)(x[:, None])[:, 0] - x.square()).abs().max())
 
 
@@ -81,8 +81,8 @@ def distances(rng: Generator, sizes: tuple[int, ...] = (2, 3, 4, 6, 8, 16, 50)) 
     """x ↦ ‖x − x_0‖_∞ with O(d) parameters, Lemma A.4 of CGRM.
 
     - `error`: the largest error of the network.
-    - `share`: its parameters over 10d − 4, the largest over the sizes.
-    - `exact`: 1 if the network is exact with at most that many parameters, else 0.
+    - `share`: its parameters, minus 2 for unpaired values, divided by 10d − 4; the largest.
+    - `exact`: 1 if the error is at most 10⁻¹⁵ and the share at most 1, else 0.
 
     >>> from adversarium.rng import stream
     >>> numbers = distances(stream(0, "example"), sizes=(2, 3))

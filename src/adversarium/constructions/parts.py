@@ -1,4 +1,4 @@
-"""Parts of explicit ReLU networks: each is exact, or its error is stated."""
+"""Building blocks of explicit ReLU networks; each is exact, or its error is stated."""
 
 import math
 
@@ -9,7 +9,7 @@ from adversarium.constructions.relu import affine, in_parallel, network, numbers
 
 
 def absolute(at: Tensor) -> nn.Sequential:
-    """x ↦ |x − at|, by coordinate, = relu(x − at) + relu(at − x). Exact.
+    """x ↦ |x − at| = relu(x − at) + relu(at − x), coordinate by coordinate. Exact.
 
     >>> absolute(torch.tensor([1.0, 2.0]))(torch.tensor([[0.0, 5.0]]).double()).tolist()
     [[1.0, 3.0]]
@@ -85,8 +85,8 @@ def square(s: int) -> nn.Sequential:
 def product(B: float, s: int) -> nn.Sequential:
     """(x, y) ↦ 2B²[q(|x + y|/2B) − q(|x|/2B) − q(|y|/2B)] on [−B, B]², Lemma D.3 of CGRO.
 
-    It approximates x y with an error of at most 4B²4^{−(s+1)}, which is attained, and is 0 on both
-    axes. The signed form is ours.
+    It approximates x y with an error of at most 4B²4^{−(s+1)}, which is attained, and is exactly 0
+    on both axes. The extension to negative x and y is ours.
 
     >>> gate = product(B=1.0, s=8)
     >>> gate(torch.tensor([[0.5, -0.25], [0.0, 0.75]]).double())[:, 0].tolist()
@@ -100,8 +100,8 @@ def product(B: float, s: int) -> nn.Sequential:
 def distance(at: Tensor, p: float, s: int = 0) -> nn.Sequential:
     """x ↦ ‖x − at‖_∞, exact; or, for p = 2, ‖x − at‖₂² on [0, 1]^D.
 
-    The first has 10D − 4 parameters if D is a power of two. The second has s stages per square and
-    an error of at most D·4^{−(s+1)}.
+    For p = ∞ it has 10D − 4 parameters if D is a power of two. For p = 2 it has s stages per square
+    and an error of at most D·4^{−(s+1)}.
 
     >>> far = distance(torch.tensor([1.0, 1.0]), math.inf)
     >>> far(torch.tensor([[4.0, -1.0], [1.0, 1.0]]).double())[:, 0].tolist()

@@ -16,8 +16,8 @@ from adversarium.sockets import Numbers
 def regions(rng: Generator, nets: int = 10) -> Numbers:
     """Linear regions ≤ 2^n for n hidden units, Proposition D.5 of CGRO, for small random networks.
 
-    - `regions/2^n`: the number of different slopes ∇f on a grid over 2^n, the largest over
-      networks.
+    - `regions/2^n`: the number of different slopes ∇f on a grid, divided by 2^n (the largest
+      value over all networks).
     - `spread`: the largest variation of ∇f within one activation pattern; 0 if a piece is linear.
 
     >>> from adversarium.rng import stream
@@ -62,7 +62,7 @@ def boundary(rng: Generator, grid: int, delta: float = 0.3, nets: int = 3) -> Nu
     """{min_{‖ξ‖_∞≤δ} y f(x + ξ) ≥ 0} = {dist_∞(x, DB(f)) ≥ δ}, Proposition 3.1 of CGRM.
 
     For random ReLU networks on the plane, return the share of points at which the two sets
-    disagree. Points within one and a half grid cells of the threshold are not counted.
+    disagree. Points with a distance within one and a half grid cells of δ are not counted.
 
     - `all`: over all points with random labels.
     - `right`: over the points with y f > 0.
@@ -96,9 +96,9 @@ def _surroundings(
     inner: slice,
     points: Float[Tensor, "n 2"],
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"], Float[Tensor, " n"]]:
-    """Return the extrema of f in l_inf balls around grid points, and distances to sign changes.
+    """Return the extrema of f in l_inf balls around points, and the distances to sign changes.
 
-    Two grids, half a cell apart, are combined, because each can miss what the other finds.
+    Two grids, half a cell apart, are combined, because each misses extrema and sign changes.
     """
     grid, h = len(line), 4 / (len(line) - 1)
     low, high, distances = [], [], torch.full((len(points),), math.inf)

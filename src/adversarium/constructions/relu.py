@@ -1,8 +1,8 @@
-"""ReLU networks as values: affine maps with a ReLU between any two.
+"""ReLU networks given by their affine maps, with a ReLU between consecutive maps.
 
-Every network here is an nn.Sequential of Linear and ReLU layers that ends in a Linear. Two networks
-are composed by multiplying the affine maps that meet, so a composition is again a layered network
-and its parameters can be counted.
+Every network is an nn.Sequential of Linear and ReLU layers that ends in a Linear. Two networks are
+composed by multiplying the last affine map of one with the first of the other, so a composition is
+again a layered network whose parameters can be counted.
 """
 
 import itertools
@@ -24,7 +24,7 @@ def numbers(values: object) -> Tensor:
 
 
 def network(maps: Sequence[Affine]) -> nn.Sequential:
-    """Return the network with these affine maps and a ReLU between any two."""
+    """Return the network with these affine maps and a ReLU between consecutive ones."""
     layers: list[nn.Module] = []
     for A, b in maps:
         layer = nn.Linear(A.shape[1], A.shape[0], device="meta", dtype=torch.float64)
@@ -82,7 +82,7 @@ def depth(net: nn.Sequential) -> int:
 
 
 def deepened(net: nn.Sequential, layers: int) -> nn.Sequential:
-    """Return the network with more hidden layers, which pass on z = relu(z) − relu(−z).
+    """Return the network with `layers` identity layers z = relu(z) − relu(−z) appended.
 
     >>> deep = deepened(affine([[-1.0]]), layers=2)
     >>> depth(deep), deep(torch.tensor([[5.0]]).double()).item()
@@ -122,7 +122,7 @@ def on_same_input(*nets: nn.Sequential) -> nn.Sequential:
 
 
 def parameters(net: nn.Module) -> tuple[int, int]:
-    """Return the number of nonzero weights and biases, and the number of all.
+    """Return the number of nonzero parameters, and the number of all parameters.
 
     >>> parameters(affine([[2.0, 0.0]], [1.0]))
     (2, 3)

@@ -25,10 +25,10 @@ def memorising_counts(
 ) -> Numbers:
     """poly(D) + Õ(ND) parameters, Theorem 5.2 of CGRO, of a network that memorises n random cells.
 
-    The cells are those of {0.1, 0.9}^{D−1}.
+    The cells are points of {0.1, 0.9}^{D−1}; ε is `accuracy`, and N = n.
 
     - `parameters`, `all_parameters`: the numbers of nonzero and of all parameters.
-    - `share`, `per N·D`: the nonzero parameters over N D log₂(D/ε) and over N D.
+    - `share`, `per N·D`: the nonzero parameters divided by N D log₂(D/ε) and by N D.
 
     >>> from adversarium.rng import stream
     >>> counts = memorising_counts(stream(0, "example"), "linf", "exact", n=2, D=2)
@@ -56,9 +56,9 @@ def _random_cells(rng: Generator, n: int, D: int) -> Float[Tensor, "n bits"]:
 def ball_counts(rng: Generator, n: int, D: int, delta: float = 0.2, eps0: float = 0.05) -> Numbers:
     """Õ(μNd + poly d) parameters, Theorem 3.3 of CGRM, of the network with n balls in dimension D.
 
-    - `parameters`: those of the entire network. `clean`: those of the clean classifier.
-    - `memory`: those of the balls, without the clean classifier and the one product gate.
-    - `per ball and dimension`: `memory` over n D.
+    - `parameters`: all parameters. `clean`: those of the clean classifier.
+    - `memory`: those of the balls, without the clean classifier and the only product gate.
+    - `per ball and dimension`: `memory` divided by n D.
 
     >>> from adversarium.rng import stream
     >>> one, two = (ball_counts(stream(0, "example"), n=n, D=2)["memory"] for n in (1, 2))
@@ -85,7 +85,7 @@ def shattered(
     delta: float = 0.2,
     eps0: float = 0.05,
 ) -> Numbers:
-    """√(Complexity/N), the standard bound of §6 of CGRM: a lower bound of it.
+    """√(Complexity/N), the standard bound of §6 of CGRM, bounded from below.
 
     Networks that differ only in their last weights realise every random labelling of n small-margin
     points. The class then shatters these points, so its VC dimension is at least n.
@@ -118,10 +118,10 @@ def complexity_order(
 ) -> Numbers:
     """clean < CGRM < robust, the inequality displayed in §3.2 of CGRM, by the number of parameters.
 
-    - `clean, D = …`: of the clean network.
-    - `CGRM, D = …`: of a network that memorises μN balls.
-    - `robust, D = …`: of a network that memorises every cell.
-    - `bound, D = …`: the standard bound √(Complexity/N) of §6 of CGRM, N being the number of cells.
+    - `clean, D = …`: the parameters of the clean network.
+    - `CGRM, D = …`: those of a network that memorises μN balls (N = n).
+    - `robust, D = …`: those of a network that memorises every cell.
+    - `bound, D = …`: the standard bound √(Complexity/N) of §6 of CGRM, N the number of cells.
 
     >>> from adversarium.rng import stream
     >>> rows = complexity_order(stream(0, "example"), sizes=(3,), n=5)

@@ -1,9 +1,9 @@
 """The gram engine's attack and updates as Triton kernels, for single precision on a CUDA device.
 
-During an attack few units change sides, so K c is never recomputed: every flip of a unit adds or
-subtracts a row of K. One program processes one point for the whole attack. If one factor is the
-units' pattern of 0 and 1, which is exact in 16 bits, the other factor is split into two pieces of
-half precision (21 bits) and multiplied on tensor cores with sums in single precision.
+During an attack few ReLU units switch on or off, so the product K c (K: Gram matrix, c:
+coefficients of the gradient) is updated by one row of K per switch. One Triton program attacks one
+point. In products with a 0/1 matrix (exact in float16), the other matrix is split into two float16
+matrices (together 21 bits); tensor cores sum in single precision.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator, no-untyped-call"
@@ -34,7 +34,7 @@ if triton is not None:
         h = tl.load(H + row * m + unit, mask=there, other=-1.0)
         side = -tl.load(y + row)
         back = side / tl.load(power + replica)
-        high = (row + replica * n) * m + unit  # two sums per replica, one below the other
+        high = (row + replica * n) * m + unit  # the two sums of a replica are adjacent
         Kc = tl.load(first + high, mask=there, other=0.0)
         Kc = back * (Kc + tl.load(first + high + n * m, mask=there, other=0.0))
         sign = side * tl.load(a + replica * m + unit, mask=there, other=0.0)
@@ -104,7 +104,7 @@ if triton is not None:
         i = tl.program_id(0) // across * TILE + tl.arange(0, TILE)
         j = tl.program_id(0) % across * TILE + tl.arange(0, TILE)
         at = replica * m * m + i[:, None] * m + j[None, :]
-        into = at + replica * m * m  # two pieces per replica, one below the other
+        into = at + replica * m * m  # the two pieces of a replica are adjacent
         inside = (i < m)[:, None] & (j < m)[None, :]
         scale = tl.load(a + replica * m + i, mask=i < m, other=0.0) * tl.load(power + replica)
         whole = scale[:, None] * tl.load(K + at, mask=inside, other=0.0)
@@ -156,19 +156,19 @@ if triton is not None:
 
 
 def serves(K: Tensor) -> bool:
-    """Return whether these kernels run: single precision on a CUDA device with Triton."""
+    """Return whether the kernels apply: K is in single precision on a CUDA device, with Triton."""
     return triton is not None and K.is_cuda and K.dtype == torch.float32
 
 
 def _power(largest: Tensor) -> Tensor:
-    """Return the power of two that scales numbers of this size to about 2^14, (S,), which fits in
-    16 bits."""
+    """Return the power of two, (S,), that scales numbers of this size to about 2^14, which float16
+    can represent."""
     one = torch.ones_like(largest)
     return torch.ldexp(one, (14 - torch.frexp(largest).exponent).clamp(-100, 100)).flatten()
 
 
 def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
-    """Return p·(on ⊙ a) K as two sums, (S, 2, n, m), and the power p of two, (S,).
+    """Return p·(on ⊙ a) K as two sums per replica, (2S, n, m), and p, a power of two, (S,).
 
     `on` is exact in 16 bits; diag(a)K is split into two pieces of 16 bits. Each piece has its own
     sum, because tensor cores lose the bits of small numbers that are added to large ones.
@@ -183,7 +183,7 @@ def _first(K: Tensor, on: Tensor, a: Tensor) -> tuple[Tensor, Tensor]:
 def climb(
     K: Tensor, H: Tensor, a: Tensor, y: Tensor, radius: Tensor, stride: Tensor, steps: int
 ) -> tuple[Tensor, Tensor]:
-    """Return E and K E after an attack on ReLU units."""
+    """Return E, the coefficients of the perturbations Wᵀe, and K E, their effect on H."""
     S, n, m = H.shape
     of_each = (t.expand(S, 1, 1) for t in (radius, stride))
     K, H, a, y, radius, stride = (t.contiguous() for t in (K, H, a, y, *of_each))
@@ -197,7 +197,7 @@ def climb(
 def look(
     H: Tensor, KE: Tensor, a: Tensor, b: Tensor, c: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return h − b, relu(h), a·1[h > 0], 1[h > 0] in 16 bits, and f of ReLU units at h = H + KE."""
+    """Return h − b, relu(h), a·1[h > 0], 1[h > 0] (float16) and f for ReLU units at h = H + KE."""
     S, n, m = H.shape
     H, KE, a, b, c = (t.contiguous() for t in (H, KE, a, b, c))
     lifted, active, sloped = (torch.empty_like(H) for _ in range(3))
@@ -212,7 +212,8 @@ def plus_outer(
 ) -> Tensor:
     """Return base + U, U = diag(a)·onᵀ(pull·Z), where `on` contains 0 and 1.
 
-    `mirrored`: base + U + Uᵀ for a symmetric base; `rough`: pull·Z in 11 bits instead of 21.
+    If `mirrored`, return base + U + Uᵀ for a symmetric base. If `rough`, pull·Z is rounded to 11
+    bits instead of 21.
     """
     S, n, m = Z.shape
     lengths = torch.linalg.vector_norm(Z, math.inf, -1, keepdim=True)
@@ -230,7 +231,7 @@ def plus_outer(
 
 
 def rough_product(L: Tensor, R: Tensor) -> Tensor:
-    """Return L R, in TF32 (10 bits) if these kernels run."""
+    """Return the product L R, computed in TF32 (10 bits) if these kernels apply to R."""
     if not serves(R):
         return L @ R
     before = torch.backends.cuda.matmul.allow_tf32
