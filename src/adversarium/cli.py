@@ -7,7 +7,7 @@ from types import FrameType
 
 
 class _Stop:
-    """A handler of signals that stop the program; it ignores errors raised during the exit."""
+    """A handler of signals that stop the program, even during an import or the exit."""
 
     def __init__(self, words: list[str]) -> None:
         self.came, self.words = False, words
@@ -22,8 +22,8 @@ class _Stop:
         raise KeyboardInterrupt
 
     def lost(self, fault: "sys.UnraisableHookArgs") -> None:
-        """Handle an exception that Python cannot raise (in a callback, or during the exit): a stop
-        that arrived there would otherwise be printed and ignored."""
+        """Exit if a signal arrived where Python only prints an exception and continues (in a
+        callback, or during the exit)."""
         if self.came:
             _say(self.words)
             os._exit(130)
@@ -31,7 +31,7 @@ class _Stop:
 
 
 def importing(frame: FrameType | None) -> bool:
-    """Return whether a frame runs within an import."""
+    """Return whether a frame is executed during an import."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -49,7 +49,8 @@ def _say(words: list[str]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program; exit with one message and status 2 for a wrong call, 1 if a run failed."""
+    """Run the program; exit with status 2 and one message if the call is wrong, 1 if a run
+    fails."""
     words = sys.argv[1:] if arguments is None else arguments
     stop = _Stop(words)
     sys.unraisablehook = stop.lost

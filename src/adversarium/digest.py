@@ -1,11 +1,11 @@
-"""What identifies a part: its name, its fields and its version, as plain JSON and as a digest.
+"""Identify a part of a run (data, network, …) by its name, fields and version, as JSON or a hash.
 
-Code in a package, a paper's included, is identified by its name and by the `version` that it
-declares; code in a single file (a script, ./FILE.py) by its name and a hash of that file. A part's
-fields are identified by value. Nothing else is looked at: whoever changes what packaged code
-computes raises its version, or runs again with --fresh. Lambdas, functions defined inside functions
-and code typed at a prompt are new in every process, so their rows are not reused. No torch at
-import.
+Code in a package is identified by its name and by the `version` that it declares, code in a single
+file (a script, ./FILE.py) by its name and a hash of that file, and the fields of a part by their
+values. Nothing else is compared: if you change what packaged code computes, increase its version or
+run again with --fresh. Lambdas, functions defined inside functions and code typed at a prompt are
+new in every process, so stored results of them are not reused. Importing this module does not
+import torch.
 """
 
 import hashlib
@@ -64,8 +64,9 @@ def configuration(value: object) -> object:
 
 
 def _fields(value: object) -> dict[str, object]:
-    """The fields of a part; those that do not count in comparisons are not part of its identity,
-    nor are those named in `later` (fields added after rows were stored) while at their default."""
+    """Return the fields of a part as JSON, without fields that are excluded from comparison, and
+    without fields named in `later` (added after results were stored) that have their default
+    value."""
     if is_dataclass(value):
         later = getattr(value, "later", ())
         held = {
@@ -97,7 +98,7 @@ def _is_default(value: object, field: Any) -> bool:
 
 
 def _version(part: object) -> dict[str, int]:
-    """The declared version of a part, if its numbers have changed since its first."""
+    """Return the declared version of a part as a field, if it is above 1."""
     number = getattr(part, "version", 1)
     return {"version": number} if isinstance(number, int) and number > 1 else {}
 
@@ -107,7 +108,7 @@ def _suffix(function: object) -> str:
 
 
 def _array(value: Any) -> Json:
-    """A tensor or an array by a hash of its numbers."""
+    """Return the shape of a tensor or an array, and a hash of its numbers."""
     if hasattr(value, "detach"):
         tensor = value.detach().cpu().to_dense()
         value = (tensor.double() if "bfloat16" in str(tensor.dtype) else tensor).numpy()
@@ -118,8 +119,8 @@ def _array(value: Any) -> Json:
 
 
 def name_of(thing: Any) -> str:
-    """The name that identifies a function (with its module's last part) or a class: prefixed with
-    the tag of its paper or the name of its package, or followed by the hash of its file.
+    """Return the name of a class, or of a function (with the last part of its module), after the
+    tag of its paper or the name of its package; for code in a single file, before the file's hash.
 
     >>> name_of(name_of), name_of(partial)
     ('digest.name_of', 'functools:partial')
@@ -137,8 +138,8 @@ def name_of(thing: Any) -> str:
 
 
 def _home(module: str) -> str | None:
-    """Whose code a module is: '' for the engine, the tag of a paper, the name of a package; None
-    for a single file."""
+    """Return the owner of a module: '' for adversarium, the tag of a paper, or the name of another
+    package; None for a single file."""
     top, _, inside = module.partition(".")
     installed = top in sys.stdlib_module_names and top != "__main__"
     if not inside and not installed:
@@ -150,7 +151,7 @@ def _home(module: str) -> str | None:
 
 @cache
 def _paper_tag(module: str) -> str:
-    """The tag of the paper that a module belongs to: of the folder above it with a paper.toml."""
+    """Return the tag of the paper whose folder (with a paper.toml) contains a module, or ''."""
     package = module
     while "." in package:
         package = package.rpartition(".")[0]
@@ -162,8 +163,8 @@ def _paper_tag(module: str) -> str:
 
 
 def unnamed(plain: Any) -> str:
-    """The name of a lambda, or of a function defined inside another, in a configuration; empty if
-    it has none.
+    """Return the name of a lambda, or of a function defined inside another, in a configuration;
+    empty if there is none.
 
     >>> unnamed(configuration(lambda x: x))
     '<lambda>'
@@ -173,8 +174,8 @@ def unnamed(plain: Any) -> str:
 
 
 def _file_hash(thing: Any) -> str:
-    """A hash of the file that a function or a class is defined in; of its own source in a notebook;
-    without either (typed at a prompt), of this process."""
+    """Return a hash of the file that defines a function or a class; in a notebook, of its source;
+    for code typed at a prompt, an identifier of this process."""
     try:
         file = Path(inspect.getsourcefile(thing) or "")
         text = file.read_bytes() if file.is_file() else inspect.getsource(thing).encode()
@@ -184,7 +185,7 @@ def _file_hash(thing: Any) -> str:
 
 
 def digest(plain: object, length: int = 24) -> str:
-    """A hash of plain JSON.
+    """Return a hash of plain JSON.
 
     >>> digest({"a": 1}) == digest({"a": 1.0}), len(digest(1, 16))
     (False, 16)

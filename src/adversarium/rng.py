@@ -1,7 +1,8 @@
-"""Named random streams: the only place where a seed becomes a generator.
+"""Named random streams; only this module turns a seed into a generator.
 
-Every use has its own stream, so adding a use never changes another. Numbers are drawn on the CPU
-in float64 and then moved, so a seed gives the same data on every machine and in every precision.
+Every use (data, initial weights, …) has its own stream, so adding a use never changes another.
+Numbers are drawn on the CPU in float64 and then moved to the device, so a seed gives the same data
+on every machine and in every precision.
 """
 
 import hashlib
@@ -22,18 +23,18 @@ def stream(seed: int, use: str) -> Generator:
 
 
 def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
-    """Return one stream per seed: the replica axis of a batched run."""
+    """Return one stream per seed, for a batch of replicas."""
     return tuple(stream(seed, use) for seed in seeds)
 
 
 def measuring(seeds: Sequence[int], t: int, attack: object) -> tuple[Generator, ...]:
     """Return the streams for an attack that measures at step t; training uses separate streams."""
-    name = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a plain function counts by its name only
+    name = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a function counts by its name
     return streams(seeds, f"evaluation/{t}/{name}")
 
 
 def normal(shape: Sequence[int], rng: Streams) -> Tensor:
-    """Draw standard normal numbers; with one stream per replica, the first axis is replicas."""
+    """Draw standard normal numbers; several streams draw one slice of the first axis each."""
     if isinstance(rng, Generator):
         return torch.randn(tuple(shape), generator=rng, dtype=torch.float64)
     return torch.stack([normal(shape[1:], g) for g in rng])

@@ -1,4 +1,4 @@
-"""Shapes in signatures: the names of jaxtyping if it is installed, and placeholders otherwise.
+"""Types of tensors with their shapes: those of jaxtyping if it is installed, else placeholders.
 
 Only the tests check shapes; the package runs without jaxtyping.
 """

@@ -4,7 +4,7 @@ Any object with the required members satisfies a protocol; there is no base clas
 capabilities (a certificate, a test set, attacks that need no model) have separate protocols. Code
 that needs a capability checks the protocol, never the paper that the object comes from.
 
-Every tensor may have a leading replica axis: the seeds of one run, or of several runs together.
+A replica is one seed of one run. Every tensor may have a leading replica axis.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,7 +31,7 @@ Scene_contra = TypeVar("Scene_contra", contravariant=True)
 
 @runtime_checkable
 class Points(Protocol):
-    """The inputs that an attack receives. An attack that needs more declares it in its types."""
+    """The inputs that an attack receives. An attack that needs more than x says so in its types."""
 
     @property
     def x(self) -> Tensor: ...
@@ -131,9 +131,9 @@ class Named:
 class Structured(Protocol):
     """A distribution with known limits that hold for every network.
 
-    `budget` is the norm and the radius at which an attack can cancel its signal, `model_free`
-    names the attacks on a batch that need no network, and `ceiling` is the accuracy that no
-    classifier exceeds in B_p(x, radius).
+    `budget` is the norm and the radius at which an attack can cancel the signal of the data,
+    `model_free` names the attacks that need no network, and `ceiling` is an upper bound on the
+    accuracy of every classifier under attacks in B_p(x, radius).
     """
 
     @property
@@ -190,8 +190,8 @@ class Directed(Protocol[W_contra]):
 class Silent(Protocol):
     """A network whose output is 0 everywhere at t = 0.
 
-    The gradient of an attack would then be rounding error, so a training attack that can wait
-    (`Waiting`) starts at t = 1.
+    The gradient that an attack follows is then only rounding error, so a training attack that can
+    wait (`Waiting`) starts at t = 1.
     """
 
     silent: ClassVar[bool]
@@ -222,9 +222,9 @@ class Guiding(Protocol):
     """A loss with additional information for attacks that use the structure of the network.
 
     `directions`, (*S, r, d): the directions onto which the units project an input or a patch.
-    `patchwise`: the contribution of every patch to the lead of every rival class,
-    (*S, n, P, rivals); the loss is the largest sum over patches. Each is None if the network does
-    not provide it.
+    `patchwise`: the contribution of every patch to F_j − F_y for every wrong class j, (*S, n, P,
+    rivals); the loss is the largest sum over patches. Each is None if the network does not provide
+    it.
     """
 
     @property
@@ -263,7 +263,7 @@ class Attack(Protocol):
 
 @runtime_checkable
 class Aimed(Protocol):
-    """An attack that names the loss it maximises; without a name this is `logit_difference`."""
+    """An attack that names the loss it maximises; other attacks maximise `logit_difference`."""
 
     @property
     def loss(self) -> str: ...
@@ -283,7 +283,7 @@ class Region(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """An attack with a ball, which contains every perturbation (checked); None: no ball."""
+    """An attack whose perturbations must lie in its ball (checked); None: it has no ball."""
 
     @property
     def ball(self) -> Region | None: ...
@@ -301,8 +301,7 @@ class Waiting(Protocol):
 class State(Protocol[W_co]):
     """The weights W⁽ᵗ⁾ and quantities computed from them; the replica axis always comes first.
 
-    An engine can compute some quantities cheaply in its coordinates; `full` is the same state with
-    its weights rebuilt.
+    An engine may store a state in other coordinates; `full` is the same state with its weights.
     """
 
     @property
@@ -338,12 +337,12 @@ class FullState(State[W_co], Protocol[W_co]):
 
 @dataclass(frozen=True)
 class Measure:
-    """The description of one recorded number.
+    """The description of one recorded quantity.
 
-    It has a name, the paper's symbol, a sentence, and the axes in addition to seed and time
-    (class, radius, unit, …). `points`: the number is a share of that many drawn points, so the
-    value of each seed has a sampling error. `share`: the number is another share (for example of
-    the training points), so it also lies in [0, 1].
+    It has a name, the paper's symbol, a sentence, and the axes other than seed and time (class,
+    radius, unit, …). `points`: the quantity is a share of that many drawn points, so its value for
+    each seed has a sampling error. `share`: it is another share (for example of the training
+    points), so it lies in [0, 1], too.
     """
 
     name: str
@@ -356,10 +355,10 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """Numbers with additional axes.
+    """The values of a quantity with axes other than seed and time, or of a curve.
 
-    `values` is (replica, t?, *axes), `t` the times if a fold recorded a curve, and `at` the
-    coordinates of the axes that have coordinates (for example the radii).
+    `values` is (replica, *axes), or (replica, t, *axes) for a fold's curve at the times `t`; `at`
+    contains the coordinates of those axes that have any (for example the radii).
     """
 
     values: Tensor
@@ -392,10 +391,9 @@ Numbers = Mapping[str, float | Along]  # the result of a trial
 
 @runtime_checkable
 class Probe(Protocol[State_contra, Scene_contra]):
-    """A measurement of a state: one number per replica, or several named numbers.
+    """A measurement of a state: one quantity, or several by name, with one value per replica.
 
-    `measures` describes each number. A plain function measures one number, which has the name of
-    the function.
+    `measures` describes each quantity. A plain function measures one quantity, named like itself.
     """
 
     @property
@@ -406,10 +404,10 @@ class Probe(Protocol[State_contra, Scene_contra]):
 
 @runtime_checkable
 class Fold(Protocol[M, State_contra, Scene_contra]):
-    """A measurement that reads every step and is stored once.
+    """A measurement that is accumulated over all steps and stored once.
 
-    `see` returns the memory (None before the first step) updated with one more state; `rows`
-    returns the numbers to store at the end.
+    `see` updates the accumulated memory (None before the first step) with one more state and
+    returns it; `rows` returns the values to store at the end.
     """
 
     @property
@@ -431,8 +429,8 @@ AnyAttack = Attack | None  # None: clean training
 class Batching:
     """How an engine runs many replicas at once.
 
-    Problems of equal `shape` can be stacked in one tensor program. A run alone is split into blocks
-    of `block_size` replicas; a stack has at most `max_batched`. Both are by kind of device.
+    Problems with equal `shape` can be stacked on the replica axis. A single run is split into
+    blocks of `block_size` replicas; a stack has at most `max_batched`. Both depend on the device.
     """
 
     shape: Callable[[Any], Hashable]
@@ -446,7 +444,7 @@ class Engine(Protocol[S]):
 
     `refuses` returns the reason why the engine cannot run the given data, network, attack and
     recipe, or an empty string. `init` returns the joint state of the problems at t = 0, `step` the
-    next one, and `split` the state of each problem. Raise `version` when the numbers change.
+    next one, and `split` the state of each problem. Increase `version` when results change.
     """
 
     @property

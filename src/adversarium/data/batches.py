@@ -27,7 +27,7 @@ def _each(batch: B, change: Callable[[Tensor], Tensor]) -> B:
 
 
 def stack(batches: Sequence[B]) -> B:
-    """Stack several batches of the same size to one batch with a leading replica axis."""
+    """Stack several batches of the same size into one batch with a leading replica axis."""
     columns = {n: torch.stack([getattr(b, n) for b in batches]) for n in _names(batches[0])}
     return replace(batches[0], **columns)
 

@@ -13,7 +13,7 @@ from adversarium.rng import coins, uniform
 from adversarium.shapes import Float
 from adversarium.sockets import Batch, Named
 
-BLOCK = 10  # number of neighbours that correlated label noise flips together
+BLOCK = 10  # number of consecutive points that correlated label noise flips together
 Flip = Literal["independent", "near", "far", "correlated", "exact"]
 
 
@@ -36,15 +36,15 @@ class ClusterBatch:
 class Clusters:
     """x = y_c μ + ξ, ξ with independent coordinates, labels flipped at rate β, §2 of BOAT.
 
-    μ has norm `mu` and lies on the first axis, or is spread evenly over the first `spread` axes.
-    By default ξ is N(0, I), as in the paper's experiments (Definition 2.1 read literally requires
-    variance 3/8); `marginal` selects another law.
+    μ has norm `mu` and lies on the first axis, or is spread evenly over the first `spread` axes. By
+    default ξ is N(0, I), as in the paper's experiments (Definition 2.1 read literally requires
+    variance 3/8); `marginal` selects another distribution.
 
     `flip` selects the flipped labels: each with probability β ("independent"), those whose point
-    lies nearest to the other cluster ("near") or farthest from it ("far"), neighbours together
-    ("correlated": not independent across the sample), or ⌊βn⌋ at random ("exact"). `balanced`:
-    both classes have equally many points and equally many flips. `seen`: only this number of
-    coordinates is drawn, those of a subspace that contains μ (a projection of x).
+    lies nearest to the other cluster ("near") or farthest from it ("far"), consecutive points
+    together ("correlated"), or ⌊βn⌋ at random ("exact"). `balanced`: both classes have equally many
+    points and equally many flips. `seen`: only a projection of x is drawn, onto a subspace of this
+    dimension that contains μ.
 
     >>> from adversarium.rng import stream
     >>> Clusters(d=5, mu=2.0).sample(4, stream(0, "train")).x.shape
@@ -100,12 +100,12 @@ class Clusters:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """The l2 norm and the radius ‖μ‖, at which the clusters meet."""
+        """The norm (l2) and the radius (‖μ‖) at which attacks make the clusters meet."""
         return 2, float(self.mu)
 
     @property
     def mean(self) -> Float[Tensor, " d"]:
-        """μ."""
+        """The mean μ."""
         mean = torch.zeros(self.shape, dtype=torch.float64)
         mean[: self.spread] = self.mu / math.sqrt(self.spread)
         return mean
@@ -115,11 +115,11 @@ class Clusters:
         return {}
 
     def ceiling(self, p: float, radius: float) -> float:
-        """Return the largest possible accuracy against an attack along μ, or 1 if none is known.
+        """Return the largest possible accuracy against an attack along μ, or 1 if it is unknown.
 
         It is known for flips that do not depend on the point. On Gaussian clusters the oracle
-        sign⟨μ, x⟩ attains it (ours); with μ on an axis, it follows from Theorem 3.2 of BOAT with ½
-        for ¼.
+        sign⟨μ, x⟩ attains it (ours); for other noise, with μ on an axis, it follows from Theorem
+        3.2 of BOAT with ½ in place of ¼.
         """
         reach = radius * self.spread ** (0.5 - 1 / p)  # in l2, along μ
         if self.flip in ("near", "far"):
@@ -198,7 +198,7 @@ class Clusters:
 
 def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
     """β + (1 − 2β)·shared/4, the lower bound of Theorem 3.2 of BOAT on the robust error of any
-    classifier. `shared` is the overlap of the shifted densities; `tight` uses ½ for ¼ (ours).
+    classifier. `shared` is the overlap of the shifted densities; `tight` replaces ¼ by ½ (ours).
 
     >>> robust_floor(0.0, 0.5), robust_floor(0.0, 0.5, tight=True)
     (0.125, 0.25)
@@ -207,8 +207,8 @@ def robust_floor(beta: float, shared: float, tight: bool = False) -> float:
 
 
 def least_robust_error(mu: float, alpha: float, beta: float, sigma: float = 1.0) -> float:
-    """The least robust error of any classifier on Gaussian clusters with independent flips (ours):
-    min(½, (1 − β)Φ(−(‖μ‖ − α)/σ) + βΦ((‖μ‖ + α)/σ)), the error of the oracle sign⟨μ, x⟩.
+    """The smallest robust error of any classifier on Gaussian clusters with independent flips
+    (ours): min(½, (1 − β)Φ(−(‖μ‖ − α)/σ) + βΦ((‖μ‖ + α)/σ)), the error of the oracle sign⟨μ, x⟩.
 
     >>> round(least_robust_error(2.0, 0.2, 0.1), 6), least_robust_error(1.0, 0.6, 0.3)
     (0.130947, 0.5)

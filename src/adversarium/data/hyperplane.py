@@ -28,8 +28,9 @@ class CellBatch:
 @dataclass(frozen=True, kw_only=True)
 class HyperplaneCells:
     """(x, ½ + h φ(x)) over the cells {0.1, 0.9}^{D−1}, φ = ±1 any labelling of them, App. D of
-    CGRO; fattened and mixed (ours): x is smeared uniformly by ρ in l_inf, h = ε0 with probability
-    μ (small margin), else `height`. The distance between the classes is 0.8 − 2ρ in l2 and l_inf.
+    CGRO. Two extensions are ours: x is uniform in an l_inf ball of radius ρ about its cell, and h
+    is ε0 (small margin) with probability μ, else `height`. The classes have a distance of at least
+    0.8 − 2ρ in l2 and l_inf.
 
     `labelling` selects φ: each number gives one labelling of all cells; None draws a new labelling
     for every sample.
@@ -41,11 +42,11 @@ class HyperplaneCells:
 
     D: int
     eps0: float = 0.05  # ε0, the small margin
-    rho: float = 0.0  # ρ, half the width of a cell's cloud
+    rho: float = 0.0  # ρ, radius of the l_inf ball about a cell
     mu: float = 1.0  # μ, the share of small margins
     height: float = 0.4  # the large margin
     labelling: int | None = 0
-    each: bool = False  # one point per cell, in turn, instead of random cells
+    each: bool = False  # one point per cell in turn, instead of random cells
 
     k = 1
 
@@ -67,7 +68,7 @@ class HyperplaneCells:
 
     @property
     def cells(self) -> int:
-        """n = 2^{D−1}."""
+        """n = 2^{D−1}, the number of cells."""
         return 1 << (self.D - 1)
 
     @property

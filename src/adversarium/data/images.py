@@ -1,4 +1,4 @@
-"""Image data sets. The package includes `digits`."""
+"""Image data sets; the digits are included in the package."""
 
 import hashlib
 import os
@@ -56,9 +56,8 @@ def _digits() -> ImageBatch:
 class Digits:
     """The UCI optical digits: 1,797 images of 8 × 8 in ten classes, included in the package.
 
-    E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0.
-    Neither UCI nor this package fixes a test set: `split` is the number of a random test set of
-    n_test images.
+    E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI, CC BY 4.0. Neither
+    UCI nor this package fixes a test set: `split` numbers the random test sets of n_test images.
 
     >>> from adversarium.rng import stream
     >>> Digits().held_out.sample(2, stream(0, "test")).x.shape

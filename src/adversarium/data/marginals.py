@@ -1,7 +1,7 @@
-"""Cluster marginals of Definition 2.1 of BOAT: one-dimensional laws of mean zero with a density
-e^{−V}, V″ ≥ λ (strongly log-concave), as values.
+"""Cluster marginals of Definition 2.1 of BOAT: one-dimensional distributions with mean zero and a
+density e^{−V}, V″ ≥ λ (strongly log-concave).
 
-Gauss has closed forms; the others are computed once on a fine grid.
+Gauss has closed forms; the quantities of the others are computed once on a fine grid.
 """
 
 import math
@@ -21,7 +21,8 @@ GRID = 200_001
 
 @runtime_checkable
 class Marginal(Protocol):
-    """A law of mean zero: its log density, variance, λ, sub-Gaussian norm, quantiles and draws."""
+    """A distribution of mean zero: λ, variance, sub-Gaussian norm, log density, quantiles,
+    draws."""
 
     @property
     def lam(self) -> float: ...
@@ -80,7 +81,7 @@ class Gauss:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A centred law on a grid: its density, distribution function and constants."""
+    """A centred distribution on a grid: its density, distribution function and constants."""
 
     x: np.ndarray
     p: np.ndarray
@@ -116,7 +117,7 @@ def _table(law: "_Gridded") -> _Table:
 
 
 class _Gridded(ABC):
-    """A law given by a potential V on an interval."""
+    """A distribution given by a potential V on an interval."""
 
     lam: float
 
@@ -246,7 +247,7 @@ class TruncatedGauss(_Gridded):
 
 @dataclass(frozen=True)
 class Mixed:
-    """Different laws in different coordinates: coordinate j has the law j mod their number.
+    """Different distributions in different coordinates: coordinate j has laws[j mod len(laws)].
 
     >>> Mixed((Gauss(), Gauss(0.1))).var
     0.505
@@ -260,12 +261,12 @@ class Mixed:
 
     @property
     def lam(self) -> float:
-        """The least λ."""
+        """The smallest λ."""
         return min(law.lam for law in self.laws)
 
     @property
     def var(self) -> float:
-        """The mean variance of a coordinate, κ of Definition 2.1."""
+        """The mean variance of a coordinate, κ of Definition 2.1 of BOAT."""
         return sum(law.var for law in self.laws) / len(self.laws)
 
     @property

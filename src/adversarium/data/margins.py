@@ -59,7 +59,7 @@ class MarginMixture:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """The l2 norm and the radius α, at which an attack cancels the large margins."""
+        """The norm (l2) and the radius (α) at which an attack can cancel the large margins."""
         return 2, float(self.alpha)
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:

@@ -28,10 +28,10 @@ class PatchBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class PatchData:
-    """The patch distribution D, §3.1 of CGRO, with w* = e₁ (the law is rotation invariant).
+    """The patch distribution D, §3.1 of CGRO, with w* = e₁ (D is rotation invariant).
 
-    X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper leaves the
-    position of the signal patch open; it is uniform here, and no quantity depends on it.
+    X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper does not specify
+    the position of the signal patch; here it is uniform, and no quantity depends on it.
 
     >>> from adversarium.rng import stream
     >>> batch = PatchData(d=3, P=2, alpha=2.0, sigma=0.1).sample(4, stream(0, "train"))
@@ -65,11 +65,11 @@ class PatchData:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """The l2 norm and the radius α, at which an attack cancels the signal patch."""
+        """The norm (l2) and the radius (α) at which an attack can cancel the signal patch."""
         return 2, float(self.alpha)
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
-        """Return GTA in l2, of length γα = radius but at most the signal, §3.3 of CGRO."""
+        """Return GTA with γα = min(radius, α) for l2, §3.3 of CGRO; nothing for other norms."""
         return {"GTA": Named("GTA", {"gamma": min(1.0, radius / self.alpha)})} if p == 2 else {}
 
     def ceiling(self, p: float, radius: float) -> float:

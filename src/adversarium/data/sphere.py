@@ -32,7 +32,7 @@ def half_angle(radius: float) -> float:
 
 def compatible(x: Tensor, y: Tensor, radius: float) -> bool:
     """Return whether caps of chord radius `radius` about unit vectors are compatible with their
-    labels, Def. 3.1 of CONV: closures of caps with different labels are disjoint and do not touch.
+    labels, Def. 3.1 of CONV: the closures of caps with different labels are disjoint.
 
     >>> x = torch.tensor([[1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
     >>> compatible(x, torch.tensor([1.0, -1.0]), 0.5)
@@ -46,7 +46,7 @@ def compatible(x: Tensor, y: Tensor, radius: float) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class SpherePoints:
-    """Separated points of the unit sphere of R^d, labels alternating, Def. 3.1 of CONV.
+    """Separated points of the unit sphere of R^d with alternating labels, Def. 3.1 of CONV.
 
     B(x) is finite: x, then K − 1 points of the cap of chord radius `radius`, half of them on its
     rim. Points are drawn until caps of different points are disjoint with some slack, so the sets
@@ -60,7 +60,7 @@ class SpherePoints:
     d: int = 2
     radius: float = 0.2  # chord radius of the cap
     K: int = 9  # size of B(x)
-    slack: float = 1.15  # pairwise angle > 2 θ slack
+    slack: float = 1.15  # all angles between points are > 2 θ slack
 
     k = 1
 

@@ -35,7 +35,7 @@ class TwoFeaturePatches:
     """Definition 2.1 of RNRF: x_p = α_p u_y + ξ_p on robust patches, β_p v_y + ξ_p on the others.
 
     The features are axes, u_j = e_j and v_j = e_{k+j}: an l_inf budget is then a budget on the
-    coefficients. ξ_p ~ N(0, σ_n² I); J_R is a uniform subset of n_robust patches.
+    coefficients. ξ_p ~ N(0, σ_n² I); the robust patches J_R are a uniform subset.
 
     >>> from adversarium.rng import stream
     >>> data = TwoFeaturePatches(k=2, d=4, P=3)
@@ -54,7 +54,7 @@ class TwoFeaturePatches:
     n_robust: int = 1  # |J_R|
     strengths: Literal["constant", "uniform", "lognormal"] = "constant"
     spread: float = 0.0  # relative half-width (uniform) or log standard deviation (lognormal)
-    balanced: bool = False  # classes in turn instead of random: n = k gives one point per class
+    balanced: bool = False  # classes in turn instead of random; n = k gives one point per class
 
     def __post_init__(self) -> None:
         if self.k < 2:
@@ -83,14 +83,14 @@ class TwoFeaturePatches:
 
     @property
     def budget(self) -> tuple[float, float]:
-        """The l_inf norm and the radius α/2, at which the robust features of two classes meet."""
+        """The norm (l_inf) and the radius (α/2) at which two robust features can be made equal."""
         return math.inf, self.alpha / 2
 
     def model_free(self, batch: Batch, p: float, radius: float) -> Mapping[str, Named]:
         """Return the model-free attacks in l_inf; the mapping is empty for other norms.
 
-        They are the replacement of Theorem 4.3 of RNRF if every β_p ≤ ε, the collision list of the
-        impossibility proof if also α ≤ 2ε, and the universal shift along the robust features.
+        They are the replacement of Theorem 4.3 of RNRF if every β_p ≤ ε, the candidates of
+        `FeatureCollision` if also ε ≤ α ≤ 2ε, and the universal shift along the robust features.
         """
         if p != math.inf:
             return {}
@@ -110,7 +110,8 @@ class TwoFeaturePatches:
         return named
 
     def ceiling(self, p: float, radius: float) -> float:
-        """Return 1/k in l_inf if all strengths are ≤ 2ε: the classes share midpoints (ours)."""
+        """Return 1/k in l_inf for constant strengths ≤ 2ε, as classes share midpoints (ours), else
+        1."""
         meet = self.strengths == "constant" and max(self.alpha, self.beta) <= 2 * radius
         return 1 / self.k if p == math.inf and meet else 1.0
 
@@ -137,7 +138,7 @@ class TwoFeaturePatches:
         return TwoFeatureBatch(x=x, y=y, is_robust=is_robust, strength=strength, noise=noise)
 
     def _factors(self, n: int, rng: Generator) -> Float[Tensor, "n P"]:
-        """Draw strengths relative to their mean, E = 1."""
+        """Draw the strengths divided by their means."""
         if self.strengths == "uniform":
             return 1 + self.spread * (2 * uniform((n, self.P), rng) - 1)
         if self.strengths == "lognormal":

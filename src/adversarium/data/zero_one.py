@@ -32,7 +32,7 @@ LACKING = (
 
 
 def mnist_folder() -> Path | None:
-    """Return the folder of the idx files of MNIST, compressed or not, or None if there is none.
+    """Return the folder of the idx files of MNIST, compressed or not, or None if one is missing.
 
     This is the user's directory (ADVERSARIUM_DATA, --data) or its folder `mnist`.
     """
@@ -64,7 +64,7 @@ def _idx(folder: Path, name: str) -> np.ndarray:
 
 @cache
 def _images(source: Source, part: str) -> tuple[Tensor, Tensor]:
-    """Return all zeros and ones of a part, with pixels in [0, 1] and labels −1 and +1."""
+    """Return all zeros (label −1) and ones (+1) of a part, with pixels in [0, 1]."""
     if source == "mnist":
         folder = mnist_folder()
         if folder is None:
@@ -99,11 +99,11 @@ class VectorBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class ZeroOne:
-    """Zeros (−1) and ones (+1) at side × side pixels, every vector of length `mu`, §5 of BOAT.
+    """Zeros (−1) and ones (+1) at side × side pixels, every vector of norm `mu`, §5 of BOAT.
 
     `source`: "mnist" has 12,665 training and 2,115 test images, read from the user's directory;
-    "digits" replaces it by the 8 × 8 digits included in the package. Images are reduced by averages
-    over areas or enlarged bilinearly, then scaled to norm `mu`. Labels have no noise.
+    "digits" has the 8 × 8 digits included in the package. Images are reduced by averages over areas
+    or enlarged bilinearly, then scaled to norm `mu`. Labels have no noise.
 
     >>> from adversarium.rng import stream
     >>> ZeroOne(source="digits", side=4, mu=1.0).held_out.sample(2, stream(0, "test")).x.shape
@@ -111,7 +111,7 @@ class ZeroOne:
     """
 
     side: int
-    mu: float  # the length of every vector
+    mu: float  # the norm of every vector
     source: Source = "mnist"
     part: Literal["train", "test"] = "train"
 
@@ -178,7 +178,7 @@ def resized(images: Float[Tensor, "n h w"], side: int) -> Float[Tensor, "n s s"]
 
 
 def _areas(size: int, side: int) -> Tensor:
-    """Return the share of every old pixel in every new one, (side, size); rows add up to 1."""
+    """Return the weight of every old pixel in every new one, (side, size); rows add up to 1."""
     edges = torch.arange(size + 1, dtype=torch.float64)
     ends = torch.arange(side + 1, dtype=torch.float64) * size / side
     low = torch.maximum(edges[None, :-1], ends[:-1, None])

@@ -20,7 +20,7 @@ from adversarium.sockets import AnyState, Attack, Batch, Bounded, Lipschitz, Mea
 def lipschitz_margin(
     network: Lipschitz[W], W: W, margins: Tensor, p: float, radius: float
 ) -> Tensor:
-    """Return margin − radius·Lip, a second proof for networks with a Lipschitz constant."""
+    """Return margin − radius·Lip, a lower bound on the margin over B_p(x, radius)."""
     return margins - radius * network.lipschitz(W, p)[..., None]
 
 
@@ -32,8 +32,8 @@ def bracket(
     radius: float,
     attacks: Sequence[Attack],
 ) -> tuple[Tensor, Tensor]:
-    """Return bounds on the robust error: the share of points that an attack breaks, and the share
-    that no proof covers.
+    """Return bounds on the robust error: the share of points misclassified under an attack, and the
+    share of points not proven robust.
 
     >>> import adversarium as av
     >>> from adversarium.training import Recipe, Problem, WeightState

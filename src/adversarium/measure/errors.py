@@ -34,9 +34,9 @@ def worst_margin(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Te
 def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[Tensor]:
     """Yield the smallest margins found so far: first at x, then after every attack.
 
-    The first attack runs on every point, the later ones on the remaining points of one replica at
-    a time, so the attacks on one seed do not depend on the other seeds. If a loss has no gradient,
-    attacks that need one are skipped; if all attacks need one, the error is raised.
+    The first attack runs on every point. Later ones run on the points that are still correct, one
+    replica at a time, so the attacks on one seed do not depend on the other seeds. If a loss has no
+    gradient, attacks that need one are skipped; if all attacks need one, the error is raised.
     """
     worst = state.margin(batch)
     yield worst
@@ -54,7 +54,7 @@ def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[T
 def _attacked(
     state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
 ) -> Tensor:
-    """Return the margins under one attack, which runs on the points that no attack has broken."""
+    """Return the smallest margins after one more attack, which runs on points still correct."""
     if together:
         return state.margin(batch, attack) if (worst > 0).any() else worst
     found = worst.clone()
@@ -95,10 +95,10 @@ def error(margins: Float[Tensor, "*S n"]) -> Float[Tensor, "*S"]:
 
 @dataclass(frozen=True, kw_only=True)
 class Error:
-    """The share of wrong points, on fresh points or on the training set, clean or attacked.
+    """The share of misclassified points among fresh or training points, clean or attacked.
 
-    `attacks` is "none", "training" (the attack of the run) or a tuple of attacks, all of which run
-    on every point. Without a name, the probe is named after the quantity that it measures.
+    `attacks` is "none", "training" (the attack of the run) or a tuple of attacks; then a point
+    counts if any of them succeeds. Without a name, the probe is named after its quantity.
 
     >>> [Error(on="train", attacks=by).measures[0].name for by in ("none", "training")]
     ['train_error', 'robust_train_error']
@@ -118,7 +118,7 @@ class Error:
     """
 
     on: Literal["test", "train"] = "test"
-    n: int = 1000  # fresh points (test only)
+    n: int = 1000  # number of fresh points (test only)
     attacks: Literal["none", "training"] | tuple[Attack, ...] = "none"
     name: str = ""
     symbol: str = field(default="", compare=False)
@@ -133,13 +133,12 @@ class Error:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The error."""
+        """The description of the error."""
         fresh, clean = self.on == "test", self.attacks == "none"
         name = f"{self.on}_error" if clean else f"robust_{self.on}_error"
         kind, place = "clean" if clean else "robust", "test" if fresh else "training"
-        what = (
-            f"The share of {'fresh' if fresh else 'training'} points that are wrong{self._under()}."
-        )
+        points = "fresh" if fresh else "training"
+        what = f"The share of {points} points that are misclassified{self._under()}."
         symbol = self.symbol or f"{kind} {place} error"
         return (
             Measure(self.name or name, symbol, what, points=self.n if fresh else 0, share=True),
@@ -171,11 +170,12 @@ class WithRadius(Attack, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorByRadius:
-    """The share of wrong fresh points under attacks of several radii; without attacks, the share
-    whose robustness no interval bound proves (l_inf).
+    """The share of fresh points that are misclassified under attacks of several radii; without
+    attacks, the share that interval bounds do not prove robust (l_inf).
 
-    The error never falls as the radius grows: a point broken at a smaller radius counts as broken
-    at larger ones, and a point proven robust at a larger radius is robust at the smaller ones.
+    The error never falls as the radius grows: a point misclassified at a smaller radius counts as
+    misclassified at larger ones, and a point proven robust at a larger radius is so at smaller
+    ones.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN
@@ -203,11 +203,11 @@ class ErrorByRadius:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The error at every radius."""
+        """The description of the error at every radius."""
         kinds = ", ".join(dict.fromkeys(type(attack).__name__ for attack in self.attacks))
         symbol = "robust test error" if kinds else "not proven robust"
-        broken = f"that attacks of that radius or a smaller one break ({kinds})"
-        unproven = "whose robustness at that radius no interval bound proves"
+        broken = f"misclassified under attacks of that radius or a smaller one ({kinds})"
+        unproven = "that interval bounds do not prove robust at that radius"
         words = f"The share of fresh points {broken if kinds else unproven}."
         return (Measure(self.name, self.symbol or symbol, words, ("radius",), self.n),)
 
@@ -228,7 +228,7 @@ class ErrorByRadius:
 
 @measures("clean training error", share=True)
 def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The share of training points that are wrong.
+    """The share of training points that are misclassified.
 
     >>> import adversarium as av
     >>> from adversarium.training import Recipe, Problem, WeightState
@@ -243,7 +243,7 @@ def train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
 
 @measures("robust training error", share=True)
 def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The share of training points that are wrong under the training attack.
+    """The share of training points that are misclassified under the training attack.
 
     >>> import adversarium as av
     >>> from adversarium.training import Recipe, Problem, WeightState
@@ -260,8 +260,8 @@ def robust_train_error(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
 
 @measures("training loss")
 def risk(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The training objective: the mean loss of the training points, attacked and clean as the
-    recipe weighs them.
+    """The training objective: the mean loss of the training points, clean with weight 1 − λ and
+    attacked with weight λ.
 
     >>> import adversarium as av
     >>> data, network = av.data.Clusters(d=9, mu=1.0), av.networks.TwoLayer(m=4)

@@ -1,4 +1,4 @@
-"""Folds: measurements that read every step and are stored once."""
+"""Folds: measurements that are accumulated over all steps and stored once."""
 
 import math
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ Extreme = tuple[Tensor, Tensor]  # the largest value so far, and its step
 
 @dataclass(frozen=True)
 class At(Generic[Seen_contra, Scene_contra]):
-    """A probe that is recorded at its own times instead of the run's; use it for costly probes.
+    """A probe recorded at the given times instead of the run's; use it for costly probes.
 
     >>> from adversarium.measure import Error
     >>> At(Error(on="train"), times=(0, 100)).measures[0].name
@@ -28,7 +28,7 @@ class At(Generic[Seen_contra, Scene_contra]):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures of its probe."""
+        """The descriptions of what the probe measures."""
         return measured(self.probe)
 
     def __call__(self, state: Seen_contra, scene: Scene_contra) -> Tensor | Rows:
@@ -52,20 +52,19 @@ class FirstTime(Generic[Seen_contra, Scene_contra]):
 
     @property
     def name(self) -> str:
-        """The row's name."""
+        """The name of the recorded time."""
         return f"first_time({_one(self.probe).name} >= {self.level:g})"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The time."""
+        """The description of the time."""
         one = _one(self.probe)
         symbol = f"first $t$ with {one.symbol} ≥ {self.level:g}"
-        words = f"The first step at which this reaches {self.level:g}: {one.sentence}"
-        total = replace(one, name=self.name, symbol=symbol, sentence=words)
-        return (replace(total, points=0, share=False),)
+        words = f"The first step at which the value is at least {self.level:g}: {one.sentence}"
+        return (replace(one, name=self.name, symbol=symbol, sentence=words, points=0),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
-        """Return the memory after one more state."""
+        """Return the first times after one more state."""
         if memory is not None and memory.device.type == "cpu" and not memory.isnan().any():
             return memory  # all seeds are done; on a GPU the test costs more than the probe
         value = _number(self.probe, state, scene)
@@ -116,11 +115,11 @@ class Worst(Generic[Seen_contra, Scene_contra]):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The value and its step."""
+        """The descriptions of the value and of its step."""
         one = _one(self.probe)
         since = f" from t = {self.after} on" if self.after else ""
-        value = f"The largest over all steps{since}: {one.sentence}"
-        step = f"The step with the largest{since}: {one.sentence}"
+        value = f"The largest value over all steps{since}: {one.sentence}"
+        step = f"The step of the largest value{since}: {one.sentence}"
         symbol = f"$t$ of the largest {one.symbol}"
         return (
             replace(one, name=self.name, symbol=f"largest {one.symbol}", sentence=value),
@@ -130,7 +129,7 @@ class Worst(Generic[Seen_contra, Scene_contra]):
     def see(
         self, memory: Extreme | None, state: Seen_contra, scene: Scene_contra
     ) -> Extreme | None:
-        """Return the memory after one more state; it is None before `after`."""
+        """Return the largest value and its step after one more state; None before `after`."""
         if state.t < self.after:
             return memory
         value = _number(self.probe, state, scene)
@@ -160,12 +159,12 @@ class Total(Generic[Seen_contra, Scene_contra]):
 
     @property
     def name(self) -> str:
-        """The row's name."""
+        """The name of the recorded sum."""
         return f"total({_one(self.probe).name})"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The sum."""
+        """The description of the sum."""
         one = _one(self.probe)
         words = f"The sum over all steps: {one.sentence}"
         symbol = rf"$\sum_t$ {one.symbol}"
@@ -173,7 +172,7 @@ class Total(Generic[Seen_contra, Scene_contra]):
         return (replace(total, points=0, share=False),)
 
     def see(self, memory: Tensor | None, state: Seen_contra, scene: Scene_contra) -> Tensor:
-        """Return the memory after one more state."""
+        """Return the sum after one more state."""
         value = _number(self.probe, state, scene)
         return value if memory is None else memory + value
 

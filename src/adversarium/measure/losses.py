@@ -15,7 +15,7 @@ class Loss:
     """The mean training loss on n fresh points, or on the training set, clean or attacked.
 
     `attacks` is "none", "training" (the attack of the run) or a tuple of attacks; for every point
-    the attack with the largest loss counts.
+    the largest loss counts, the clean one included.
 
     >>> Loss(n=500, attacks="training").measures[0].name
     'robust_test_loss'
@@ -28,7 +28,7 @@ class Loss:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The mean loss."""
+        """The description of the mean loss."""
         kind = "" if self.attacks == "none" else "robust "
         text = f"The mean {kind}loss on {'fresh' if self.on == 'test' else 'training'} points."
         plain = f"{kind}{self.on}_loss".replace(" ", "_")
@@ -64,7 +64,7 @@ class ExcessRisk(Loss):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The difference of both losses."""
+        """The description of the difference."""
         kind = "" if self.attacks == "none" else "robust "
         text = f"The {kind}loss minus the loss of the best prediction E[y | x]."
         name = self.name or f"{kind}excess_risk".replace(" ", "_")

@@ -1,4 +1,4 @@
-"""Turn a function into a probe: the names, symbols and axes of the numbers that it returns."""
+"""Turn a function into a probe by declaring the names, symbols and axes of what it measures."""
 
 import inspect
 import re
@@ -26,10 +26,10 @@ def measures(
     version: int = 1,
     **symbols: str,
 ) -> Callable[[F], F]:
-    """Turn a function into a probe of one number, named like it, or of several named numbers.
+    """Turn a function into a probe of one quantity, named like it, or of several named quantities.
 
-    The strings are symbols. `share`: the numbers lie in [0, 1]. `version`: raise it when the
-    numbers of the function change, so that stored rows are not reused.
+    The strings are the symbols of these quantities. `share`: the values lie in [0, 1]. `version`:
+    increase it when the values change, so that stored values are not reused.
 
     >>> @measures(r"$\\|W\\|_F$")
     ... def length(state, scene):
@@ -55,7 +55,7 @@ def described(
     points: int = 0,
     share: bool = False,
 ) -> tuple[Measure, ...]:
-    """Return measures by name and symbol, with their descriptions from a docstring."""
+    """Return measures with the given names and symbols, and with descriptions from a docstring."""
     return tuple(
         Measure(name, symbol, sentence(doc, name), axes, points, share)
         for name, symbol in symbols.items()

@@ -55,7 +55,7 @@ class Scene(Generic[D, L, A, B]):
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return the result of `make`, which is called once for all steps."""
+        """Return the result of `make`, which is called at the first request of this name."""
         if name not in self._made:
             self._made[name] = make()
         return cast(T, self._made[name])

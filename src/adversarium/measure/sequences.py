@@ -10,7 +10,8 @@ from adversarium.sockets import Numbers
 
 def growth_and_decay(rng: Generator, draws: int = 20) -> Numbers:
     """z_{t+1} = z_t ± Θ(z_t²), Lemmas A.1, A.2 and A.3 of CGRO on random sequences: the largest
-    ratio of time to bound (growth, and growth with slack), and the largest z_t A t (decay).
+    ratio of the time to its bound (A.1: growth, A.2: disturbed growth), and the largest z_t A t
+    (A.3: decay).
 
     >>> from adversarium.rng import stream
     >>> max(growth_and_decay(stream(0, "example"), draws=1).values()) <= 1
@@ -61,8 +62,8 @@ def _decay(rng: Generator, steps: int = 300) -> float:
 
 def tensor_power(rng: Generator, eta: float = 1e-3, goal: float = 0.5) -> Numbers:
     """y(T_x)/y₀ ≤ (1 − S(y₀/x₀)^{q−2})^{−1/(q−2)}, Lemma B.2 of RNRF, x₀ = y₀S^{1/(q−2)}(1 + c) and
-    random S, y₀, c: the largest ratio of left to right side at q = 3 and q = 4; and as c → 0 the
-    error of the closed form 1/(1 − S y₀(1/x₀ − 1/goal)), which diverges with the goal.
+    random S, y₀, c: the largest ratio of left to right side for q = 3 and q = 4; and for S = 1 and
+    small c the largest relative error of the closed form 1/(1 − S y₀(1/x₀ − 1/goal)) of y(T_x)/y₀.
 
     >>> from adversarium.rng import stream
     >>> tensor_power(stream(0, "example"), eta=1e-2)["third"] <= 1

@@ -1,4 +1,4 @@
-"""Activations as values: s(z), its slope s'(z), and the constants that the theorems use."""
+"""Activations s(z) with their slopes s'(z) and the constants that the theorems use."""
 
 import math
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class ReLU:
     C2 = math.inf  # Lipschitz constant of s'
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return the size of the constants that s adds to z; the rounding error of s is a few
-        u(|z| + offset)."""
+        """Return the size of the constants that s adds to z; the rounding error of s is a small
+        multiple of u(|z| + offset), u = 2⁻⁵³."""
         return torch.zeros_like(z)
 
     def __call__(self, z: Tensor) -> Tensor:
@@ -181,7 +181,7 @@ class Power:
         return z * z.abs().pow(self.q - 1)
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return 0, because the rounding error is relative, a few u|s|."""
+        """Return 0, because the rounding error is relative, a small multiple of u|s|."""
         return torch.zeros_like(z)
 
     def slope(self, z: Tensor) -> Tensor:

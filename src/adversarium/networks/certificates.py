@@ -1,9 +1,9 @@
 """Bounds on outputs over B_p(x, radius), rounded outwards.
 
-All computations are in float64, whatever the precision of the network. n roundings change a sum of
-terms t_i by at most γ_n Σ|t_i|, γ_n = nu/(1 − nu), u = 2⁻⁵³ (Higham, Lemma 3.1), in any order of
-addition. Every bound moves outwards by twice this amount (the second half covers the rounding of
-the slack), so if a lower bound is positive, the exact number is positive too.
+All computations are in float64, whatever the precision of the network. By n roundings, a sum of
+terms t_i changes by at most γ_n Σ|t_i|, γ_n = nu/(1 − nu), u = 2⁻⁵³ (Higham, Lemma 3.1), in any
+order of addition. Every bound is moved outwards by twice this amount (which covers the rounding of
+the amount itself), so if a lower bound is positive, the exact value is positive, too.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def reached(
     w: Tensor, x: Tensor, p: float, radius: float, b: Tensor | float = 0.0
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return z = ⟨w_s, x⟩ + b_s, (*S, n, m), its largest change in the ball including rounding, and
-    the size of its terms."""
+    its size, the sum of its terms' absolute values."""
     shift = torch.as_tensor(b, dtype=w.dtype, device=w.device)
     z = x @ w.mT + shift
     reach = radius * w.norm(dual(p), dim=-1)[..., None, :]
@@ -51,7 +51,7 @@ def reached(
 
 
 def patches_reached(W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the same as `reached` for every filter at every patch, (*S, n, P, m)."""
+    """Return the values of `reached` for every filter at every patch, (*S, n, P, m)."""
     W, x = W.double(), x.double()
     z, reach, size = reached(W, x.flatten(-3, -2), p, radius)
     shape = (*x.shape[:-1], W.shape[-2])
@@ -59,7 +59,7 @@ def patches_reached(W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tens
 
 
 def refuse_curved(activation: Activation) -> None:
-    """Raise if the activation is not convex: its chords would not lie above it."""
+    """Raise if the activation is not convex, because then its chords do not lie above it."""
     if isinstance(activation, Erf | Tanh):
         name = type(activation).__name__
         raise ValueError(f"a certificate needs a convex activation, got {name}.")

@@ -1,4 +1,4 @@
-"""Dual norms."""
+"""Exponents of dual norms."""
 
 import math
 

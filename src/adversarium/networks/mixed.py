@@ -13,7 +13,7 @@ from adversarium.rng import coins, normal
 
 @dataclass(frozen=True, kw_only=True)
 class MixedLearner:
-    """f(x) = ⟨w_0, x⟩ + Σ_{i ≤ m} a_i relu(⟨w_i, x⟩ − b), the threshold b fixed, §4 of CGRM.
+    """f(x) = ⟨w_0, x⟩ + Σ_{i ≤ m} a_i relu(⟨w_i, x⟩ − b), with fixed b, §4 of CGRM.
 
     w_0 starts at 0, w_i ~ N(0, σ0² I), a_i = ±1 at random; m = 0 is the linear classifier.
 
@@ -49,7 +49,7 @@ class MixedLearner:
         return linear + torch.einsum("...nm,...m->...n", active, W["a"])
 
     def directions(self, W: dict[str, Tensor]) -> Tensor:
-        """Return the linear part and the units."""
+        """Return the weights of the linear part and of the units."""
         linear = W["w_0"][..., None, :]
         return torch.cat([linear, W["w"]], dim=-2) if self.m else linear
 

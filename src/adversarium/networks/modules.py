@@ -1,7 +1,7 @@
-"""Any torch.nn.Module as a learner: init, f and trained_f by functional_call.
+"""Networks made from any torch.nn.Module, which is evaluated by functional_call.
 
 The weights are the module's parameters and buffers, and two empty tensors whose shapes store the
-input shape and the number of outputs. So a Module stores no state: the weights contain everything.
+input shape and the number of outputs. A Module itself stores no state.
 """
 
 import math
@@ -20,7 +20,7 @@ from adversarium.rng import torch_seeded
 Weights = dict[str, Tensor]
 Build = Callable[..., nn.Module]
 
-_SHAPE, _CLASSES = "shape of x", "number of outputs"  # the spaces exclude a clash with a parameter
+_SHAPE, _CLASSES = "shape of x", "number of outputs"  # no parameter has such a name
 
 
 class _Origin(NamedTuple):
@@ -35,8 +35,8 @@ class _Origin(NamedTuple):
 class Module:
     """A network made by `build(shape, k, **options)`, e.g. build=small_cnn, options={"width": 8}.
 
-    `build` is a function at the top level of a module (its name is part of the run's key). The
-    module draws its weights from the random stream of the run. To use other weights, merge them
+    `build` is a function at the top level of a module (its name identifies stored results). The
+    initial weights are drawn from the random stream of the run. To use other weights, merge them
     into fresh ones: {**network.init(rng, shape, k), **loaded}.
 
     >>> from adversarium.networks.vision import small_cnn
@@ -61,7 +61,7 @@ class Module:
 
     def init(self, rng: Generator, shape: tuple[int, ...], k: int) -> Weights:
         """Draw the initial weights and buffers of the module, and add the two empty tensors."""
-        _skeleton.cache_clear()  # the inputs of `build` may have changed
+        _skeleton.cache_clear()  # data that `build` reads may have changed
         with torch_seeded(rng):
             module = self.build(shape, k, **self.options)
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}

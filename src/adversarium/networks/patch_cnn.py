@@ -16,8 +16,8 @@ from adversarium.shapes import Float
 class PatchCNN:
     """f_W(X) = Σ_r a_r Σ_j s(⟨w_r, X[j]⟩), w_r ~ N(0, σ0² I); eq. (M) of CGRO is s(z) = z³.
 
-    a_r = 1 for odd activations. Others need both signs to separate the classes: a_r = 1 for the
-    first half of the filters, −1 for the second.
+    a_r = 1 for odd activations. Other activations need both signs to separate the classes: a_r = 1
+    for the first half of the filters, −1 for the second.
 
     >>> W, x = torch.eye(2), torch.tensor([[[3.0, 2.0], [-1.0, 0.0]]])
     >>> PatchCNN(m=2, sigma0=0.1).f(W, x)

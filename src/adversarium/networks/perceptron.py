@@ -1,4 +1,4 @@
-"""A ReLU network with one hidden layer; by default all of its weights are trained."""
+"""A network with one hidden layer; by default, of ReLU units with all weights trained."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ from adversarium.rng import uniform
 
 
 def _within(size: tuple[int, ...], inputs: int, rng: Generator) -> Tensor:
-    """Draw uniform numbers within 1/√(inputs) of 0."""
+    """Draw uniform numbers between −1/√(inputs) and 1/√(inputs)."""
     return (2 * uniform(size, rng) - 1) / math.sqrt(inputs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Perceptron:
-    """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform within 1/√(inputs).
+    """f(x) = Σ_s a_s φ(⟨w_s, x⟩ + b_s) + c, initial weights uniform in ±1/√(inputs).
 
     Without `biases`, b and c stay 0. If `top` is "fixed", a and c keep their initial values; if it
     is "signs", a stays ±1/√m (half of each sign) and c stays 0.
@@ -87,7 +87,7 @@ class Perceptron:
         return w.detach() + 0 * w if name in self.still else w
 
     def directions(self, W: dict[str, Tensor]) -> Tensor:
-        """Return the units."""
+        """Return the weights of the units."""
         return W["w"]
 
     def interval(

@@ -1,4 +1,4 @@
-"""Activations of §5 and App. C of CONV other than the ReLU and its smoothings."""
+"""Further activations for §5 and App. C of CONV."""
 
 import math
 from dataclasses import dataclass

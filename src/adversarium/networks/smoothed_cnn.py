@@ -1,7 +1,7 @@
 """The smoothed-ReLU CNN: the learner of RNRF.
 
-Its backward pass is written by hand: three matrix products with the slopes saved in the forward
-pass. The tests compare it with autograd through the plain formula, which gives the same numbers.
+Its backward pass is written by hand: matrix products with the slopes saved in the forward pass. The
+tests compare it with autograd through the plain formula, which gives the same gradients.
 """
 
 import math
@@ -132,9 +132,9 @@ class SmoothedCNN:
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
         """Return bounds on every F_i over B_p(x, radius), for each side the better of two.
 
-        Intervals: ⟨w, x_p⟩ moves by at most radius·‖w‖_q. Second lower bound: s is convex, so F_i
-        lies above its tangent at x, which falls by at most radius·‖∇F_i(x)‖_q. Second upper bound:
-        a spectral bound.
+        One is interval arithmetic: ⟨w, x_p⟩ moves by at most radius·‖w‖_q. The second lower bound
+        uses that s is convex: F_i lies above its tangent at x, which falls by at most
+        radius·‖∇F_i(x)‖_q. The second upper bound is spectral.
         """
         bounds = [self._class_interval(w, x, p, radius) for w in W.unbind(-3)]
         low, high = zip(*bounds, strict=True)
@@ -164,8 +164,8 @@ class SmoothedCNN:
         return least, most.sum(-1) + give
 
     def _spectral(self, w: Tensor, z: Tensor, reach: Tensor, far: float) -> Tensor:
-        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch, for the short filters;
-        the long ones use intervals. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
+        """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch, for filters of small
+        norm; intervals serve for the others. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
 
         Proof: s(z) ≤ κ z₊² up to T = max_r z'_r with κ = max_{z ≤ T} s(z)/z², attained at T or at
         2(1 − 1/q)ϱ (s(z)/z² rises up to there); and ‖(z + wδ)₊‖₂ ≤ ‖z₊‖₂ + ‖wδ‖₂.

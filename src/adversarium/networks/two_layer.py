@@ -33,8 +33,8 @@ def signs(m: int, like: Tensor) -> Float[Tensor, " m"]:
 class TwoLayer:
     """f(x; W) = m^{−1/2} Σ_s a_s φ(⟨w_s, x⟩) with a_s = ±1 fixed, §2 of BOAT, eq. (4) of CONV.
 
-    w_s ~ N(0, ω² I) for s ≤ m/2 and w_{s+m/2} = w_s, so f(·; W⁽⁰⁾) = 0. CONV draws random signs
-    in pairs (a_r, −a_r) on equal weights; ordering each pair gives exactly this network.
+    w_s ~ N(0, ω² I) for s ≤ m/2 and w_{s+m/2} = w_s, so f(·; W⁽⁰⁾) = 0. CONV draws pairs of
+    opposite random signs on equal weights; ordering each pair gives this network.
 
     >>> W, x = torch.eye(2), torch.tensor([[3.0, 1.0]])
     >>> TwoLayer(m=2).f(W, x)
@@ -73,7 +73,7 @@ class TwoLayer:
         return (plus - minus).sum(-1) / math.sqrt(self.m)
 
     def directions(self, W: Tensor) -> Tensor:
-        """Return the units."""
+        """Return the weights of the units."""
         return W
 
     def interval(self, W: Tensor, x: Tensor, p: float, radius: float) -> tuple[Tensor, Tensor]:
@@ -89,9 +89,9 @@ class TwoLayer:
     def interval_at(
         self, h: Tensor, reach: Tensor, size: Tensor, spread: Spread, d: int
     ) -> tuple[Tensor, Tensor]:
-        """Return the same bounds from pre-activations that may each move by `reach`.
+        """Return bounds on f if every pre-activation h_s may move by `reach`.
 
-        `size` is the size of their terms; `spread` is radius·‖Σ_s e_s w_s‖_q as a function of e.
+        `size` is the sum of |terms| of h_s, `spread` the function e ↦ radius·‖Σ_s e_s w_s‖_q.
         """
         refuse_curved(self.activation)
         c = signs(self.m, h) / math.sqrt(self.m)

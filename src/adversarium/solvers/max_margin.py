@@ -8,7 +8,7 @@ from adversarium.shapes import Float
 
 
 def max_margin(Z: Float[Tensor, "n d"]) -> tuple[Float[Tensor, " d"], float]:
-    """u = argmax_{‖w‖₂=1} min_i ⟨Z_i, w⟩ and its margin, Z_i = y_i x_i; 0 if not separable.
+    """u = argmax_{‖w‖₂=1} min_i ⟨Z_i, w⟩ and its margin, Z_i = y_i x_i; 0 if inseparable.
 
     The shortest point of the convex hull of the Z_i is u times the margin; non-negative least
     squares finds it exactly.

@@ -1,6 +1,6 @@
 """The smallest robust loss of a linear model in a ball, over finite perturbation sets.
 
-The optimum lies between bounds that every iterate proves.
+Every iterate of the solver proves an upper and a lower bound on the optimum.
 """
 
 import math
@@ -36,7 +36,7 @@ def robust_optimum(
     start: Float[Tensor, "n K"] | None = None,
     close: float = 1e-3,
 ) -> Optimum:
-    """Bound the optimum by sequential quadratic programming on smoothed maxima.
+    """Return bounds on the optimum, by sequential quadratic programming on smoothed maxima.
 
     `gram` is the Gram matrix of the φ_ij (i before j), `start` the outputs u⁰ at v = 0 (default 0).
     The upper bound is the loss of an iterate. For the lower bound, take any weights λ_ij ≥ 0 with
@@ -54,7 +54,7 @@ def robust_optimum(
     first = torch.zeros(n, K, dtype=torch.float64) if start is None else start
     values, vectors = torch.linalg.eigh(gram.double())
     positive = values > 1e-12 * values.max()
-    phi = (vectors[:, positive] * values[positive].sqrt()).view(n, K, -1) * R  # unit of v is R
+    phi = (vectors[:, positive] * values[positive].sqrt()).view(n, K, -1) * R  # v in units of R
     best = v = np.zeros(phi.shape[-1])
     low, high = -math.inf, math.inf
 

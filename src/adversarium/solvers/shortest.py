@@ -1,6 +1,6 @@
-"""The element of minimum norm in a Hilbert space with given bounds on its values.
+"""The function of minimum norm in a Hilbert space of functions, given bounds on its values.
 
-This is robust interpolation of minimum norm; only a Gram matrix is needed.
+This is robust interpolation with minimum norm; only a Gram matrix is needed.
 """
 
 import math
@@ -26,8 +26,8 @@ class MinimumNorm:
 def shortest(gram: np.ndarray, low: np.ndarray, high: np.ndarray) -> MinimumNorm:
     """Return the g of minimum norm, solved by non-negative least squares.
 
-    Every dual point p ≥ 0 proves |g| ≥ (Σ p_t h_t)/|Σ p_t s_t φ_t| for constraints s_t⟨φ_t, g⟩ ≥
-    h_t.
+    With the constraints written as s_t⟨φ_t, g⟩ ≥ h_t, every p ≥ 0 proves |g| ≥ (Σ p_t h_t)/|Σ p_t
+    s_t φ_t|.
 
     >>> g = shortest(np.eye(2), np.array([1.0, -math.inf]), np.array([math.inf, -2.0]))
     >>> round(g.norm, 6), round(g.lower_bound, 6)

@@ -1,8 +1,8 @@
 """Checkpoints: one file of plain arrays from which a training run can continue.
 
 A state is saved as the list of its tensors, numbers and random streams. To restore it, the engine
-creates a new state and these values are filled in. Other values (the memory of folds) are saved
-with their structure. A file is written completely or not at all, and contains no code.
+creates a new state, into which these values are filled. The memory of folds is saved with its
+structure. A file is written completely or not at all, and contains no code.
 """
 
 import dataclasses

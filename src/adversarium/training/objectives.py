@@ -1,8 +1,8 @@
-"""Losses and risks. A loss takes the network's output and the label, one number per example.
+"""Losses and risks. A loss maps the network's outputs and the labels to one number per example.
 
 Classification: for a scalar output f the labels are ±1, for k logits F they are 0 … k−1.
-Regression: the labels of a scalar output are real numbers. Your loss can be any function of outputs
-and labels; raise its attribute `version` when its numbers change.
+Regression: the labels of a scalar output are real numbers. You can use any function of outputs and
+labels as a loss; increase its attribute `version` when its values change.
 """
 
 import math
@@ -96,7 +96,7 @@ class Risk:
 
     loss: str | LossFunction = "cross_entropy"
     lam: float = 1.0
-    log: bool = False  # the logarithm of the mean: gradients divided by the risk, same direction
+    log: bool = False  # minimise the logarithm of the mean, whose gradient is parallel
 
     def __post_init__(self) -> None:
         if self.log and (self.loss != "exponential" or self.lam != 1):
@@ -121,7 +121,7 @@ class Risk:
 
     @property
     def takes_real_labels(self) -> bool:
-        """Whether the loss accepts real labels; a user-defined function may."""
+        """Whether the loss accepts real labels; assumed of every user-defined function."""
         return not isinstance(self.loss, str) or self.loss in REGRESSION
 
 

@@ -39,7 +39,7 @@ T = TypeVar("T")
 class Problem(Generic[D, L, A, B]):
     """Data, network, attack and recipe with the seeds, the device and the precision.
 
-    All states of one training share its problem. The four type parameters are the types of the
+    All states of one training run share its problem. The four type parameters are the types of the
     data, the network, the attack and the batch.
 
     >>> from adversarium.data import Clusters
@@ -157,7 +157,7 @@ class Problem(Generic[D, L, A, B]):
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
-MANY = 2**20  # numbers per seed from which several threads draw in parallel
+MANY = 2**20  # from this number of values per seed, several threads draw in parallel
 
 
 def _of_every(one: Callable[[int], T], seeds: Sequence[int], numbers: int) -> list[T]:

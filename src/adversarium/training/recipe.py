@@ -1,4 +1,4 @@
-"""Training rules: values that describe the step from W⁽ᵗ⁾ to W⁽ᵗ⁺¹⁾."""
+"""Training rules: descriptions of the step from W⁽ᵗ⁾ to W⁽ᵗ⁺¹⁾."""
 
 import math
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class GradientDescent:
 
 @dataclass(frozen=True, kw_only=True)
 class Triangular:
-    """η rises linearly from 0 to its value at the share `peak` of all steps, then falls to 0.
+    """η rises linearly from 0 to full size at the share `peak` of all steps, then falls to 0.
 
     >>> [Triangular(peak=0.25).factor(t, steps=8) for t in (0, 1, 2, 5, 8)]
     [0.0, 0.5, 1.0, 0.5, 0.0]
@@ -81,8 +81,8 @@ class Piecewise:
 
 @dataclass(frozen=True, kw_only=True)
 class CropFlip:
-    """Augmentation of images: a random crop after `pad` pixels of zeros on each side, and a
-    reflection with probability ½; on the device, from the stream of each seed."""
+    """Augmentation of images: a random crop after padding by `pad` zeros on each side, and a
+    horizontal reflection with probability ½, drawn from the stream of each seed."""
 
     pad: int = 4
     flip: bool = True
@@ -185,8 +185,8 @@ class SGD:
 
 @dataclass(frozen=True, kw_only=True)
 class Adam:
-    """Minibatches in random order, steps scaled by running moments of the gradient (Kingma and
-    Ba); schedule, augmentation, precision and clipping as for SGD.
+    """Minibatches in random order, with steps scaled by running moments of the gradient (Kingma and
+    Ba); `schedule`, `augment`, `autocast` and `clip` have the same meaning as for SGD.
 
     >>> adam, W, g = Adam(), torch.ones(2).double(), torch.tensor([100.0, -0.01]).double()
     >>> moved, _ = adam.step(W, g, adam.start(W), eta=0.25, t=0)
@@ -249,7 +249,7 @@ Optimiser = GradientDescent | SGD | Adam
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """n training points, `steps` updates of size eta on a risk, by an optimiser.
+    """A training rule: n points, and `steps` updates of size eta on a risk by an optimiser.
 
     >>> risk, optimiser = Risk(loss="exponential"), SGD(batch=9)
     >>> recipe = Recipe(n=100, steps=50, eta=0.1, risk=risk, optimiser=optimiser)
@@ -272,5 +272,5 @@ class Recipe:
             raise ValueError(f"training needs a step size eta > 0, got {self.eta}.")
 
     def decayed(self, t: int) -> float:
-        """Return the factor of η at step t of full-batch gradient descent."""
+        """Return the factor of η at step t of GradientDescent; 1 for other optimisers."""
         return self.optimiser.factor(t) if isinstance(self.optimiser, GradientDescent) else 1.0

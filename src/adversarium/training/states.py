@@ -1,4 +1,4 @@
-"""A training state with full weights, which probes query. Replicas are its leading axis."""
+"""A training state that stores its weights, for probes; its first axis is that of replicas."""
 
 import math
 from collections.abc import Callable
@@ -45,7 +45,7 @@ Outputs = Callable[[Any, Tensor], Tensor]
 def perturbed(
     problem: AnyProblem, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
 ) -> Tensor:
-    """Return x' = attack(loss, batch, t, rng) after checking its budget."""
+    """Return x' = attack(loss, batch, t, rng), after checking its shape, type and ball."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
     if isinstance(problem.data, RealLabelled) and wanted not in REGRESSION:
         wanted = "risk"  # margins are undefined for real labels
@@ -74,7 +74,7 @@ def perturbed(
     return x
 
 
-CHUNK = 2**28  # most numbers in the largest layer during one evaluation
+CHUNK = 2**28  # largest number of values of the largest layer in one evaluation
 
 
 def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: int) -> int:
@@ -88,7 +88,7 @@ def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: in
 
 
 def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
-    """Return the loss together with the structure that the network provides."""
+    """Return the loss together with the units and patches that the network provides."""
     return Guide(
         loss,
         directions=network.directions(W) if isinstance(network, Directed) else None,
@@ -99,7 +99,7 @@ def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
 
 
 def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
-    """Split into the weights that gradient descent changes and the network's buffers."""
+    """Split W into the weights that gradient descent changes and the network's buffers."""
     if not isinstance(network, Batched):
         return W, {}
     memory = network.buffers(W)
@@ -111,9 +111,9 @@ def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
 class WeightState(Generic[W_]):
     """A state that stores its weights in full space.
 
-    `whole`: the state of several stacked problems of which this one is a slice; results computed
-    there are reused. `fresh`: training draws its own minibatches, so the attacked training set is
-    drawn only for measuring.
+    `whole`: the state of several stacked problems of which this one is a slice; its results are
+    reused. `fresh`: training attacks minibatches, so the training set is attacked only for
+    measuring.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -154,7 +154,7 @@ class WeightState(Generic[W_]):
         return points_at_once(problem.network, tuple(problem.data.shape), problem.data.k, len(x))
 
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Return the margins at x or under an attack, which uses a separate evaluation stream."""
+        """Return the margins at x, or under an attack (with a random stream for evaluation)."""
         if isinstance(self.problem.data, RealLabelled):
             raise TypeError(
                 f"{type(self.problem.data).__name__} has real labels, so it has no margins and no "
@@ -177,7 +177,7 @@ class WeightState(Generic[W_]):
         return made[0] if len(made) == 1 else torch.cat(made, 1)
 
     def losses(self, batch: Batch, attack: Attack | None = None) -> Tensor:
-        """Return the loss of every point at x or under an attack (from an evaluation stream)."""
+        """Return the losses at x, or under an attack (with a random stream for evaluation)."""
         x = batch.x if attack is None else self._measured(batch, attack)
         return self.problem.recipe.risk.function(self.f(x), batch.y)
 

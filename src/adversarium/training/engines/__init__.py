@@ -1,8 +1,8 @@
 """The engines, in order of preference: the first engine that accepts a run executes it.
 
 All engines compute the same dynamics; they differ in coordinates, hence in speed. The last, `law`,
-draws other points of the same distribution, and runs only if you request it by name. The version
-of an engine is part of every run's key and increases when the engine's numbers change.
+draws other points of the same distribution, and runs only if you request it by name. Stored results
+are identified by their engine's version, which increases when results change.
 """
 
 from typing import Any

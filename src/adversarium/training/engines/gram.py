@@ -1,9 +1,9 @@
 """Two-layer networks under l2 attacks in Gram coordinates: after set-up no cost depends on d.
 
-With zero-start normalised l2 ascent every perturbation is a combination of weights, δ_i = Wᵀe_i,
-and every weight stays in the span of W⁽⁰⁾ and X. State: K = W Wᵀ, H = X Wᵀ + 1bᵀ, G = X Xᵀ; the
-attack moves E = (e_i) and K E; W = A W⁽⁰⁾ + B X is rebuilt on demand. Biases b, the top layer a and
-the offset c are trained if the network has them (Perceptron). Runs in one stack may differ in
+If the attack is normalised l2 ascent from zero, every perturbation is a combination of weights, δ_i
+= Wᵀe_i, and the weights stay in the span of W⁽⁰⁾ and X. The state consists of K = W Wᵀ, H = X Wᵀ +
+1bᵀ and G = X Xᵀ; the attack updates E = (e_i) and K E; W = A W⁽⁰⁾ + B X is computed on demand. A
+Perceptron may also train its biases b, top layer a and offset c. Runs in one stack may differ in
 their data, dimension, radius and step size.
 """
 
@@ -51,7 +51,7 @@ class Fixed:
     """The quantities that stay constant during training; tensors may differ between replicas."""
 
     network: Network
-    attack: PGD | None  # of the first run: all agree in its steps, `best` and `after`
+    attack: PGD | None  # of the first run; all have the same steps, `best` and `after`
     recipe: Recipe
     y: Float[Tensor, "S n"]
     G: Float[Tensor, "S n n"]
@@ -77,7 +77,7 @@ class Coordinates:
     A: Float[Tensor, "S m m"]
     B: Float[Tensor, "S m n"]
     top: Top
-    whole: "tuple[Coordinates, slice] | None" = None  # the coordinates that these are a slice of
+    whole: "tuple[Coordinates, slice] | None" = None  # the larger stack, and the slice
 
     @cached_property
     def attacked(self) -> tuple[Tensor, Tensor]:
@@ -112,7 +112,7 @@ class Coordinates:
         eye = torch.eye(recipe.n, dtype=C.dtype, device=C.device)
         H = torch.baddbmm(self.H, fixed.G + XW, C)
         K = self._plus(self.K, on, pull, half, mirrored=True)
-        # only rebuilt weights use A and E B, and ‖E W‖ ≤ α is small next to x: 10 bits suffice
+        # A and E B are used only for the weights, and ‖E W‖ ≤ α is small: 10 bits suffice
         A = self._plus(self.A, on, pull, rough_product(E, self.A), rough=True)
         B = torch.baddbmm(self.B, C.mT, rough_product(E, self.B) + eye)
         if not isinstance(network, TwoLayer):
@@ -173,7 +173,7 @@ class GramState:
 
     @cached_property
     def _first_layer(self) -> Float[Tensor, "S m d"]:
-        """W, rebuilt."""
+        """W, computed from A and B."""
         W0 = self.problem.W0
         first: Tensor = W0 if isinstance(W0, Tensor) else W0["w"]
         x: Tensor = self.problem.train.x
@@ -181,7 +181,7 @@ class GramState:
 
     @cached_property
     def full(self) -> AnyWeightState:
-        """The same state with its weights rebuilt."""
+        """The same state with its weights W."""
         W, top = self._first_layer, self.at.top
         if isinstance(self.problem.network, TwoLayer):
             return WeightState(self.problem, self.t, W)
@@ -190,7 +190,7 @@ class GramState:
 
     @property
     def W(self) -> Any:
-        """The weights, rebuilt."""
+        """The weights, computed from A and B."""
         return self.full.W
 
     @cached_property
@@ -206,9 +206,9 @@ class GramState:
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Return the margins.
 
-        On the training set, clean or under the training attack, they are computed from K and H.
-        For other points under an attack that stays in the span of the weights, they are computed
-        from K and the H of these points.
+        They are computed from K and H on the training set, clean or under the training attack, and
+        from K and the pre-activations of other points if an attack stays in the span of the
+        weights.
         """
         at, y = self.at, self.at.fixed.y
         if batch is self.problem.train and attack is None:

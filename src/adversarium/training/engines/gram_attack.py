@@ -1,4 +1,4 @@
-"""The l2 attack on a two-layer network in Gram coordinates: δ_i = Wᵀe_i, and the e_i move."""
+"""The l2 attack on a two-layer network in Gram coordinates: it updates the e_i of δ_i = Wᵀe_i."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from adversarium.shapes import Float
 from adversarium.sockets import Attack
 from adversarium.training.engines.gram_kernels import climb, serves
 
-WIDE = 512  # number of units from which flips are faster than products, measured on two cores
+WIDE = 512  # number of units from which `by_flips` is faster, measured on two cores
 MOST = 50  # above a share 1/MOST of flips, recompute the product (chosen, not measured)
 
 _MARGIN_LOSSES = ("logit_difference", "minus_true_logit", "cross_entropy", "exponential")
@@ -64,9 +64,9 @@ def _plainly(K: Tensor, a: Tensor, side: Tensor) -> Product:
 
 
 def by_flips(K: Tensor, a: Tensor, side: Tensor) -> Product:
-    """Return the same product for piecewise constant slopes, updated from step to step.
+    """Return the product of `_plainly` for piecewise constant slopes, updated from step to step.
 
-    Few units change sides in a step, and each of them adds or subtracts its row of diag(a)K.
+    Few units change their slope in a step; each of them adds a multiple of its row of diag(a)K.
     """
     S, m = K.shape[:2]
     rows = (a.mT * K).reshape(S * m, m)
@@ -93,7 +93,7 @@ def by_flips(K: Tensor, a: Tensor, side: Tensor) -> Product:
 
 
 def _product(network: Network, K: Tensor) -> Callable[[Tensor, Tensor, Tensor], Product]:
-    """Return the fastest way to compute K c."""
+    """Return the function that makes the fastest product K c."""
     leaps = isinstance(network.activation, ReLU | LeakyReLU)
     return by_flips if leaps and K.shape[-1] >= WIDE else _plainly
 

@@ -1,10 +1,11 @@
-"""Gaussian clusters simulated in law: any dimension d at the cost of n + m/2 + 1 coordinates.
+"""Gaussian clusters of any dimension d at the cost of n + m/2 + 1 coordinates.
 
-With zero-start l2 ascent, training depends only on the Gram matrix of data and initial weights, on
-their coordinates along μ, and on the labels. Orthogonally to μ these n + m/2 Gaussian rows are, up
-to a rotation that has no effect, the rows of a lower triangular matrix with independent entries:
-N(0, 1) below the diagonal and the root of a χ² of d − 1 − j degrees of freedom in row j (Bartlett).
-Fresh points are Gaussian in the same coordinates.
+If the attack is l2 ascent from zero, training depends only on the Gram matrix of data and initial
+weights, on their coordinates along μ, and on the labels. The points themselves need not be drawn.
+Orthogonally to μ these n + m/2 Gaussian rows are, up to a rotation that has no effect, the rows of
+a lower triangular matrix with independent entries: N(0, 1) below the diagonal and the root of a χ²
+of d − 1 − j degrees of freedom in row j (Bartlett). Fresh points are Gaussian in the same
+coordinates.
 """
 
 import math
@@ -32,8 +33,8 @@ def triangular(
 ) -> Float[Tensor, "rows width"]:
     """Draw the rows of the triangular factor that follow the first `before` rows.
 
-    Column 0 is the coordinate along μ; row j has N(0, 1) in columns 1 … before + j and χ of
-    `freedom` − before − j degrees of freedom in the next.
+    Column 0 is the coordinate along μ; row j has N(0, 1) in columns 1 … before + j, and in the next
+    a χ variable with `freedom` − before − j degrees of freedom.
     """
     made = normal((rows, width), rng)
     column = torch.arange(width)
@@ -51,7 +52,7 @@ def triangular(
 class ProblemInLaw(Problem[Clusters, TwoLayer, Any, ClusterBatch]):
     """A problem whose training points and initial weights form a triangular matrix.
 
-    Fresh points are drawn as the projection of x onto these coordinates.
+    For fresh points, the projection of x onto the same coordinates is drawn.
     """
 
     @property
@@ -109,7 +110,7 @@ class Law(Gram):
         return ""
 
     def placed(self, problem: AnyProblem) -> ProblemInLaw:
-        """Return the problem in these coordinates."""
+        """Return the problem in triangular coordinates."""
         data = replace(problem.data, seen=_coordinates(problem.recipe, problem.network))
         return ProblemInLaw(
             data, problem.network, problem.attack, problem.recipe, problem.seeds, problem.device,

@@ -1,4 +1,4 @@
-"""Minibatch training of any network, including an nn.Module, with seeds as an axis."""
+"""Minibatch training of any network, including an nn.Module, for several seeds at once."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""Problems that share their draws.
+"""Problems that share their random draws.
 
 Runs that differ in ‖μ‖, the attack or the recipe need the same initial weights and the same noise
 for each seed.
@@ -34,7 +34,7 @@ def _bytes(drawn: object) -> int:
 
 
 def shared(key: tuple[object, ...], device: str, make: Callable[[], T]) -> T:
-    """Return the result of `make`, from a cache of the latest draws if it is still there.
+    """Return the result of `make`, or that of an earlier call if it is still cached.
 
     A call that arrives while another one is drawing the same values waits for them.
 

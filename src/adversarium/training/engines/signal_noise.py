@@ -1,8 +1,8 @@
 """CGRO's dynamics in exact coordinates: (u, v) and the Gram matrix of the noise patches.
 
 With u_r = ⟨w_r, w*⟩ and v_{a,r} = ⟨w_r, G_a⟩ for signed noise patches G_a = y_i X_i[j], gradient
-descent closes in u, v and K = G Gᵀ: after set-up no cost depends on d. The weights
-W = W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G are rebuilt on demand.
+descent is a closed system in u, v and K = G Gᵀ: after set-up no cost depends on d. The weights W =
+W⁽⁰⁾ + (u − u⁽⁰⁾) w*ᵀ + Cᵀ G are computed on demand.
 """
 
 from collections.abc import Hashable, Sequence
@@ -80,7 +80,7 @@ class SignalNoiseState:
 
     @cached_property
     def full(self) -> WeightState[Tensor]:
-        """The same state with its weights rebuilt."""
+        """The same state with its weights W."""
         problem = self.problem
         assert self.at.G is not None
         W = problem.W0 + torch.einsum("sam,sad->smd", self.C, self.at.G)
@@ -89,7 +89,7 @@ class SignalNoiseState:
 
     @property
     def W(self) -> Tensor:
-        """The weights, rebuilt."""
+        """The weights, computed from u and C."""
         return self.full.W
 
     def f(self, x: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class SignalNoiseState:
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Return the margins.
 
-        On the training set they are read from the coordinates. Under GTA they follow from the clean
+        On the training set they are computed from U and V. Under GTA they follow from the clean
         margins: the attack subtracts α³(1 − (1 − γ)³)U at every point of D.
         """
         if type(attack) is GTA:
@@ -121,7 +121,7 @@ class SignalNoiseState:
         return self.full.interval(batch, p, radius)
 
     def risk(self) -> Tensor:
-        """Return the training objective (O)."""
+        """Return the training objective, eq. (O) of CGRO."""
         loss = torch.nn.functional.softplus
         clean, robust = loss(-self.clean_margin), loss(-self.robust_margin)
         return ((1 - self.at.lam) * clean + self.at.lam * robust).mean(-1)
@@ -136,7 +136,7 @@ class SignalNoiseState:
     def step(self) -> "SignalNoiseState":
         """Take one step of gradient descent.
 
-        Theorem C.2's proof (first line of the display) of CGRO.
+        The update is in Theorem C.2's proof (first line of the display) of CGRO.
         """
         at, n = self.at, self.problem.recipe.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)
@@ -168,7 +168,7 @@ def start(problem: PatchSetting) -> SignalNoiseState:
 class Cells:
     """Several problems stacked on the replica axis.
 
-    `state` has the coordinates of all; `starts` are the states at t = 0, which store the constants.
+    `state` contains all of them; `starts` are their states at t = 0, which store the constants.
     """
 
     state: SignalNoiseState
