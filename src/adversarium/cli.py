@@ -49,8 +49,7 @@ def _say(words: list[str]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program; exit with status 2 and one message if the call is wrong, 1 if a run
-    fails."""
+    """Run the program; exit with status 2 and a message for a wrong call, 1 if a run failed."""
     words = sys.argv[1:] if arguments is None else arguments
     stop = _Stop(words)
     sys.unraisablehook = stop.lost

@@ -64,9 +64,8 @@ def configuration(value: object) -> object:
 
 
 def _fields(value: object) -> dict[str, object]:
-    """Return the fields of a part as JSON, without fields that are excluded from comparison, and
-    without fields named in `later` (added after results were stored) that have their default
-    value."""
+    """Return the fields of a part as JSON, except fields excluded from comparison, and fields in
+    `later` (added after results were stored) that have their default value."""
     if is_dataclass(value):
         later = getattr(value, "later", ())
         held = {
@@ -119,8 +118,8 @@ def _array(value: Any) -> Json:
 
 
 def name_of(thing: Any) -> str:
-    """Return the name of a class, or of a function (with the last part of its module), after the
-    tag of its paper or the name of its package; for code in a single file, before the file's hash.
+    """Return the name of a class, or of a function (with the last part of its module), preceded by
+    the tag of its paper or the name of its package, or followed by the hash of its single file.
 
     >>> name_of(name_of), name_of(partial)
     ('digest.name_of', 'functools:partial')

@@ -1,8 +1,7 @@
 """Named random streams; only this module turns a seed into a generator.
 
-Every use (data, initial weights, …) has its own stream, so adding a use never changes another.
-Numbers are drawn on the CPU in float64 and then moved to the device, so a seed gives the same data
-on every machine and in every precision.
+Every use (data, attack, …) has its own stream, so adding a use never changes another. Numbers are
+drawn on the CPU in float64, so a seed gives the same data on every machine and in every precision.
 """
 
 import hashlib

@@ -76,8 +76,8 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Raise if data are not finite, or lie outside the box (rounded to the precision of x):
-        clamping them would silently change the data."""
+        """Raise if data are not finite, or lie outside the box (in their precision): clamping them
+        would silently change the data."""
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "
@@ -194,8 +194,8 @@ def _stretch(a: Tensor, wall: Tensor, radius: float, most: float = math.inf) -> 
 
 def _l1_nearest(move: Tensor, radius: float) -> Tensor:
     """Return sign(m)·max(|m| − τ, 0) with τ such that the l1 norm is `radius`, or m = `move` itself
-    if it is shorter. Values are relative to the largest |m|, in float64, to avoid cancellation if
-    the step is much longer than the radius."""
+    if it is shorter. Values are relative to the largest |m|, in float64, to avoid cancellation
+    after long steps."""
     m = move.double().abs()
     peak = m.amax(-1, keepdim=True)
     u = (m - peak).clamp_min(-radius)  # values lower by more than the radius become 0
@@ -212,8 +212,8 @@ def _l1_nearest(move: Tensor, radius: float) -> Tensor:
 
 def _l1_boxed(move: Tensor, wall: Tensor, radius: float) -> Tensor:
     """Return min((|m_i| − τ)₊, wall_i) with the smallest τ ≥ 0 for which the sum is at most the
-    radius. The sum is piecewise linear in τ: coordinate i is positive for τ below the corner |m_i|,
-    and at its wall for τ below the corner |m_i| − wall_i."""
+    radius. The sum is linear between corners: coordinate i is positive for τ < |m_i|, and at its
+    wall for τ < |m_i| − wall_i."""
     m, w = move.double().abs(), wall.double().clamp_min(0)
     u = m - m.amax(-1, keepdim=True)
     corner, order = torch.cat([u, u - w], dim=-1).sort(dim=-1, descending=True)

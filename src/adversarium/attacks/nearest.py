@@ -98,8 +98,8 @@ class FAB(InBall):
         return near.inside(loss)
 
     def _next(self, x: Tensor, z: Tensor, values: Tensor, g: Tensor, lead: int) -> Tensor:
-        """Return the mean of both projections, slightly beyond the boundary, moved towards x if z
-        is misclassified."""
+        """Return the mean of both projections, beyond the boundary or, if z is beyond it, closer to
+        x."""
         at_x = values + ((x - z) * g).flatten(lead).sum(-1)  # the linearised loss at x
         to_z, to_x = (self._onto_zero(c, g, lead) for c in (values, at_x))
         a, b = norm(to_z, self.p, lead), norm(to_x, self.p, lead)

@@ -1,8 +1,7 @@
 """Attacks on the components of a network: its units, and the patches that it sums over.
 
 An inactive unit has no gradient at x. A loss with guidance (`Guiding`) provides the weight vectors
-of the network's units and the contribution of every patch; given another loss, these attacks return
-x.
+of the network's units and the contribution of every patch; with any other loss they return x.
 """
 
 import math
@@ -90,8 +89,7 @@ class UnitSteps(InBall):
     def _followed(
         self, loss: Loss, x: Tensor, values: Tensor, slope: Tensor, directions: Tensor
     ) -> Iterator[Tensor]:
-        """Yield the directions, one per point, whose gradients are followed: all, or the best by
-        each criterion."""
+        """Yield the directions, one per point, whose gradients are followed: all, or the best."""
         every = _longest(directions, directions.shape[-2], self.opposites)
         if directions.shape[-2] <= self.units:
             yield from (_along(direction, x) for direction in every)
@@ -181,8 +179,7 @@ class _Patches:
         object.__setattr__(self, "ranked", torch.stack(tried).topk(keep, dim=0).indices)
 
     def best(self, rival: int) -> Tensor:
-        """Return the best points of all patches for one wrong class, with the budget split among
-        them."""
+        """Return the best points of all patches for one rival; the budget is split among them."""
         if self.by.p == math.inf:
             return self.maximised(rival, self.by.radius).x
         parts = torch.arange(self.by.shares + 1).double() / self.by.shares

@@ -43,7 +43,7 @@ def classifiers(
 ) -> Numbers:
     """Measure f_S (eq. (C) of CGRO), the networks of Theorem 5.2 of CGRO and the clean classifier.
 
-    The data are cells with a random labelling. … is `f_S`, `clean`, or the gate of the network.
+    The data are cells with a random labelling; … stands for `f_S`, `clean` or a network's gate.
 
     - `….clean_test`: the clean error on all cells.
     - `….robust_train`: the robust error on memorised points. `….uncertified`: the share of

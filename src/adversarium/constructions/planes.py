@@ -98,7 +98,7 @@ def _surroundings(
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"], Float[Tensor, " n"]]:
     """Return the extrema of f in l_inf balls around points, and the distances to sign changes.
 
-    Two grids, half a cell apart, are combined, because each misses extrema and sign changes.
+    Two grids, half a cell apart, are combined, because each misses some extrema and sign changes.
     """
     grid, h = len(line), 4 / (len(line) - 1)
     low, high, distances = [], [], torch.full((len(points),), math.inf)

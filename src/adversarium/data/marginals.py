@@ -21,8 +21,7 @@ GRID = 200_001
 
 @runtime_checkable
 class Marginal(Protocol):
-    """A distribution of mean zero: λ, variance, sub-Gaussian norm, log density, quantiles,
-    draws."""
+    """A mean-zero distribution: λ, variance, sub-Gaussian norm, log density, quantiles, draws."""
 
     @property
     def lam(self) -> float: ...

@@ -28,7 +28,7 @@ class PatchBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class PatchData:
-    """The patch distribution D, §3.1 of CGRO, with w* = e₁ (D is rotation invariant).
+    """The patch distribution D, §3.1 of CGRO, with w* = e₁ (without loss of generality).
 
     X[signal] = α y w*; the other P − 1 patches are N(0, σ²(I − w* w*ᵀ)). The paper does not specify
     the position of the signal patch; here it is uniform, and no quantity depends on it.

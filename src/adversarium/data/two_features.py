@@ -110,8 +110,7 @@ class TwoFeaturePatches:
         return named
 
     def ceiling(self, p: float, radius: float) -> float:
-        """Return 1/k in l_inf for constant strengths ≤ 2ε, as classes share midpoints (ours), else
-        1."""
+        """Return 1/k in l_inf for constant strengths ≤ 2ε (shared midpoints; ours), else 1."""
         meet = self.strengths == "constant" and max(self.alpha, self.beta) <= 2 * radius
         return 1 / self.k if p == math.inf and meet else 1.0
 

@@ -54,7 +54,7 @@ def hunt(state: AnyState, batch: Batch, attacks: Sequence[Attack]) -> Iterator[T
 def _attacked(
     state: AnyState, batch: Batch, attack: Attack, worst: Tensor, together: bool
 ) -> Tensor:
-    """Return the smallest margins after one more attack, which runs on points still correct."""
+    """Return the margins under one attack at every point (`together`) or at those still correct."""
     if together:
         return state.margin(batch, attack) if (worst > 0).any() else worst
     found = worst.clone()
@@ -174,8 +174,7 @@ class ErrorByRadius:
     attacks, the share that interval bounds do not prove robust (l_inf).
 
     The error never falls as the radius grows: a point misclassified at a smaller radius counts as
-    misclassified at larger ones, and a point proven robust at a larger radius is so at smaller
-    ones.
+    misclassified at larger ones, and a point proven robust at a radius is robust at smaller ones.
 
     >>> from adversarium.data import PatchData
     >>> from adversarium.networks import CubicCNN

@@ -10,8 +10,7 @@ from adversarium.sockets import Numbers
 
 def growth_and_decay(rng: Generator, draws: int = 20) -> Numbers:
     """z_{t+1} = z_t ± Θ(z_t²), Lemmas A.1, A.2 and A.3 of CGRO on random sequences: the largest
-    ratio of the time to its bound (A.1: growth, A.2: disturbed growth), and the largest z_t A t
-    (A.3: decay).
+    ratio of the time to its bound (A.1, and A.2 with disturbances), and the largest z_t A t (A.3).
 
     >>> from adversarium.rng import stream
     >>> max(growth_and_decay(stream(0, "example"), draws=1).values()) <= 1

@@ -212,8 +212,7 @@ def plus_outer(
 ) -> Tensor:
     """Return base + U, U = diag(a)·onᵀ(pull·Z), where `on` contains 0 and 1.
 
-    If `mirrored`, return base + U + Uᵀ for a symmetric base. If `rough`, pull·Z is rounded to 11
-    bits instead of 21.
+    `mirrored`: return base + U + Uᵀ for a symmetric base; `rough`: round pull·Z to 11 bits.
     """
     S, n, m = Z.shape
     lengths = torch.linalg.vector_norm(Z, math.inf, -1, keepdim=True)

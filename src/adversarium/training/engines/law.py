@@ -1,11 +1,10 @@
 """Gaussian clusters of any dimension d at the cost of n + m/2 + 1 coordinates.
 
 If the attack is l2 ascent from zero, training depends only on the Gram matrix of data and initial
-weights, on their coordinates along μ, and on the labels. The points themselves need not be drawn.
-Orthogonally to μ these n + m/2 Gaussian rows are, up to a rotation that has no effect, the rows of
-a lower triangular matrix with independent entries: N(0, 1) below the diagonal and the root of a χ²
-of d − 1 − j degrees of freedom in row j (Bartlett). Fresh points are Gaussian in the same
-coordinates.
+weights, on their coordinates along μ, and on the labels. Orthogonally to μ, the n points and m/2
+different weights are Gaussian; up to a rotation that has no effect, they are the rows of a lower
+triangular matrix with independent entries: N(0, 1) below the diagonal and the root of a χ² of d − 1
+− j degrees of freedom in row j (Bartlett). Fresh points are Gaussian in the same coordinates.
 """
 
 import math
