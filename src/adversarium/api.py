@@ -241,7 +241,7 @@ def experiment(
 
 @dataclass(frozen=True, repr=False)
 class Slope:
-    """A slope: its mean over seeds, the 99 % interval of the mean, and one slope per seed.
+    """A fitted slope: its mean over seeds, the 99 % interval of the mean, and one value per seed.
 
     >>> Slope(2.0, 1.9, 2.1, np.array([1.9, 2.0, 2.1]), "slope of y in x")
     slope of y in x: 2 [1.9, 2.1] (99 %, 3 seeds)

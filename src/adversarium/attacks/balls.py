@@ -76,8 +76,8 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Raise if data are not finite, or lie outside the box (in their precision): clamping them
-        would silently change the data."""
+        """Raise if data are not finite, or lie outside the box (compared in their precision);
+        clamping them would silently change the data."""
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "

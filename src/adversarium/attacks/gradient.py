@@ -251,8 +251,8 @@ class APGD(InBall):
 
     def _moved(self, z: Tensor, g: Tensor, step: Tensor, lead: int, k: int) -> Tensor:
         """Return z + step × (the steepest direction of unit norm). For p = 1 the step is spread
-        over the largest coordinates of g, because steps in single coordinates are slow; their share
-        cycles between 1/2 and 1/64."""
+        over the largest coordinates of g, because steps in single coordinates are slow; the share
+        used cycles between 1/2 and 1/64."""
         if g.ndim == lead:
             return z + step * torch.sign(g)
         flat = g.flatten(lead)

@@ -19,8 +19,9 @@ from adversarium.sockets import Loss, Points
 @dataclass(frozen=True, kw_only=True)
 class DDN(InBall):
     """Search for the nearest misclassified point in l2 with direction and norm decoupled (Rony et
-    al. 2019): step along the gradient, then project onto a sphere about x that shrinks by a share
-    `gamma` if the point is misclassified and else grows. The result is projected into the ball.
+    al. 2019): step along the gradient, then project onto a sphere about x that shrinks by the share
+    `gamma` if the point is misclassified and grows otherwise. The result is projected into the
+    ball.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream
@@ -98,8 +99,7 @@ class FAB(InBall):
         return near.inside(loss)
 
     def _next(self, x: Tensor, z: Tensor, values: Tensor, g: Tensor, lead: int) -> Tensor:
-        """Return the mean of both projections, beyond the boundary or, if z is beyond it, closer to
-        x."""
+        """Return a mean of both projections, or a point nearer to x if z is misclassified."""
         at_x = values + ((x - z) * g).flatten(lead).sum(-1)  # the linearised loss at x
         to_z, to_x = (self._onto_zero(c, g, lead) for c in (values, at_x))
         a, b = norm(to_z, self.p, lead), norm(to_x, self.p, lead)

@@ -1,4 +1,4 @@
-"""The suite of strong attacks that evaluates robustness."""
+"""The suite of strong attacks with which robustness is evaluated."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def strong_attacks(
     steps: int = 50,
     targets: int = 9,
 ) -> tuple[Member, ...]:
-    """Return the suite, cheap attacks first, so that expensive ones need to run only on the rest.
+    """Return the suite, cheap attacks first, so that others run only on points that withstand them.
 
     It consists of ascents on the logit difference and towards each of the `targets` strongest wrong
     classes; attacks on units and patches, if the network provides them; attacks that start beyond

@@ -279,8 +279,8 @@ class FeatureCollision(InBall):
 
 
 def midpoint(one: Float[Tensor, "*n P d"], two: Float[Tensor, "*n P d"]) -> Tensor:
-    """Return (X_y + X_j)/2, which lies in the ε-balls about both points if their noise is equal and
-    all strengths are ≤ 2ε (our construction).
+    """Return (X_y + X_j)/2, the midpoint of two points. It lies in the ε-balls about both if their
+    noise is equal and all strengths are ≤ 2ε (our construction).
 
     >>> one, two = torch.zeros(1, 1, 2), torch.tensor([[[2.0, -1.0]]])
     >>> [float((midpoint(one, two) - end).abs().max()) for end in (one, two)]  # ε = α/2

@@ -1,4 +1,4 @@
-"""Explicit ReLU networks: parts that compose, and the memorising classifiers of the papers."""
+"""Explicit ReLU networks: building blocks, and the memorising classifiers of the papers."""
 
 from adversarium.constructions.classifiers import Balls, linear_clean
 from adversarium.constructions.parts import (

@@ -68,7 +68,7 @@ def _indicators(balls: Balls, x: Tensor) -> tuple[Tensor, Tensor]:
     distances = torch.cdist(x, balls.x, p=balls.p, compute_mode="donot_use_mm_for_euclid_dist")
     near, wide = (distances - balls.delta).clamp_min(0), distances + balls.delta
     a, b = balls.delta + balls.eps0, balls.R - balls.delta - balls.eps0
-    if balls.p == 2:  # the square gates exceed x² by at most D·4^{−(s+1)} in total
+    if balls.p == 2:  # the networks for squares exceed x² by at most D·4^{−(s+1)} in total
         error = x.shape[1] * 4.0 ** -(balls.s + 1)
         a, b, near, wide = a**2, b**2, near.square(), wide.square() + error
     return _soft(wide + SLACK, a, b), _soft(near - SLACK, a, b)

@@ -75,7 +75,7 @@ class Balls:
         return (torch.cdist(x, self.x, p=self.p) <= self.delta * (1 + 1e-9)).double()
 
     def on_ramp(self, x: Tensor) -> Tensor:
-        """Return whether x lies outside a ball, but where its soft indicator is not yet 0."""
+        """Return whether x lies outside a ball, yet where its soft indicator is not 0."""
         distances = torch.cdist(x, self.x, p=self.p)
         return ((distances > self.delta) & (distances < self.R - self.delta - self.eps0)).any(-1)
 
@@ -131,7 +131,7 @@ class Balls:
         """φ1 + ×̃(φ2, f̄), the ReLU network of Theorem 3.3 of CGRM.
 
         φ1 = Σ_i y_i soft(d_i) and φ2 = 1 − soft(min_i d_i), so there is one product for any number
-        of balls. The gate "exact" gives the same as in `memorising_network`.
+        of balls. The gate "exact" is that of `memorising_network`, without products.
         """
         if gate == "exact":
             return self.memorising_network(clean, gate)

@@ -37,8 +37,8 @@ class Clusters:
     """x = y_c μ + ξ, ξ with independent coordinates, labels flipped at rate β, §2 of BOAT.
 
     μ has norm `mu` and lies on the first axis, or is spread evenly over the first `spread` axes. By
-    default ξ is N(0, I), as in the paper's experiments (Definition 2.1 read literally requires
-    variance 3/8); `marginal` selects another distribution.
+    default ξ is N(0, I), as in the paper's experiments (Definition 2.1, read literally, requires a
+    variance of at most 3/8); `marginal` selects another distribution.
 
     `flip` selects the flipped labels: each with probability β ("independent"), those whose point
     lies nearest to the other cluster ("near") or farthest from it ("far"), consecutive points
@@ -176,7 +176,7 @@ class Clusters:
         return chosen
 
     def sample(self, n: int, rng: Generator) -> ClusterBatch:
-        """Draw n points of D with their clean labels."""
+        """Draw n points with their clean labels."""
         clean_y = self.labels(n, rng)
         placed = self.flip in ("near", "far")  # these need the noise; others are drawn first
         y = clean_y if placed else self.flipped(clean_y, clean_y, rng)

@@ -274,7 +274,7 @@ class Mixed:
         return max(law.psi2 for law in self.laws)
 
     def log_density(self, x: Tensor) -> Tensor:
-        """Return log p of every coordinate; the last axis is the coordinates."""
+        """Return log p of every coordinate; the last axis is that of the coordinates."""
         made = torch.empty_like(x)
         for i, law in enumerate(self.laws):
             made[..., i :: len(self.laws)] = law.log_density(x[..., i :: len(self.laws)])
@@ -285,7 +285,7 @@ class Mixed:
         return self.laws[0].quantile(p)
 
     def sample(self, shape: tuple[int, ...], rng: Generator) -> Tensor:
-        """Draw independent numbers; the last axis is the coordinates."""
+        """Draw independent numbers; the last axis is that of the coordinates."""
         made = torch.empty(shape, dtype=torch.float64)
         for i, law in enumerate(self.laws):
             part = made[..., i :: len(self.laws)]

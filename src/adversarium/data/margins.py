@@ -71,7 +71,7 @@ class MarginMixture:
         return 1.0
 
     def sample(self, n: int, rng: Generator) -> MarginBatch:
-        """Draw n points of D."""
+        """Draw n points."""
         y, place = coins((n,), rng), uniform((n,), rng)
         is_small = place < self.mu
         margin = torch.where(is_small, self.beta, self.alpha).double()

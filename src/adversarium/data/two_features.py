@@ -125,7 +125,7 @@ class TwoFeaturePatches:
         return torch.eye(self.d, dtype=torch.float64)[self.k : 2 * self.k]
 
     def sample(self, n: int, rng: Generator) -> TwoFeatureBatch:
-        """Draw n points of D."""
+        """Draw n points."""
         y = torch.arange(n) % self.k if self.balanced else integers(self.k, (n,), rng)
         order = uniform((n, self.P), rng).argsort(-1)
         is_robust = order < self.n_robust

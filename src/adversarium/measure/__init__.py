@@ -1,4 +1,4 @@
-"""Measurements of a state, `probe(state, scene)`, and folds, which see every step."""
+"""Measurements of a state, `probe(state, scene)`, and folds, which accumulate over all steps."""
 
 from adversarium.measure.bracket import CertifiedError
 from adversarium.measure.errors import (

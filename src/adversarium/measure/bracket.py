@@ -73,7 +73,7 @@ class CertifiedError:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The error."""
+        """The description of the error."""
         points = self.n if self.on == "test" else 0
         symbols = {"certified_error": "not proven robust"}
         return described(symbols, type(self).__doc__, points=points, share=True)

@@ -66,7 +66,7 @@ def _attacked(
 
 
 def certified_margin(state: AnyState, batch: Batch, p: float, radius: float) -> Tensor:
-    """Return a lower bound on the margin over B_p(x, radius) by interval arithmetic.
+    """Return a lower bound on the margin over B_p(x, radius) from bounds on the outputs.
 
     If the bound of a point is positive, its robustness is proven.
 

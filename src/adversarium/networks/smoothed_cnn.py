@@ -167,8 +167,9 @@ class SmoothedCNN:
         """Σ_r s(⟨w_r, x_p + δ⟩) ≤ κ (‖z₊‖₂ + σ_max(w) ‖δ‖₂)² at every patch, for filters of small
         norm; intervals serve for the others. ‖δ‖₂ ≤ radius·√d in l_inf, ≤ radius in l1 and l2.
 
-        Proof: s(z) ≤ κ z₊² up to T = max_r z'_r with κ = max_{z ≤ T} s(z)/z², attained at T or at
-        2(1 − 1/q)ϱ (s(z)/z² rises up to there); and ‖(z + wδ)₊‖₂ ≤ ‖z₊‖₂ + ‖wδ‖₂.
+        Proof: let T be the largest ⟨w_r, x_p + δ⟩. Then s(z) ≤ κ z₊² for z ≤ T with κ = max_{z ≤ T}
+        s(z)/z², attained at T or at 2(1 − 1/q)ϱ (s(z)/z² rises up to there); and ‖(z + wδ)₊‖₂ ≤
+        ‖z₊‖₂ + ‖wδ‖₂.
         """
         top = (z + reach).amax(-1).clamp(min=0, max=2 * (1 - 1 / self.q) * self.rho)
         kappa = smoothed_relu(top, self.q, self.rho) / torch.where(top > 0, top, 1.0).square()

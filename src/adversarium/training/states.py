@@ -109,7 +109,7 @@ def trainable(network: object, W: Tree) -> tuple[Tree, dict[str, Tensor]]:
 
 @dataclass
 class WeightState(Generic[W_]):
-    """A state that stores its weights in full space.
+    """A state that stores its weights.
 
     `whole`: the state of several stacked problems of which this one is a slice; its results are
     reused. `fresh`: training attacks minibatches, so the training set is attacked only for

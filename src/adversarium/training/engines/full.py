@@ -16,7 +16,7 @@ from adversarium.training.states import AnyWeightState, WeightState, trainable
 def alike(problem: AnyProblem) -> Hashable:
     """Return the properties that problems must share to run in one stack of weights.
 
-    Network, attack, recipe, device and precision must be equal, and the shapes of the data.
+    Network, attack, recipe, device and precision must be equal, and so must the shapes of data.
     """
     data, parts = problem.data, (problem.network, problem.attack, problem.recipe)
     same = digest(configuration(parts))

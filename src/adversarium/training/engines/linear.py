@@ -17,9 +17,9 @@ from adversarium.training.states import WeightState
 def linear_step(
     w: Tensor, Z: Tensor, delta: float | Tensor, eta: float | Tensor, log: bool
 ) -> Tensor:
-    """w + η Σ_i p_i (Z_i − δ w/‖w‖), Z_i = y_i x_i, p_i = exp(−margin_i)/n (literal), or divided by
-    their sum (log risk), §4 of CGRM; no perturbation at w = 0. δ and η may differ between replicas;
-    their shape is then (S, 1).
+    """w + η Σ_i p_i (Z_i − δ w/‖w‖), Z_i = y_i x_i, p_i = exp(−margin_i)/n or, for the logarithm of
+    the risk (`log`), softmax(−margin)_i, §4 of CGRM; no perturbation at w = 0. δ and η may differ
+    between replicas; their shape is then (S, 1).
 
     >>> w, Z = torch.zeros(2).double(), torch.tensor([[2.0, 0.0]]).double()
     >>> w = linear_step(w, Z, delta=0.5, eta=1.0, log=True)
