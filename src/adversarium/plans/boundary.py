@@ -1,4 +1,4 @@
-"""Fit the boundary at which an outcome switches, a line in the logarithms of two parameters."""
+"""Fit the boundary at which an outcome switches: a line in the logarithms of two parameters."""
 
 import itertools
 from dataclasses import dataclass
@@ -25,24 +25,24 @@ class Boundary:
         return 10 ** _log_y(self.line, x), 10**low, 10**high
 
     def slope(self) -> tuple[float, float, float]:
-        """Return the power of x in y along the line, with its 99 % interval."""
+        """Return the exponent p of y ∝ x^p along the line, with its 99 % interval."""
         low, high = np.percentile(_power(self.draws), _TAILS)
         return float(_power(self.line)), float(low), float(high)
 
     def factor(self, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-        """Return the factor in y between the line and points (x, y) of another boundary: the
-        geometric mean of the larger over the smaller value, with its 99 % interval."""
+        """Return the mean factor between y on the line and y of points (x, y) of another boundary:
+        the geometric mean of larger y divided by smaller y, with its 99 % interval."""
         low, high = np.percentile(_apart(self.draws, x, y), _TAILS)
         return float(_apart(self.line, x, y)), float(low), float(high)
 
 
 def _power(c: np.ndarray) -> np.ndarray:
-    """Return the power of x in y along lines c (…, 3)."""
+    """Return the exponent p of y ∝ x^p along lines c (…, 3)."""
     return np.asarray(-c[..., 1] / c[..., 2])
 
 
 def _apart(c: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the geometric mean of the factors in y between lines c and points."""
+    """Return the geometric mean of the factors between y on lines c and y of points (x, y)."""
     return np.asarray(10 ** np.abs(_log_y(c, x) - np.log10(y)).mean(-1))
 
 
@@ -52,11 +52,11 @@ def _log_y(c: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def fit(x: np.ndarray, y: np.ndarray, values: np.ndarray, above: float) -> Boundary | None:
-    """Fit the line that best separates values (cell, seed) above a level from those below it.
+    """Fit the line that best separates values (cell, seed) greater than `above` from smaller ones.
 
-    The fit is a logistic regression; values equal to the level are ignored. Intervals come from
-    resampled seeds and cells. Return None if there are fewer than five seeds, if the outcome never
-    switches, or if the sign of the coefficient of y is not the same in all samples.
+    The fit is a logistic regression; values equal to `above` are ignored. Intervals come from
+    resampled seeds and cells. Return None if there are fewer than five seeds, if x, y or the
+    outcome does not vary, or if the sign of y's coefficient is not the same in all samples.
     """
     outcomes = np.where(values == above, np.nan, values > above)
     known = np.isfinite(outcomes).any(1)
@@ -100,8 +100,8 @@ def _logistic(
 
 
 def crossings(x: np.ndarray, y: np.ndarray, margins: np.ndarray) -> np.ndarray:
-    """Return where a prediction, known at points, changes its sign along y: one (x, y) per row,
-    interpolated linearly in log y between two points with the same x."""
+    """Return the points (x, y), one per row, at which predicted margins change their sign along y,
+    interpolated linearly in log y between two given points with the same x."""
     turns = []
     for a in np.unique(x):
         column = sorted(zip(y[x == a], margins[x == a], strict=True))

@@ -10,13 +10,13 @@ from adversarium.plans.papers import Claim, claims, experiments, name_directory,
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Return ' Nearest: …' with similar names, or a hint how to list all names."""
+    """Return ' Nearest: …' with similar names, or a hint on how to list all names."""
     close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=4, cutoff=0.5)
     return f" Nearest: {', '.join(close)}." if close else " `adversarium list claims` lists all."
 
 
 def resolved(word: str) -> str:
-    """Return a word as an id: the path of a folder (./mypaper) becomes its papers' tags."""
+    """Return a word of a command; if it is a folder of papers (./mypaper), return their tags."""
     path = Path(word)
     is_path = os.sep in word or word.startswith(".")
     return name_directory(path) if is_path and user_file(word) is None and path.is_dir() else word
@@ -30,8 +30,8 @@ def verdict_key(claim: Claim) -> str:
 
 
 def selected_claims(words: Sequence[str]) -> list[Claim]:
-    """Return the claims of papers, experiments, claim ids, prefixes of ids or user files; return
-    all claims if no word is given."""
+    """Return the claims that words select: tags of papers, ids of experiments or claims, prefixes
+    of ids, or user files. Return all claims if no word is given."""
     chosen: dict[str, Claim] = {}
     for word in (tag for given in words for tag in resolved(given).split(",")):
         if user_file(word) is not None:
@@ -69,7 +69,7 @@ def _matches(claim: Claim, word: str) -> bool:
 
 
 def experiment_ids(word: str) -> list[str]:
-    """Return the experiments of an id, a claim's id, a paper's tag or a user's file."""
+    """Return the experiments that an id (also a claim's), a paper's tag or a file selects."""
     if user_file(word) is not None:
         return [word]
     ids: dict[str, None] = {}

@@ -1,6 +1,6 @@
-"""Combine rules: all of several, named parts, one per run, given an event, under another kind.
+"""Combine checks: all of several, named parts, one per run, or only the seeds with an event.
 
-The error probability of a claim, one in a hundred, is split among its members.
+Combined checks that depend on the seeds split the error probability of their claim, 1 %.
 """
 
 import math
@@ -25,7 +25,7 @@ _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis)  # n
 
 @dataclass(frozen=True)
 class Given:
-    """A check of the seeds in which a random hypothesis of the claim came true (1).
+    """A check of only those seeds in which a random event happened (`event` is 1).
 
     >>> import numpy as np
     >>> from adversarium.plans import Rows, Trial, end
@@ -68,7 +68,7 @@ class Given:
 
 @dataclass(frozen=True)
 class UnlessRefuted:
-    """A check that finite sizes can confirm but not refute: if it fails, it is undecided.
+    """A check that finite sizes can confirm but not refute: a failure becomes “undecided”.
 
     >>> import numpy as np
     >>> error = Quantity("error", lambda rows: np.array([0.5]))
@@ -105,9 +105,9 @@ class UnlessRefuted:
 
 @dataclass(frozen=True, init=False)
 class Every:
-    """All of several checks: one statement in several settings. The kind is that of the first.
+    """A check that holds if all of several checks hold. Its kind is that of the first of them.
 
-    An unmet hypothesis takes precedence (the claim is then undecided), followed by a failure.
+    It is undecided if a hypothesis is not satisfied; otherwise it fails if one of the checks fails.
 
     >>> import numpy as np
     >>> small = Quantity("here", lambda rows: np.array([1e-12]))
@@ -132,7 +132,7 @@ class Every:
         return _needs(self.checks)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Return the first verdict against the statement, else the one with the least slack."""
+        """Return the first verdict that is not “holds”, or else the one with the smallest slack."""
         verdicts = _judged(self.checks, rows)
         measured = tuple(m for v in verdicts for m in v.measured)
         parts = tuple(part for v in verdicts for part in v.parts)
@@ -149,8 +149,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Parts:
-    """The named parts of a statement, each with its own verdict: mixed if some hold and some
-    fail.
+    """The named parts of a statement, which is mixed if some parts hold and others fail.
 
     >>> import numpy as np
     >>> small = Quantity("here", lambda rows: np.array([1e-12]))
@@ -193,7 +192,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Each:
-    """A check of every selected run: all must hold, and at least one run must exist.
+    """One check per selected run, from `make`: all must hold, and at least one run must exist.
 
     >>> import numpy as np
     >>> from adversarium.plans import Rows, Trial, where
@@ -231,8 +230,9 @@ class Each:
 
 @dataclass(frozen=True)
 class Present:
-    """Checks that depend on the available rows: all checks that `make` returns must hold, and
-    there must be at least one.
+    """Checks that `make` chooses from the available rows: all must hold.
+
+    If there is none, the claim is undecided for the reason `lacking`.
 
     >>> Present("identity", lambda rows: [], "no run reached T₁").judge(Evidence()).verdict
     'undecided'
@@ -251,7 +251,7 @@ class Present:
 
 @dataclass(frozen=True)
 class CountedAs:
-    """A check that counts as one of another kind.
+    """A check that is listed under another kind than its own.
 
     >>> import numpy as np
     >>> zero = Quantity("error", lambda rows: np.zeros(5))
@@ -273,8 +273,8 @@ class CountedAs:
 
 
 def named_parts(check: Check) -> Mapping[str, Check]:
-    """Return the named parts of a check, also of a wrapped one, each in the same wrapper; empty if
-    it has no named parts."""
+    """Return the named parts of a check, also those of a wrapped check; empty if it has none. A
+    part of `Given` or `UnlessRefuted` is wrapped in the same way."""
     if isinstance(check, Parts):
         return check.checks
     if isinstance(check, Every):
@@ -299,7 +299,7 @@ def _judged(checks: Iterable[Check], rows: Evidence) -> list[Verdict]:
 
 
 def judged(check: Check, rows: Evidence) -> Verdict:
-    """Return the verdict of a check; undecided if the plan does not have a requested run."""
+    """Return the verdict of a check; undecided if the plan lacks a run or quantity it needs."""
     try:
         made = check.judge(rows)
     except NoSuchRun as lost:
@@ -310,13 +310,13 @@ def judged(check: Check, rows: Evidence) -> Verdict:
 
 
 def _slack(verdict: Verdict) -> float:
-    """Return how far below its bound a verdict's largest number lies; ∞ if it has no bound."""
+    """Return by how much a verdict's largest value is below its bound; ∞ if it has no bound."""
     known = [value for m in verdict.measured for value in m.values if value is not None]
     return verdict.high - max(known) if verdict.high is not None and known else math.inf
 
 
 def _joined_reasons(verdicts: list[Verdict]) -> str:
-    """Join the reasons, each with the name of its quantity once (parts are already named)."""
+    """Join the reasons of verdicts. Prefix the name of the quantity to a reason without a name."""
     reasons = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""

@@ -1,5 +1,5 @@
-"""Give checks and figures access to the rows of runs, selected by family and coordinates, and to
-named numbers computed from them."""
+"""Give checks and figures access to the rows (recorded quantities) of runs, which are selected by
+family and coordinates, and to quantities computed from these rows."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from adversarium.plans.shares import clipped, shares
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One recorded number: its times, its values (seed, t, *axes), and the coordinates of all axes
-    other than seed and time."""
+    """One recorded quantity: its times, its values (seed, t, *axes), and the coordinates of all
+    axes other than seed and time."""
 
     t: np.ndarray
     values: np.ndarray
@@ -33,7 +33,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Where:
-    """A selection of runs: those of a family (or of several families) at some coordinates.
+    """A selection of runs: those of a family (or of several) with the given coordinates.
 
     >>> Where("ladder", {"d": 200}).description
     'ladder, d = 200'
@@ -60,14 +60,14 @@ class Where:
 
 
 def _same(one: object, other: object) -> bool:
-    """Return whether two values are equal up to rounding: a coordinate may be computed (1 − γ)."""
+    """Return whether two values are equal up to the rounding of a computed coordinate (1 − γ)."""
     if isinstance(one, float) and isinstance(other, (int, float)):
         return math.isclose(one, other, rel_tol=1e-9)
     return bool(one == other)
 
 
 def where(family: str | tuple[str, ...] | None = None, /, **at: Any) -> Where:
-    """Select the runs of a family at some coordinates.
+    """Select the runs of a family with the given coordinates.
 
     >>> where("ladder", d=200) == Where("ladder", {"d": 200})
     True
@@ -86,8 +86,8 @@ def exactly(task: Task) -> Where:
 
 
 class NoSuchRun(KeyError):
-    """Raised if a check requests a run that the plan does not have, or a number that the run does
-    not record, for example because it is too short."""
+    """Raised if a check requests a run that the plan does not have, or a quantity that the run does
+    not record, for example because the run is too short."""
 
     __str__ = Exception.__str__
 
@@ -97,9 +97,9 @@ NO_ROWS = ("",)  # the names of a need that requires a run but no rows
 
 @dataclass(frozen=True)
 class Need:
-    """Rows that a check requires: named numbers of the selected runs (`alone`: of exactly one run).
+    """Rows that a check requires: the named quantities of the selected runs.
 
-    Without names, all rows are required, as for a trial, which returns all its numbers at once.
+    Without names, all rows of these runs are required. `alone` requires exactly one run.
     """
 
     where: Where
@@ -109,7 +109,7 @@ class Need:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one run or trial, and the task itself, from which a check can derive numbers."""
+    """The rows of one run or trial, and the task itself, whose fields a check can read."""
 
     task: Task
     seeds: tuple[int, ...]
@@ -134,7 +134,7 @@ class Rows:
         return self.series[name]
 
     def curve(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times and the values (seed, t, *axes) of a number."""
+        """Return the times and the values (seed, t, *axes) of a recorded quantity."""
         return self[name].t, self[name].values
 
     def parameter(self, name: str) -> Any:
@@ -146,8 +146,8 @@ class Rows:
         return self[name].last()
 
     def points(self, name: str) -> int:
-        """Return the number of drawn points per seed of which a number is the share; 0 if it is not
-        a share of drawn points."""
+        """Return how many points per seed are drawn for a quantity that is a share of random
+        points; 0 for any other quantity."""
         if not isinstance(self.task, Run):
             return 0
         known = (measure for recording in self.task.recordings for measure in recording.measures)
@@ -159,7 +159,7 @@ class Rows:
         return Rows(self.task, seeds, {n: s.kept(chosen) for n, s in self.series.items()})
 
     def only(self, names: frozenset[str]) -> "Rows":
-        """Return the rows of the named numbers."""
+        """Return the rows of the named quantities."""
         return Rows(self.task, self.seeds, {n: s for n, s in self.series.items() if n in names})
 
 
@@ -203,7 +203,7 @@ class Evidence:
         return chosen[0]
 
     def by(self, name: str) -> dict[Any, Rows]:
-        """Return the runs by one of their coordinates, in increasing order."""
+        """Return the runs keyed by one of their coordinates, in increasing order."""
         placed = [(run.task.coordinates[name], run) for run in self.runs]
         return dict(sorted(placed, key=lambda pair: pair[0]))
 
@@ -212,8 +212,8 @@ class Evidence:
         return replace(self, runs=tuple(run.kept(chosen) for run in self.runs))
 
     def shared(self, parts: int) -> "Evidence":
-        """Return the evidence at the confidence level of one of several parts that vary with the
-        seeds."""
+        """Return the evidence with the confidence level of one part, if several parts split the
+        error probability."""
         return replace(self, confidence=1 - (1 - self.confidence) / max(parts, 1))
 
     def needed(self, needs: Sequence[Need]) -> "Evidence":
@@ -236,9 +236,9 @@ _LISTED = 12  # the most runs that a message lists
 class Quantity:
     """A named quantity with one number per seed, computed from the evidence.
 
-    If `points` is set, the number is a share of that many points per seed. `step` returns the step
-    at which a worst value occurred. Shares of drawn points among the required rows have a sampling
-    error: `reach` and `interval` vary them within it and compute how far the number changes.
+    If `points` is set, the number is a share of that many random points per seed. `step` returns
+    the step at which the worst value occurred. If the required rows contain shares of random
+    points, `reach` and `interval` include the sampling error of these shares.
     """
 
     name: str
@@ -256,8 +256,8 @@ class Quantity:
         )
 
     def reach(self, rows: Evidence, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bounds between which each seed's number lies: a share of drawn points has a
-        sampling error."""
+        """Return the confidence bounds of each seed's number, given the sampling error of shares of
+        random points."""
         values = self.of(rows)
         if self.points:
             return clopper_pearson_each(values, self.points, confidence)
@@ -268,8 +268,8 @@ class Quantity:
     def interval(
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
-        """Return the interval of the mean over seeds, at least as wide as the sampling error of the
-        drawn points requires; the interval of a share lies in [0, 1]."""
+        """Return the interval of the mean over seeds, at least as wide as the sampling error of
+        random points requires; the interval of a share lies in [0, 1]."""
         around = self._around(values, rows, confidence)
         return clipped(*around) if self.share(rows) else around
 
@@ -289,9 +289,9 @@ class Quantity:
     def _moved(
         self, rows: Evidence, values: np.ndarray, ends: "Callable[[np.ndarray, int], Ends]"
     ) -> "Ends":
-        """Return how far the number changes if its shares of drawn points move to the ends of their
-        intervals, one at a time; the changes are added. If there are many shares, they average out
-        and the spread over seeds covers them."""
+        """Return the values reached if the shares of random points move to the ends of their
+        intervals, one share at a time; the changes are added. More than `_FEW` shares are not
+        moved: their errors average out, and the spread over seeds covers them."""
         down = up = np.zeros(len(values))
         shares = list(self._sampled(rows))
         for place, name, points in shares if len(shares) <= _FEW else ():
@@ -305,7 +305,7 @@ class Quantity:
         return values + down, values + up
 
     def _sampled(self, rows: Evidence) -> Iterator[tuple[int, str, int]]:
-        """Yield the required shares of drawn points: the run, the name and the number of points."""
+        """Yield the required shares of random points: index of the run, name, number of points."""
         for place, run in enumerate(rows.runs):
             asked = [need for need in self.needs if need.where.meets(run.task)]
             names = {name for need in asked for name in (need.names or tuple(run.series))}
@@ -315,12 +315,12 @@ class Quantity:
 
 
 Ends = tuple[np.ndarray, np.ndarray]
-_FEW = 6  # the most shares that are moved to their ends
+_FEW = 6  # the largest number of shares that are moved to the ends of their intervals
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One number per seed, computed from one run's rows, and the names of the rows that it reads.
+    """A function of one run's rows with one number per seed, and the names of the rows it reads.
 
     >>> Reading("twice", lambda run: 2 * run.last("risk"), ("risk",)).on(where("ladder", d=9)).name
     'twice (ladder, d = 9)'
@@ -331,7 +331,7 @@ class Reading:
     names: tuple[str, ...] = ()
 
     def on(self, selection: Where, points: int = 0) -> Quantity:
-        """Return the number, read from the selected run."""
+        """Return the quantity that this function computes from the selected run."""
         at = f" ({selection.description})" if selection.description else ""
         needs = (Need(selection, self.names, alone=True),)
         return Quantity(
@@ -340,7 +340,7 @@ class Reading:
 
 
 def end(name: str, called: str = "") -> Reading:
-    """Return a reading of any run: the last value of a number, under the name `called` if given.
+    """Return the reading of a recorded quantity's last value, renamed to `called` if given.
 
     >>> end("risk").on(Where("ladder", {"d": 200})).name
     'risk (ladder, d = 200)'
@@ -354,9 +354,9 @@ def last(
     points: int = 0,
     over: Literal["", "mean", "max", "min"] = "",
 ) -> Quantity:
-    """Return a number of the selected run at the last record time; `over` reduces its axes.
+    """Return a recorded quantity of the selected run at the last record time.
 
-    Folds and trials have only one record time. Exactly one run must be selected.
+    `over` reduces its axes to one number per seed. Exactly one run must be selected.
 
     >>> (last("robust_error", "ladder") - last("clean_error", "ladder")).name
     'robust_error (ladder) − clean_error (ladder)'
@@ -393,7 +393,7 @@ def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.n
 def quantity(
     name: str, of: Callable[[Evidence], np.ndarray], *needs: Need, points: int = 0
 ) -> Quantity:
-    """Return any other function of the rows, with one number per seed, and the rows it needs.
+    """Return the quantity that a function computes from the needed rows, one number per seed.
 
     >>> quantity("runs", lambda rows: np.array([len(rows)])).of(Evidence())
     array([0])

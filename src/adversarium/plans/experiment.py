@@ -27,13 +27,13 @@ class Experiment:
     presets: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
-    switch: Any = None  # what a sweep looks for if no claim is named
+    switch: Any = None  # the outcome of a cell of a sweep if no claim is named
     gates: Callable[[Task], Sequence[Any]] | None = None
     file: Path | None = None
 
     @property
     def name(self) -> str:
-        """Return the stem of file names: the id, or the stem of a user's file."""
+        """Return the name for output files: the id, or the name of a user's file without suffix."""
         return self.file.stem if self.file is not None else self.id
 
     def seeds(self, preset: str) -> int:
@@ -44,11 +44,11 @@ class Experiment:
         return asked
 
     def knobs(self, preset: str) -> dict[str, object]:
-        """Return the plan's knobs that the preset sets."""
+        """Return the plan's parameters (knobs) that the preset sets."""
         return {k: v for k, v in self._preset(preset).items() if k != "seeds"}
 
     def knob_value(self, preset: str, name: str) -> object:
-        """Return the value of a knob at a preset, or the plan's default."""
+        """Return the value of a plan's parameter at a preset, or else its default."""
         default = inspect.signature(self.plan).parameters[name].default
         return self.knobs(preset).get(name, default)
 
@@ -61,7 +61,7 @@ class Experiment:
         return self.presets[preset]
 
     def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
-        """Return the runs and trials of the plan at a preset, with changed knobs."""
+        """Return the runs and trials of the plan at a preset, with some parameters changed."""
         tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
         if not all(isinstance(task, (Run, Trial)) for task in tasks):
             raise ValueError(f"the plan of {self.id} must yield Run or Trial values.")
@@ -78,7 +78,7 @@ class Experiment:
 
 
 def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
-    """Return each task once, because changes may have made some equal.
+    """Return each task once; changes of parameters may have made some tasks equal.
 
     Raise if two different tasks have the same label.
     """
@@ -96,8 +96,8 @@ def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
 def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
     """Merge tasks that a change gave the same label.
 
-    Of runs that differ only in their length, only the longest remains: the others are its
-    beginnings. Runs that differ in anything else remain separate and are numbered.
+    Of runs that differ only in the number of steps, only the longest remains, because it contains
+    the others. Runs that differ in anything else remain separate and are numbered.
     """
     places: dict[str, list[Task]] = {}
     for task in tasks:
@@ -116,7 +116,7 @@ def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
 
 
 def _way(task: Task) -> str:
-    """Return a digest of all that a task runs, except its length."""
+    """Return a digest of all that determines a task's numbers except the number of steps."""
     return digest({k: v for k, v in task.dynamics.items() if k != "steps"})
 
 

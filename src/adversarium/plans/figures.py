@@ -1,4 +1,4 @@
-"""Describe figures as values: which numbers of which runs to draw.
+"""Describe figures as values: which recorded quantities of which runs to draw.
 
 The report draws them. Importing this module does not import torch.
 """
@@ -14,9 +14,9 @@ EVERY = (Where(),)
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """Plot numbers against t with mean and band over seeds, one panel per run.
+    """Plot quantities against t with mean and band over seeds, one panel per run.
 
-    A number with an axis has one line per position on it. `names` overrides the probes' symbols.
+    A quantity with an axis has one line per coordinate. `names` overrides the probes' symbols.
 
     >>> Curves(name="training", y=("risk",), log_x=True).runs  # without a choice, every run
     (Where(family=None, at={}),)
@@ -24,12 +24,12 @@ class Curves:
 
     name: str
     y: tuple[str, ...]
-    runs: tuple[Where, ...] = EVERY  # one panel per run; of a single Where the first four
+    runs: tuple[Where, ...] = EVERY  # one panel per run; at most four if there is one Where
     title: str = ""
     x_label: str = "t"
     y_label: str = ""
     names: Mapping[str, str] = field(default_factory=dict)
-    pick: Mapping[str, int] = field(default_factory=dict)  # axis → the only position drawn
+    pick: Mapping[str, int] = field(default_factory=dict)  # axis → the only index that is drawn
     log_x: bool = False
     log_y: bool = False
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → t
@@ -42,7 +42,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Moment:
-    """Mark a time of one run, computed from its rows: the mean of one number per seed.
+    """A time to mark in the panel of one run: the mean over seeds of a quantity.
 
     >>> from adversarium.plans.evidence import last
     >>> Moment(Where("theorem"), last("first_time", "theorem")).of.name
@@ -55,10 +55,10 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """Plot one seed of one run against t, one panel per group of numbers.
+    """Plot one seed of one run against t, one panel per group of quantities.
 
-    A number with an axis is drawn at all of its positions. Marked times are rows with one number
-    per seed.
+    A quantity with an axis has one line per coordinate. `times` names quantities with one number
+    per seed, which are drawn as vertical marks.
 
     >>> panels = {"signal and noise": {"true_feature": "α³U", "memorised": "V_i"}}
     >>> Course(name="course", run=Where("theorem"), panels=panels).y
@@ -67,8 +67,8 @@ class Course:
 
     name: str
     run: Where
-    panels: Mapping[str, Mapping[str, str]]  # title → number → symbol
-    times: Mapping[str, str] = field(default_factory=dict)  # text → number
+    panels: Mapping[str, Mapping[str, str]]  # title → quantity → symbol
+    times: Mapping[str, str] = field(default_factory=dict)  # text → quantity
     seed: int = 0
     title: str = ""
     x_label: str = "t"
@@ -76,7 +76,7 @@ class Course:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the names of the numbers."""
+        """Return the names of the quantities."""
         return tuple(number for panel in self.panels.values() for number in panel)
 
     @property
@@ -108,7 +108,7 @@ class Bars:
 class Profile:
     """Plot last values along their axis with mean and band over seeds, one panel per run.
 
-    With `by`, there is one panel per number and one line per value of these coordinates.
+    With `by`, there is one panel per quantity and one line per value of these coordinates.
 
     >>> Profile(name="radius", y=("error_by_radius",), complement=True).y
     ('error_by_radius',)
@@ -127,7 +127,7 @@ class Profile:
     stack: bool = False  # means above each other, without bands
     complement: bool = False  # draw 1 − value: an error as an accuracy
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
-    between: tuple[str, str] | None = None  # two numbers whose means bound a shaded bracket
+    between: tuple[str, str] | None = None  # two quantities; the region between them is shaded
     steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     lines: Mapping[str, float] = field(default_factory=dict)  # vertical marks: text → x
     caption: str = ""
@@ -151,11 +151,11 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """Define the outcome of a sweep: whether a number's last value is above or below a level.
+    """Define the outcome of a sweep: whether the last value of `probe` is above or below a level.
 
     `predicted(run)` gives the theorem's boundary: it is positive if the value should be above the
-    level and negative if below. `printed` is the power of x in y that a paper states without a
-    constant.
+    level and negative if below. `printed` is the exponent p if the paper states the boundary as
+    y ∝ x^p without a constant.
 
     >>> switch = Switch(probe="memory_share", above=0.5, predicted=lambda run: 20 - run.n)
     >>> switch.above
@@ -171,7 +171,7 @@ class Switch:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """Plot a number over a plane of two positive coordinates, with the boundary where it switches.
+    """Plot a quantity over two positive coordinates, with the boundary where it switches.
 
     Both the predicted and the fitted boundary are drawn.
 
@@ -194,7 +194,7 @@ class Phase:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the name of the number, as a tuple."""
+        """Return the name of the quantity, as a tuple."""
         return (self.switch.probe,)
 
     @property
@@ -205,10 +205,10 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Contours:
-    """Plot a number over a plane of two positive coordinates, with its level sets.
+    """Plot a quantity over two positive coordinates x and y, with its level sets.
 
-    Each level set shows the power of x in y along it, with its 99 % interval. The figure also shows
-    where a prediction has the same level, and the largest number that `bound` allows.
+    Each level set is labelled with the fitted p of y ∝ x^p and its 99 % interval. The level sets of
+    a prediction and of an upper bound are also drawn if `predicted` and `bound` are given.
 
     >>> accuracy = Reading("accuracy", lambda run: 1 - run.last("error"), ("error",))
     >>> Contours(name="map", run=Where(), x="‖μ‖", y_along="d", number=accuracy, levels=(0.8,)).y
@@ -223,8 +223,8 @@ class Contours:
     levels: tuple[float, ...]
     predicted: Callable[[Any], float] | None = None
     bound: Callable[[Any], float] | None = None
-    printed: float | None = None  # a power that a paper states without a constant
-    power: bool = True  # fit a power along every level set
+    printed: float | None = None  # the published exponent p, if the constant is not published
+    power: bool = True  # fit y ∝ x^p to every level set
     title: str = ""
     x_label: str = ""
     y_label: str = ""
@@ -243,9 +243,9 @@ class Contours:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """Plot numbers of runs against a coordinate, with mean and interval over seeds.
+    """Plot quantities of runs against a coordinate, with mean and interval over seeds.
 
-    There is one panel per number and one line per value of the coordinates `by`.
+    There is one panel per quantity and one line per value of the coordinates `by`.
 
     >>> loss = Reading("L_A", lambda run: run.last("L_A"), ("L_A",))
     >>> Lines(name="widths", numbers=(loss,), x="m", by=("A",), runs=(Where("circle"),)).y
@@ -273,9 +273,9 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class Heat:
-    """Plot numbers of runs, as means over seeds, in a matrix with coloured cells.
+    """Plot quantities of runs, as means over seeds, in a matrix with coloured cells.
 
-    There is one column per number, one row per value of `rows` and one panel per value of `by`.
+    There is one column per quantity, one row per value of `rows` and one panel per value of `by`.
 
     >>> loss = Reading("raw", lambda run: run.last("raw"), ("raw",))
     >>> Heat(name="parity", numbers=(loss,), rows=("s",), runs=(Where("trained"),)).y
@@ -302,9 +302,9 @@ class Heat:
 
 @dataclass(frozen=True, kw_only=True)
 class Powers:
-    """Plot a number of each run against the swept quantity on log–log axes, one panel per sweep.
+    """Plot a quantity of each run against a swept parameter on log–log axes, one panel per sweep.
 
-    Each panel shows the fitted power with its 99 % interval, and the claimed power.
+    Each panel shows the fitted exponent with its 99 % interval, and the claimed exponent.
 
     >>> time = Reading("T₀", lambda run: run.last("T0"), ("T0",))
     >>> Powers(name="T0", number=time, sweeps={"η": Where("eta")}, claimed={"η": -1}).y
@@ -313,12 +313,12 @@ class Powers:
 
     name: str
     number: Reading
-    sweeps: Mapping[str, Where]  # swept quantity, a coordinate → the runs
-    claimed: Mapping[str, float]  # swept quantity → power, if one is claimed
+    sweeps: Mapping[str, Where]  # swept parameter → the runs
+    claimed: Mapping[str, float]  # swept parameter → exponent, if one is claimed
     title: str = ""
     y_label: str = ""
     caption: str = ""
-    along: Mapping[str, str] = field(default_factory=dict)  # swept quantity → its coordinate
+    along: Mapping[str, str] = field(default_factory=dict)  # swept parameter → its coordinate
 
     @property
     def y(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from adversarium.plans.evidence import Rows, Series
 
 
 def extra(module: str, name: str) -> Any:
-    """Import a module of an extra; raise with the install command if it is missing."""
+    """Import an optional dependency; if it is missing, raise an error with the install command."""
     try:
         return import_module(module)
     except ImportError as fault:
@@ -20,7 +20,7 @@ def extra(module: str, name: str) -> Any:
 
 
 def frame(rows: Rows) -> Any:
-    """Return a pandas frame with one line per number: probe, seed, t, axis coordinates, value."""
+    """Return a pandas frame with one row per value: probe, seed, t, axis coordinates, value."""
     pandas = extra("pandas", "frames")
     tables = [
         pandas.DataFrame({"probe": name, **_columns(rows, series)})
@@ -30,7 +30,7 @@ def frame(rows: Rows) -> Any:
 
 
 def _columns(rows: Rows, series: Series) -> dict[str, np.ndarray]:
-    """Return the coordinates of every number of a series, and the numbers, as flat columns."""
+    """Return the values of a series, and the coordinates of each, as flat columns."""
     coordinates = {"seed": np.array(rows.seeds), "t": series.t}
     coordinates |= {axis: np.array(at) for axis, at in series.axes.items()}
     grids = np.meshgrid(*coordinates.values(), indexing="ij")
@@ -39,12 +39,12 @@ def _columns(rows: Rows, series: Series) -> dict[str, np.ndarray]:
 
 
 def dataset(rows: Rows) -> Any:
-    """Return an xarray dataset with every number over seed, its record times and its axes."""
+    """Return an xarray dataset: every recorded quantity by seed, record time and its axes."""
     xarray = extra("xarray", "xarray")
     arrays = {}
     times: dict[tuple[int, ...], str] = {}
     for name, series in rows.series.items():
-        # numbers recorded at the same times share a time axis; others have a separate one
+        # quantities recorded at the same times share a time axis; others have a separate one
         t = times.setdefault(tuple(series.t), f"t_{len(times)}" if times else "t")
         places = {axis: list(at) for axis, at in series.axes.items()}
         arrays[name] = xarray.DataArray(

@@ -1,4 +1,4 @@
-"""Express hypotheses as numbers: the factor by which a configuration satisfies a theorem."""
+"""Express a theorem's hypotheses as numbers: the factor by which a run satisfies each of them."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gate:
-    """An inequality that a theorem requires: its factor, and the range in which it should lie.
+    """A hypothesis of a theorem: a factor, and the range in which this factor must lie.
 
     `printed` is true if the paper states the inequality, and false if only its proof needs it.
 

@@ -1,10 +1,10 @@
-"""Compute intervals of numbers over seeds, and slopes."""
+"""Compute confidence intervals over seeds, and log–log slopes."""
 
 import math
 
 import numpy as np
 
-SEEDS = 5  # the fewest that decide a number that varies with the seed
+SEEDS = 5  # the smallest number of seeds that decides about a quantity that varies with the seed
 CONFIDENCE = 0.99
 
 
@@ -37,7 +37,7 @@ def interval(
 def clopper_pearson(
     successes: int, trials: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Return the exact interval of a frequency."""
+    """Return the exact (Clopper–Pearson) interval of a frequency."""
     from scipy import stats
 
     tail = (1 - confidence) / 2
@@ -51,7 +51,7 @@ def clopper_pearson(
 def clopper_pearson_each(
     shares: np.ndarray, trials: int, confidence: float = CONFIDENCE
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact interval of each of several frequencies.
+    """Return the exact (Clopper–Pearson) interval of each of several frequencies.
 
     >>> low, high = clopper_pearson_each(np.array([0.0, 0.5]), 10)
     >>> low.round(3).tolist(), high.round(3).tolist()

@@ -1,4 +1,4 @@
-"""Read the descriptions, symbols, fields and limits of knobs, without torch."""
+"""Read the descriptions, symbols, fields and limits of plan parameters (knobs), without torch."""
 
 import math
 import tomllib
@@ -15,8 +15,8 @@ from adversarium.plans.papers import paper_of
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """A knob or a field: its description, its symbols, the fields of a run that it sets, and its
-    limits."""
+    """A parameter of a plan (knob) or a field of a run: its description and symbols, the fields of
+    a run that it sets, and its limits."""
 
     name: str
     says: str = ""
@@ -56,7 +56,7 @@ class Knob:
         return finite and value >= self.low and value > self.above and not odd
 
 
-_INFINITE = ("p",)  # the norm of a ball may be the maximum norm
+_INFINITE = ("p",)  # p = ∞ is the maximum norm
 
 
 def _numbers(value: Any) -> Iterable[float]:
@@ -93,7 +93,7 @@ def _tables(experiment: str) -> Iterator[Json]:
 
 
 def knob(name: str, experiment: str = "") -> Knob:
-    """Return a knob of an experiment; it has only a name if no table describes it."""
+    """Return a knob of an experiment, without a description if no table describes it."""
     entries = (table.get(name, {}) for table in _tables(experiment))
     entry: Mapping[str, Any] = next((one for one in entries if "says" in one), {})
     several = {k: tuple(entry.get(k, ())) for k in ("symbols", "fields")}
@@ -102,7 +102,7 @@ def knob(name: str, experiment: str = "") -> Knob:
 
 
 def knob_of_symbol(symbol: str, knobs: Iterable[str], experiment: str = "") -> str:
-    """Return the knob among the given ones that a symbol stands for; empty if there is none.
+    """Return which of the given knobs a symbol stands for; empty if it is none of them.
 
     >>> knob_of_symbol("η", ("d", "eta"))
     'eta'
@@ -111,7 +111,7 @@ def knob_of_symbol(symbol: str, knobs: Iterable[str], experiment: str = "") -> s
 
 
 def name_of_symbol(symbol: str) -> str:
-    """Return the name that all experiments share for a symbol, or the symbol itself.
+    """Return the knob that a symbol stands for in all experiments, or else the symbol itself.
 
     >>> name_of_symbol("η"), name_of_symbol("N")
     ('eta', 'n')

@@ -1,4 +1,4 @@
-"""Compute level sets of a table over two positive coordinates, and the power that they follow.
+"""Compute level sets of a table over two positive coordinates, and fit y ∝ x^p to them.
 
 Importing this module does not import torch.
 """
@@ -25,7 +25,7 @@ def crossing(x: np.ndarray, values: np.ndarray, level: float) -> float:
 
 
 def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray:
-    """Return one pseudo-value per seed of a function of the mean: S·all − (S − 1)·without it.
+    """Return the jackknife pseudo-values S·of(mean) − (S − 1)·of(mean without a seed) of S seeds.
 
     >>> jackknife(np.array([1.0, 2.0, 6.0]), float).tolist()
     [1.0, 2.0, 6.0]
@@ -38,8 +38,8 @@ def jackknife(made: np.ndarray, of: Callable[[np.ndarray], float]) -> np.ndarray
 
 
 def level_slope(x: np.ndarray, y: np.ndarray, table: np.ndarray, level: float) -> float:
-    """Return the power of x in the y at which a table (y, x) equals a level; NaN if fewer than
-    three rows cross it.
+    """Return the exponent p of y ∝ x^p fitted to a level set of a table (y, x); NaN if fewer than
+    three rows cross the level.
 
     >>> x, y = np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])
     >>> round(level_slope(x, y, np.log(x[None] ** 2 / y[:, None]), 0.0), 6)

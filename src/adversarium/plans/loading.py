@@ -210,7 +210,7 @@ _GATHERED = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
 def _require_valid_presets(made: Experiment, path: Path) -> None:
-    """Raise if a preset does not set a knob that the plan needs, or sets an unknown one."""
+    """Raise if a preset does not set a parameter that the plan needs, or sets an unknown one."""
     knobs = inspect.signature(made.plan).parameters.values()
     takes_all = any(knob.kind is knob.VAR_KEYWORD for knob in knobs)
     needed = [k.name for k in knobs if k.default is k.empty and k.kind not in _GATHERED]
@@ -227,8 +227,7 @@ def _require_valid_presets(made: Experiment, path: Path) -> None:
 
 
 def _with_named_errors(made: Experiment, path: Path, sentences: bool = False) -> Experiment:
-    """Return the experiment with a plan whose errors name file and line; with `sentences`, errors
-    about a wrong value of a knob stay unchanged."""
+    """Return the experiment with a plan whose errors name file and line (see `errors_named`)."""
 
     @wraps(made.plan)
     def plan(**knobs: Any) -> list["Task"]:
@@ -261,7 +260,7 @@ def errors_named(path: Path, sentences: bool = False) -> Iterator[None]:
 
 
 def file_claims(path: str) -> dict[str, Claim]:
-    """Return the claims of a user's file; the id is the statement if `claims` does not have one."""
+    """Return the claims of a user's file; a claim that `claims` omits has its id as statement."""
     module = _file_module(Path(path))
     stated = getattr(module, "claims", {})
     if not isinstance(stated, dict):

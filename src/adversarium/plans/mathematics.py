@@ -1,4 +1,4 @@
-"""LaTeX between dollars as plain text, for terminals, JSON and tables."""
+"""Convert LaTeX between dollar signs to plain text, for terminals, JSON and tables."""
 
 import re
 import unicodedata
@@ -55,7 +55,7 @@ def _letter(found: re.Match[str]) -> str:
 
 
 def _sign(found: re.Match[str]) -> str:
-    """A sign, with a space after it if it has one before it or begins the formula."""
+    """Return a sign; the space after it remains if it begins the formula or follows a space."""
     before, name, after = found.groups()
     return f"{before or ''}{_SIGNS[name]}{after if before is not None else ''}"
 
@@ -65,7 +65,7 @@ def _accented(found: re.Match[str]) -> str:
 
 
 def _scripts(tex: str) -> str:
-    """Return a text with its powers and indices, also those inside others, as plain text."""
+    """Return a text with its superscripts and subscripts, also nested ones, as plain text."""
     tex = re.sub(rf"\^(?:{_GROUP}|([0-9n*]))", lambda m: _raised(_scripts(m[1] or m[2])), tex)
     return re.sub(rf"_(?:{_GROUP}|([0-9]))", lambda m: _lowered(_scripts(m[1] or m[2])), tex)
 
@@ -83,6 +83,6 @@ def _lowered(index: str) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """Return a text of several characters in brackets, unless it has brackets around it."""
+    """Return a text of several characters in brackets, unless it is already in brackets."""
     alone = len(text) == 1 or re.fullmatch(r"\((?:[^()]|\([^()]*\))*\)", text)
     return text if alone else f"({text})"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from adversarium.digest import Json
 
-GROUP = "adversarium.papers"  # the entry point of papers, and the package of those that we ship
+GROUP = "adversarium.papers"  # the entry-point group, and the package of the papers that we ship
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Paper:
     authors: str
     note: str = ""
     order: int = 1000
-    letters: Mapping[str, str] = field(default_factory=dict)  # letter → field of a run
+    letters: Mapping[str, str] = field(default_factory=dict)  # symbol of the paper → field of a run
     folder: Path = Path()
     package: str = ""  # the importable name of the folder; empty if it has none
 
@@ -63,8 +63,8 @@ class Claim:
     images: bool = False
     note: str = ""
     reading: str = ""  # the chosen reading of an ambiguous statement
-    for_all: tuple[str, ...] = ()  # the letters that the statement quantifies over
-    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the letters of a part
+    for_all: tuple[str, ...] = ()  # the symbols that the statement quantifies over
+    for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the same for one part
     proved: bool = False  # a proof covers the values that the runs do not
     ours: bool = False  # a statement that we added
 
@@ -90,7 +90,7 @@ _named: list[Path] = []  # directories that were named in this process
 
 
 def name_directory(folder: Path) -> str:
-    """Add a folder that is a paper, or holds papers, to the catalogue; return their tags."""
+    """Add a folder that is or contains papers to the catalogue; return their tags."""
     found = [_paper(path, "") for path in _papers_in(folder)]
     if not found:
         raise ValueError(f"{folder} contains no paper; a paper needs paper.toml and claims.toml.")
@@ -195,7 +195,7 @@ def _toml(tag: str) -> Json:
 
 
 def readings(tag: str) -> dict[str, str]:
-    """Return how a paper's ≫, O(·) and unspecified constants are read, as claims.toml states it."""
+    """Return how ≫, O(·) and unspecified constants of a paper are read, as text by sign."""
     return {str(sign): str(text) for sign, text in _toml(tag).get("readings", {}).items()}
 
 
@@ -245,7 +245,7 @@ def claims() -> dict[str, Claim]:
 
 @cache
 def experiments() -> dict[str, ExperimentInfo]:
-    """Return all experiments by id: paper.thm4.1 is experiments/thm4_1.py or a folder thm4_1."""
+    """Return all experiments by id; thm4.1 of a paper is experiments/thm4_1.py or thm4_1/."""
     known = {}
     for tag, paper in papers().items():
         for id, entry in _toml(tag).get("experiments", {}).items():

@@ -1,4 +1,4 @@
-"""Describe positions on a number's axes, other than seed and time, as text."""
+"""Describe coordinates on a quantity's axes, other than seed and time, as text."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from adversarium.plans.evidence import Series
 
-_COUNTED = ("class", "unit", "point")  # axes whose positions are counted from one
+_COUNTED = ("class", "unit", "point")  # axes whose coordinates are shown counted from one
 
 
 def placed(axis: str, at: float) -> str:
-    """Return a position on an axis as text.
+    """Return a coordinate on an axis as text.
 
     >>> placed("class", 0.0), placed("radius", 0.5)
     ('class 1', 'radius 0.5')
@@ -19,7 +19,7 @@ def placed(axis: str, at: float) -> str:
 
 
 def places(series: Series) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the last values (seed,) at every position on a number's axes, after its text."""
+    """Yield every combination of axis coordinates, as text, with the last values (seed,) there."""
     last = series.last()
     for index in np.ndindex(last.shape[1:]):
         at = (placed(name, v[i]) for (name, v), i in zip(series.axes.items(), index, strict=True))

@@ -1,4 +1,4 @@
-"""Compute numbers of one run's curves for several experiments: first times, crossings, growth."""
+"""Compute first times, crossings and growth exponents from the curves of one run."""
 
 import numpy as np
 
@@ -19,8 +19,8 @@ def when(values: np.ndarray, reached: np.ndarray) -> np.ndarray:
 
 
 def crossing(t: np.ndarray, falling: np.ndarray, rising: np.ndarray) -> np.ndarray:
-    """Return the time at which the slope of one curve (seed, t, class) falls below another's, after
-    its steepest growth: the mean over classes, one number per seed; NaN if it never does."""
+    """Return the first time after its steepest growth at which `falling` (seed, t, class) grows
+    more slowly than `rising`: the mean over classes, per seed; NaN if a class has no such time."""
     middle = (t[1:] + t[:-1]) / 2
     times = []
     for i in range(falling.shape[-1]):
@@ -33,7 +33,7 @@ def crossing(t: np.ndarray, falling: np.ndarray, rising: np.ndarray) -> np.ndarr
 
 
 def log_growth(t: np.ndarray, values: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Return the exponent of e^F − e^{F(T)} in t − T, one number per seed.
+    """Return the fitted exponent p of e^F − e^{F(T)} ∝ (t − T)^p, one number per seed.
 
     T is the first time with F ≥ `above` (one level per seed). The exponent is 1 if F grows like
     log t, whatever the time T. It is NaN if fewer than five times follow T.

@@ -36,7 +36,7 @@ class Check(Protocol):
 
 
 def require_quantities(*asked: object) -> None:
-    """Raise unless given one number per seed; a reading has no run yet."""
+    """Raise unless every argument is a quantity; a reading becomes one on a run."""
     for one in asked:
         if isinstance(one, Reading):
             raise ValueError(f"{one.name} belongs to no run yet; choose one with .on(where(…)).")
@@ -115,7 +115,7 @@ class AtMost:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Return the rows that the attacked number and its proof need."""
+        """Return the rows that `worst` and `proof` need."""
         return (*self.worst.needs, *(self.proof.needs if self.proof else ()))
 
     def judge(self, rows: Evidence) -> Verdict:
@@ -166,8 +166,8 @@ class Level:
     """A check that a quantity lies in [low, high].
 
     It holds if the interval over seeds lies in the range, and fails if the interval lies outside.
-    With `always`, it also fails if the interval lies in the range but a seed does not. The level of
-    a power that is fitted within each run has the kind "exponent".
+    With `always`, it also fails if the interval lies in the range but a seed does not. Set `kind`
+    to "exponent" if the quantity is an exponent fitted within each run.
 
     >>> error = Quantity("error", lambda rows: np.array([0.49, 0.5, 0.51, 0.5, 0.5]))
     >>> [Level(error, low, 1.0).judge(Evidence()).verdict for low in (0.4, 0.6)]
@@ -284,8 +284,8 @@ class Ordering:
 class Frequency:
     """A check that the Clopper–Pearson interval of the pooled frequency is at least `at_least`.
 
-    It needs at least 300 trials in all. `successes` has one count per seed, out of `trials` per
-    seed: a number, or the name of the trial's parameter that has it.
+    `successes` is the number of successes per seed. `trials` is the number of attempts per seed, or
+    the name of the parameter that contains it. At least 300 attempts are needed in all.
 
     >>> successes = Quantity("successes", lambda rows: np.array([100, 99, 100, 100, 100]))
     >>> Frequency(successes, 100, at_least=0.95).judge(Evidence()).verdict
@@ -370,7 +370,7 @@ class Existence:
 
 @dataclass(frozen=True)
 class InRegime:
-    """A hypothesis, not a claim: below the level the claim is undecided (out of regime).
+    """A hypothesis: if the quantity is below `at_least`, its claim is undecided (out of regime).
 
     >>> wide = InRegime(Quantity("m/n", lambda rows: np.array([3.0, 3.0])), at_least=8)
     >>> wide.judge(Evidence()).why.value
@@ -391,7 +391,7 @@ class InRegime:
         return self.quantity.needs
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compare the smallest factor with the level."""
+        """Compare the smallest value with `at_least`."""
         values = self.quantity.of(rows)
         measured, least = (summary(self.quantity, values),), float(values.min())
         if least >= self.at_least:
@@ -402,7 +402,7 @@ class InRegime:
 
 @dataclass(frozen=True, init=False)
 class Hypothesis:
-    """A hypothesis or a definition: its factors are reported, and nothing is judged.
+    """A hypothesis or a definition: the factors by which it is satisfied are reported, not judged.
 
     >>> factor = Quantity("d/n", lambda rows: np.array([20.0, 20.0]))
     >>> Hypothesis("inequality", factor).judge(Evidence()).verdict
@@ -471,7 +471,7 @@ def unseen(values: np.ndarray) -> tuple[Why, str] | None:
     return (Why.REGIME, message) if lost else None
 
 
-MOST = 1000  # if more seeds than this are needed, none are suggested
+MOST = 1000  # the largest number of seeds that a reason suggests
 
 
 def seeds_needed(
@@ -490,7 +490,7 @@ def seeds_needed(
 
 
 def more_seeds(values: np.ndarray, low: float, high: float, confidence: float) -> str:
-    """Describe how to decide if an interval contains an end of the range."""
+    """Say how many seeds would decide a check whose interval contains an end of the range."""
     need = seeds_needed(values, low, high, confidence)
     whole = "" if confidence == CONFIDENCE else " (99 % for the whole claim)"
     level = f"the {100 * confidence:.4g} % interval{whole}"

@@ -55,7 +55,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Recording:
-    """A probe with the times at which it is recorded; a fold (times: None) observes every step."""
+    """A probe and the times at which it is recorded; None for a fold, which observes every step."""
 
     probe: "AnyProbe | AnyFold"
     times: tuple[int, ...] | None
@@ -69,7 +69,7 @@ class Recording:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return the names of the numbers that the probe records."""
+        """Return the names of the quantities that the probe records."""
         return frozenset(measure.name for measure in self.measures)
 
     @cached_property
@@ -112,8 +112,8 @@ class Run(_Placed):
     """A training run for every seed: data, network, attack, training rule, and recordings.
 
     `family` and `at` identify the run in its plan; coordinates may be read from the run itself
-    (`at={"d": Read("data.d")}`). `engine` requests an engine by name. The recordings, the family
-    and the coordinates are not part of the run's key.
+    (`at={"d": Read("data.d")}`). `engine` requests an engine by name. The key under which the rows
+    are stored does not depend on the recordings, the family and the coordinates.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer
@@ -129,7 +129,7 @@ class Run(_Placed):
     steps: int
     eta: float
     attack: "AnyAttack" = None
-    risk: "Risk | None" = None  # None: cross-entropy; for real labels, square
+    risk: "Risk | None" = None  # None: cross-entropy, or square loss for real-valued labels
     optimiser: "Optimiser | None" = None  # None: full-batch gradient descent
     probes: "Sequence[AnyProbe]" = ()  # at every record time
     final: "Sequence[AnyProbe]" = ()  # after the last step only
@@ -221,7 +221,7 @@ class Run(_Placed):
 
 
 def _record_times(given: object) -> None:
-    """Raise unless given a stride or times."""
+    """Raise unless `given` is a stride, a sequence of times, or None."""
     times = given if isinstance(given, (tuple, list, range)) else () if given is None else (given,)
     least = 0 if isinstance(given, (tuple, list, range)) else 1
     for t in times:
@@ -232,7 +232,7 @@ def _record_times(given: object) -> None:
 
 
 def _whole_numbers(part: object) -> None:
-    """Raise if an integer field of a part has a number that is not an integer."""
+    """Raise if a field of a part is declared as an integer but its number is not one."""
     for known in fields(part) if is_dataclass(part) else ():
         value = getattr(part, known.name)
         whole = known.type in (int, "int") and isinstance(value, Real)
@@ -254,7 +254,7 @@ def _takes_two(probe: object) -> None:
 
 
 def _timed(probe: "AnyProbe | AnyFold", times: tuple[int, ...], steps: int) -> Recording:
-    """Return the recording of a probe at its times (`At`) if it has any, else at the run's."""
+    """Return the recording of a probe at the times of its wrapper `At`, or else of the run."""
     if not hasattr(probe, "times"):
         return Recording(probe, times)
     timed = cast("At[Any, Any]", probe)
@@ -265,9 +265,9 @@ def _timed(probe: "AnyProbe | AnyFold", times: tuple[int, ...], steps: int) -> R
 class Trial(_Placed):
     """A function of a random stream and parameters that returns named numbers and never trains.
 
-    Define `function` at module level: its name, `parameters` and `version` are the key. Increase
-    `version` when its numbers change. Set `exact` if it draws no random numbers; it is then
-    computed once for all seeds.
+    Define `function` at module level: rows are stored under its name, `parameters` and `version`.
+    Increase `version` when its numbers change. Set `exact` if it draws no random numbers; it is
+    then computed once for all seeds.
 
     >>> Trial(function=max, family="tails", at={"d": Read("d")}, parameters={"d": 50}).label
     'tails, d = 50'
@@ -316,7 +316,7 @@ def filtered(run: Run, wanted: Callable[[Recording], bool]) -> Run:
 
 
 def narrowed(task: Task, names: frozenset[str]) -> Task:
-    """Return the run with only those recordings that measure one of the names; return a trial
+    """Return the run with only those recordings that measure a named quantity; return a trial
     unchanged."""
     return filtered(task, lambda r: bool(r.names & names)) if isinstance(task, Run) else task
 

@@ -1,10 +1,10 @@
-"""Limit the intervals of shares: a number that its probe declares a share lies in [0, 1]."""
+"""Limit the intervals of shares (quantities whose probe declares them as such) to [0, 1]."""
 
 from adversarium.plans.run import Run, Task
 
 
 def shares(task: Task) -> frozenset[str]:
-    """Return the names of the numbers that a run's probes declare shares; empty for a trial."""
+    """Return the quantities that a run's probes declare to be shares; empty for a trial."""
     if not isinstance(task, Run):
         return frozenset()
     return frozenset(

@@ -1,4 +1,4 @@
-"""Judge how a number of the runs grows along one of their coordinates."""
+"""Judge how a quantity grows along a coordinate of the runs, by its log–log slope."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ from adversarium.plans.rules import (
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
 FLAT = 0.1  # a slope up to this counts as no growth
-SIZES, FACTOR = 4, 8.0  # an exponent needs this many sizes over this factor
+SIZES, FACTOR = 4, 8.0  # a fit needs this many sizes, which span this factor
 
 
 def _reading(number: str | Reading) -> Reading:
@@ -58,11 +58,11 @@ def _one(size: float) -> float:
 
 @dataclass(frozen=True)
 class Exponent:
-    """A check that a number grows along a coordinate with the claimed power, up to the tolerance.
+    """A check that a quantity grows like a coordinate to the claimed power, up to the tolerance.
 
-    The number is read from each run (a name selects its last value) and divided by `per` of the
-    size; the interval of its log–log slope over the seeds is judged. It needs at least four sizes
-    over a factor of eight. Two tolerances apply below and above the claimed power.
+    The quantity is read from each run (a name selects its last value) and divided by `per(size)`;
+    the interval of its log–log slope over the seeds is judged. At least four sizes that span a
+    factor of eight are needed. A pair of tolerances applies below and above the claimed exponent.
 
     >>> import adversarium as av
     >>> def square(rng, d):
@@ -87,19 +87,19 @@ class Exponent:
 
     @property
     def low(self) -> float:
-        """Return the smallest accepted power."""
+        """Return the smallest accepted exponent."""
         below = self.tolerance[0] if isinstance(self.tolerance, tuple) else self.tolerance
         return self.claimed - below
 
     @property
     def high(self) -> float:
-        """Return the largest accepted power."""
+        """Return the largest accepted exponent."""
         above = self.tolerance[1] if isinstance(self.tolerance, tuple) else self.tolerance
         return self.claimed + above
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Return the rows of the number, at every size."""
+        """Return the rows of the quantity, at every size."""
         return (Need(self.selection, _reading(self.number).names),)
 
     def judge(self, rows: Evidence) -> Verdict:
@@ -114,13 +114,13 @@ class Exponent:
 
 @dataclass(frozen=True)
 class NoGrowth:
-    """A check of an upper bound with an unspecified constant: a number, read from each run and
-    divided by `per` of the size, does not grow along a coordinate.
+    """A check of an upper bound with an unspecified constant: a quantity, read from each run and
+    divided by `per(size)`, does not grow along a coordinate.
 
-    It holds if the interval of the log–log slope ends at or below `FLAT`. It fails if the number
+    It holds if the interval of the log–log slope ends at or below `FLAT`. It fails if the quantity
     grows faster over these sizes than log^`logs` of the coordinate, a factor that the statement
-    leaves unspecified. In between it is undecided. With `decay`, or as `NoDecay`, the number must
-    not fall instead (a lower bound).
+    leaves unspecified. In between it is undecided. With `decay`, or as `NoDecay`, it checks a lower
+    bound: the quantity must not fall.
 
     >>> import adversarium as av
     >>> def square(rng, d):
@@ -145,7 +145,7 @@ class NoGrowth:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Return the rows of the number, at every size."""
+        """Return the rows of the quantity, at every size."""
         return (Need(self.selection, _reading(self.number).names),)
 
     def judge(self, rows: Evidence) -> Verdict:
@@ -188,8 +188,8 @@ class NoGrowth:
         return undecided(Why.CONSTANT, message, measured, low, high)
 
     def _wide_enough(self, mean: float) -> str:
-        """Describe the size at which log^logs, of slope logs/log x there, can be distinguished from
-        a power with this mean slope."""
+        """Say at which size x a power with this mean slope can be distinguished from log^logs,
+        whose slope at x is logs/log x."""
         needed = math.exp(min(self.logs / (mean - FLAT), 700.0))
         if needed > 1e12:
             return "no size that can be run would decide it"

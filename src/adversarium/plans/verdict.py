@@ -10,8 +10,8 @@ from adversarium.plans.evidence import Summary
 class Outcome(StrEnum):
     """The possible verdicts; a claim that was not judged has none of them.
 
-    A hypothesis or a definition is a setting: its factors are reported, and it does not count as a
-    claim.
+    A hypothesis or a definition is a setting: the factors by which it is satisfied are reported,
+    and it does not count as a claim.
     """
 
     HOLDS = "holds"
@@ -43,7 +43,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The sensitivity of a part: a kind of number, such as a half width, and its value.
+    """How sharp a part's evidence is: a measure, such as an interval's half width, and its value.
 
     >>> str(Sensitivity("half width", 0.02))
     'half width 0.02'
@@ -56,7 +56,7 @@ class Sensitivity:
         return f"{self.what} {self.value:.3g}"
 
 
-_WIDTHS = ("half width", "tolerance")  # report the largest of these, and the smallest slack
+_WIDTHS = ("half width", "tolerance")  # of several parts, report the largest; else the smallest
 
 
 NO_RUN = "no such run in the plan (another preset may have it)"
@@ -96,7 +96,7 @@ class Verdict:
     said: str = ""  # the joined reasons of several parts
 
     def __post_init__(self) -> None:
-        """Give the range to the first number; the others are reported in addition to it."""
+        """Give the accepted range to the first quantity; the others are only reported."""
         ranged = tuple(
             replace(m, wanted=(self.low, self.high) if i == 0 else (None, None))
             if m.wanted is None
