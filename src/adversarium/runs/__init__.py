@@ -1,1 +1,1 @@
-"""Execute plans: plans → jobs → blocks of rows → verdicts. Runs resume, on any machine."""
+"""Execute plans: compute the missing runs, store their rows, and judge claims from stored rows."""

@@ -1,6 +1,6 @@
-"""Run an experiment's plan into a store: `python -m adversarium.runs ID --preset P --seeds S
---device D --store FILE --ship FOLDER`. This command works on a bare machine: it needs only the core
-packages (the standard library, numpy, torch; scipy for some trials)."""
+"""Run an experiment's plan and store its rows: `python -m adversarium.runs ID --preset P --seeds S
+--device D --store FILE --ship FOLDER`. This command works if only the core packages are installed
+(numpy and torch; scipy for some trials)."""
 
 import argparse
 import platform
@@ -30,7 +30,7 @@ from adversarium.runs.where import place
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the jobs of an experiment, a claim or a paper that are missing from the store."""
+    """Run those jobs of an experiment, of a claim or of a paper that the store does not have."""
     parser = argparse.ArgumentParser(prog="python -m adversarium.runs")
     parser.add_argument("id")
     parser.add_argument("--preset", default="quick", choices=("quick", "paper"))
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Lines:
-    """Print one line for every unit that starts."""
+    """Print one line whenever a unit of jobs starts."""
 
     def __init__(self) -> None:
         self._what = ""

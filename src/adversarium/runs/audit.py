@@ -1,4 +1,4 @@
-"""Audit claims: claims → needs → missing runs → rows → verdicts → ledger."""
+"""Audit claims: run what their checks need and the store lacks, then judge them from the rows."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ Report = Callable[[str, int, int], None]  # (name of the running unit, steps don
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """The options of an audit: preset, seeds (if empty, those of the preset), device and place.
-    `fresh` recomputes stored rows."""
+    """The options of an audit. Without `seeds`, the seeds of the preset are used. `place` says
+    where the runs are computed; `fresh` recomputes stored rows."""
 
     preset: str = "quick"
     seeds: tuple[int, ...] = ()
@@ -45,7 +45,7 @@ class AuditOptions:
 
 
 def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
-    """Return the needed tasks, each reduced to the needed numbers."""
+    """Return the needed tasks, each reduced to the recordings that are needed."""
     kept: list[Task] = []
     for task in tasks:
         asked = [need for need in needs if need.where.meets(task)]
@@ -59,7 +59,7 @@ def needed(tasks: Sequence[Task], needs: Sequence[Need]) -> list[Task]:
 def planned_jobs(
     experiment: Experiment, preset: str, needs: Sequence[Need] | None = None
 ) -> list[Job]:
-    """Return the jobs of a plan at a preset: all of them, or only the needed ones."""
+    """Return the jobs of a plan at a preset: all of them, or only those that match `needs`."""
     tasks: Sequence[Task] = experiment.tasks(preset)
     return [resolve(t) for t in (tasks if needs is None else needed(tasks, needs))]
 
@@ -118,11 +118,11 @@ def audit(
     options: AuditOptions | None = None,
     report: Report | None = None,
 ) -> tuple[Ledger, list[str]]:
-    """Run the jobs that the claims still need and judge the claims. Return the ledger and the
+    """Run the missing jobs that the claims need, and judge the claims. Return the ledger and the
     failed runs.
 
-    If stronger evidence is already stored (`paper` when `quick` was requested), the audit uses and
-    names it.
+    If `quick` is requested but rows of the preset `paper` are already stored, the audit uses these,
+    and its entries name this preset.
     """
     began = time.perf_counter()
     asked = options or AuditOptions()
@@ -194,7 +194,7 @@ def confirmed(
     options: AuditOptions,
     report: Report | None,
 ) -> list[str]:
-    """Run fresh seeds for the failures that depend on the seeds, and judge these claims again."""
+    """Run fresh seeds for the claims whose failure depends on the seeds, and judge these again."""
     if options.seeds:  # seeds chosen by the user are not confirmed on fresh seeds
         return []
     failures: list[str] = []
@@ -218,7 +218,7 @@ def stored_verdicts(
     preset: str,
     asked: tuple[int, ...] = (),
 ) -> dict[str, tuple[Verdict, Facts]]:
-    """Return the verdicts of the claims whose evidence is complete at a preset. Never trains."""
+    """Return the verdicts of those claims whose rows at a preset are all stored. Run nothing."""
     seeds = asked or (tuple(range(experiment.seeds(preset))) if ids else ())
     whole, made = planned_jobs(experiment, preset) if ids else [], {}
     for id in ids:
@@ -239,11 +239,11 @@ def stored_verdicts(
     return made
 
 
-FRESH = 10_000  # seeds from here on are reserved for confirming failures
+FRESH = 10_000  # this seed and larger ones are reserved for confirming failures
 
 
 def fresh(seeds: Sequence[int]) -> tuple[int, ...]:
-    """Return equally many seeds that nothing else uses."""
+    """Return as many seeds from those reserved for confirming failures."""
     return tuple(range(FRESH, FRESH + len(seeds)))
 
 
@@ -257,8 +257,8 @@ def doubtful(verdict: Verdict) -> bool:
 
 
 def _failing(verdict: Verdict) -> set[str]:
-    """Return the names of the parts whose failure depends on the seeds. A counterexample needs no
-    second one."""
+    """Return the names of the parts whose failure depends on the seeds. A failure that does not, a
+    counterexample, needs no second one."""
     return {part.name for part in verdict.parts if part.outcome == Outcome.FAILS and part.chance}
 
 
@@ -299,7 +299,7 @@ def confirm_failure(
 
 
 def _partly_seen(verdict: Verdict, again: Verdict, seeds: int) -> Verdict:
-    """Return a verdict of which only some failing parts were reproduced: the others are open."""
+    """Return a verdict whose failing parts were reproduced only in part; the rest is undecided."""
     kept, found = [], {part.name: part.reason for part in again.parts}
     for part in verdict.parts:
         if part.name in _failing(verdict) - _fails(again):
@@ -320,7 +320,7 @@ def claim_of(experiment: Experiment, id: str) -> Claim | None:
 
 
 def _narrowed(jobs: Sequence[Job], needs: Sequence[Need]) -> Iterator[Job]:
-    """Yield the needed jobs, each reduced to the needed numbers. Their keys do not change."""
+    """Yield the needed jobs, each reduced to the needed recordings. Their keys do not change."""
     for job in jobs:
         for task in needed([job.task], needs):
             yield replace(job, task=task)
@@ -354,8 +354,9 @@ def _facts(
 def stored_evidence(
     experiment: Experiment, store: Store
 ) -> tuple[str, tuple[int, ...], list[Job], Evidence] | None:
-    """Return the strongest stored evidence: preset, seeds, jobs and rows. Never trains. Numbers
-    missing from some runs are left out. `paper` comes first, unless more of `quick` is stored."""
+    """Return the strongest stored evidence: preset, seeds, jobs and rows. Run nothing. Recordings
+    that some seeds lack are omitted. The preset `paper` is preferred, unless a larger share of the
+    runs of `quick` is stored."""
     reader = Reader(store, experiment.id)
     best, share = None, 0.0
     for preset in ("paper", "quick") if _stronger(experiment) else ("quick",):
@@ -372,7 +373,7 @@ def stored_evidence(
 def stored_entries(
     store: Store, chosen: Sequence[Claim], seen: Report = lambda *how_far: None
 ) -> tuple[Entry, ...]:
-    """Judge claims from stored rows alone. `seen` is called with the progress."""
+    """Judge claims from stored rows only. `seen` is called with the progress."""
     known = {**claims(), **{c.id: c for c in chosen}}
     verdicts: dict[str, tuple[Verdict, Facts]] = {}
     homes = dict.fromkeys(c.experiment for c in known.values() if c.experiment)
@@ -392,8 +393,8 @@ def stored_entries(
 
 
 def paper_preset_claims(experiment: Experiment) -> list[str]:
-    """Return the claims on which `paper` may say more: those of an experiment with such a preset
-    that are judged from rows, not from a citation."""
+    """Return the claims for which the preset `paper` gives stronger evidence than `quick`: those
+    that need rows, if the two presets differ."""
     known = experiment.checks.items() if _stronger(experiment) else ()
     return [id for id, check in known if check.needs]
 

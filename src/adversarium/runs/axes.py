@@ -1,4 +1,4 @@
-"""The axes of a sweep: command-line arguments → values, cells and the midpoints between cells."""
+"""Parse the axes of a sweep, and compute its cells and the midpoints between cells."""
 
 import inspect
 import itertools
@@ -15,15 +15,16 @@ _MOST = 10_000  # the largest number of values of an axis, and of cells of a gri
 
 @dataclass(frozen=True)
 class Axis:
-    """One --over axis of a sweep."""
+    """One axis of a sweep, as given by --over."""
 
     name: str
     values: tuple[Any, ...]
     log: bool = False
 
     def word(self, value: object) -> str:
-        """Return a value as text. For a part, the text has only the fields in which the axis's
-        parts differ, or the non-default fields if no other part on the axis has its kind.
+        """Return a value as text. For a part, such as an attack, the text has only the fields in
+        which parts of the same class on this axis differ; for the only one of its class, those that
+        are not the default.
 
         >>> from adversarium.attacks import PGD
         >>> axis = Axis("attack", tuple(PGD(radius=r) for r in (0.1, 0.2)))
@@ -75,8 +76,8 @@ def refined(
 
 
 def whole_axis(experiment: Experiment, preset: str, axis: Axis) -> Axis:
-    """Return the axis with rounded values if its knob, or its field n or steps, takes integers, and
-    with real values if it takes real numbers."""
+    """Return the axis with the values of a log range rounded if its parameter is an integer, and
+    with floats if its parameter is a float."""
     parameters = inspect.signature(experiment.plan).parameters
     name = own_name(experiment, axis.name)
     known = name in parameters
@@ -171,7 +172,8 @@ def _split(text: str) -> list[str]:
 
 
 def cells(axes: Sequence[Axis], zipped: bool = False) -> list[dict[str, object]]:
-    """Return the changes of every cell: all combinations, or the axes advanced together."""
+    """Return the changes of every cell: all combinations of values or, with `zipped`, the first
+    values of all axes, then the second ones, and so on."""
     names = [axis.name for axis in axes]
     if not zipped and math.prod(len(a.values) for a in axes) > _MOST:
         raise ValueError(f"a sweep can have at most {_MOST} cells; use fewer values.")

@@ -6,13 +6,13 @@ from typing import Any
 
 from adversarium.plans.evidence import Series
 
-TRIAL = ""  # a trial returns all its numbers at once, without a probe
+TRIAL = ""  # stands for the probe in the rows of a trial, which returns all its numbers at once
 
 
 @dataclass(frozen=True)
 class StoredSeries:
-    """A recorded probe or fold: the requested times (None for a fold or a trial) and its series by
-    name."""
+    """What a probe, fold or trial recorded: the requested times (None for a fold or a trial) and
+    the series by name."""
 
     times: tuple[int, ...] | None
     series: Mapping[str, Series]
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True)
 class UnitResult:
-    """The blocks of a computation, and the reasons of its failures by key."""
+    """The blocks of a unit, and the reason of every failed run by its key."""
 
     blocks: tuple[Block, ...]
     failures: Mapping[str, str]

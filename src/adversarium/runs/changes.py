@@ -1,5 +1,5 @@
 """Parse command-line arguments into seeds, values and changed runs. Only public names and literals
-are accepted: nothing is evaluated."""
+are accepted; no expression is evaluated."""
 
 import ast
 import inspect
@@ -49,7 +49,7 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
 
 def parse_value(text: str, name: str = "") -> object:
     """Parse a literal, a public name with literal arguments such as pgd(p=2, radius=1.2), or a
-    word. If a name is unknown, the error suggests similar names of the kind `name` (attack)."""
+    word. `name` is the field to set, such as attack; errors then list the names that fit it."""
     text = text.strip()
     try:
         tree = ast.parse(text, mode="eval").body
@@ -88,8 +88,8 @@ def _literals(nodes: Sequence[ast.expr]) -> bool:
 
 
 def _public(name: str, kind: str) -> object:
-    """Return a public class or function of the packages of parts, ignoring case. If none exists,
-    the error lists those of the same kind of part (attack)."""
+    """Return a public part (data, network, attack or training rule) by name, ignoring case. If none
+    has this name, the error lists the parts of the requested kind."""
     from adversarium import attacks, data, networks, training
 
     public = {n: getattr(r, n) for r in (data, networks, attacks, training) for n in r.__all__}
@@ -107,12 +107,12 @@ def _public(name: str, kind: str) -> object:
 
 
 def _offers(part: object) -> set[str]:
-    """Return the names that instances of a public class have, from the class or its bases."""
+    """Return the names of the attributes that a public class and its bases define."""
     return {name for base in getattr(part, "__mro__", ()) for name in vars(base)}
 
 
 def built(part: Any, arguments: list[Any], keywords: Json) -> object:
-    """Return part(…). If a field is unknown or does not fit, raise with a sentence."""
+    """Return part(…). If a field is unknown, missing or of a wrong type, raise a ValueError."""
     names = list(inspect.signature(part).parameters)
     for name in keywords:
         if name not in names:
@@ -130,7 +130,7 @@ def built(part: Any, arguments: list[Any], keywords: Json) -> object:
 
 
 def _lacking(part: Any, placed: Sequence[str], named: Json) -> list[str]:
-    """Return the fields without a default that were not given."""
+    """Return the required fields that were not given."""
     return [
         f.name
         for f in fields(part)
@@ -139,14 +139,14 @@ def _lacking(part: Any, placed: Sequence[str], named: Json) -> list[str]:
     ]  # fmt: skip
 
 
-# the types of Run's own parts, which Run checks itself
+# the types of the fields of Run, which Run itself checks
 _PARTS = dict.fromkeys(
     ("AnyData", "AnyLearner", "AnyAttack", "AnyProbe", "AnyFold", "Risk", "Optimiser"), Any
 )
 
 
 def fitted(part: object, name: str, value: object) -> object:
-    """Return the value if it fits the field's declared type, else raise with a sentence."""
+    """Return the value if it fits the field's declared type, else raise a ValueError."""
     cls = part if isinstance(part, type) else type(part)
     hint = typing.get_type_hints(cls, localns=_PARTS).get(name, Any)
     if hint is bool and value in ("yes", "no"):
@@ -208,9 +208,9 @@ def parse_changes(words: Sequence[str]) -> dict[str, object]:
 
 
 def planned(experiment: Experiment, preset: str, changes: Mapping[str, object]) -> tuple[Task, ...]:
-    """Return the experiment's tasks with changes: first the knobs of the plan (with everything
+    """Return the experiment's tasks with changes: first parameters of the plan (and all that is
     derived from them), then fields (data.alpha) and parts (attack) of every run. Runs that become
-    equal after a change are one run."""
+    equal by a change are merged."""
     knobs, fields_ = split_changes(experiment, preset, changes)
     with _plan_errors(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
@@ -233,8 +233,8 @@ def planned(experiment: Experiment, preset: str, changes: Mapping[str, object]) 
 def split_changes(
     experiment: Experiment, preset: str, changes: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Split changes into knobs of the plan and fields of runs, under the project's names. Raise if
-    a value is outside its limits."""
+    """Split changes into parameters of the plan and fields of runs; symbols are replaced by names.
+    Raise if a value is outside its limits."""
     named: dict[str, Any] = {}
     first: dict[str, str] = {}
     knobs = _knobs(experiment)
@@ -268,8 +268,8 @@ def split_changes(
 
 
 def _meet(names: Sequence[str], path: str, value: object) -> bool:
-    """Return whether a change of a field, or of a whole part, sets one of these fields. A field of
-    the run (steps) is not the field of a part (attack.steps)."""
+    """Return whether a change of a field, or of an entire part, sets one of the named fields. The
+    field `steps` of the run is not the field `steps` of a part (attack.steps)."""
     inside = [name for name in names if name not in ("n", "steps", "eta")]
     if "." in path:
         return path.rpartition(".")[2] in inside
@@ -283,8 +283,8 @@ def _knobs(experiment: Experiment) -> list[str]:
 
 
 def own_name(experiment: Experiment, given: str) -> str:
-    """Return the project's name of a knob or a field. A symbol of the papers (λ, ε, N) becomes the
-    knob that it denotes here, or the field that has the paper's letter."""
+    """Return the name of a parameter of the plan or of a field. A symbol (λ, ε, N) becomes the name
+    of the parameter or field that it denotes in this experiment."""
     knobs, name = _knobs(experiment), unicodedata.normalize("NFKC", given)
     head, _, rest = name.partition(".")
     if name in knobs or (head in _OWN and (not rest or head in PARTS)):
@@ -307,12 +307,12 @@ def own_name(experiment: Experiment, given: str) -> str:
 
 @contextmanager
 def _plan_errors(experiment: Experiment, knobs: Mapping[str, object]) -> Iterator[None]:
-    """Turn an error raised by a plan into a sentence that names the knobs."""
+    """Turn an error raised by a plan into one that names the changed parameters."""
     try:
         yield
     except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
         if experiment.file is not None or str(fault).endswith("."):
-            raise  # already a sentence
+            raise  # the message is already a sentence
         if isinstance(fault, KeyError) and (known := _choices(experiment, fault.args[0])):
             raise ValueError(
                 f"{experiment.id} has no choice {fault.args[0]!r}; choose from {', '.join(known)}."
@@ -326,7 +326,7 @@ def _plan_errors(experiment: Experiment, knobs: Mapping[str, object]) -> Iterato
 
 
 def _choices(experiment: Experiment, word: object) -> list[str]:
-    """Return the words that the plan and its presets allow for the knob that takes this word."""
+    """Return the words in the defaults and presets of a plan, if `word` is text; else nothing."""
     several = [knob.default for knob in inspect.signature(experiment.plan).parameters.values()]
     several += [v for given in experiment.presets.values() for v in given.values()]
     words = [w for v in several if isinstance(v, (tuple, list)) for w in v if isinstance(w, str)]
@@ -334,8 +334,8 @@ def _choices(experiment: Experiment, word: object) -> list[str]:
 
 
 def _knob(experiment: Experiment, preset: str, name: str, value: object) -> object:
-    """Return a knob's value. A single number for a knob that takes several becomes a sequence of
-    one."""
+    """Return a value that fits a parameter of the plan. A single value becomes a tuple if the
+    parameter takes several."""
     default = inspect.signature(experiment.plan).parameters[name].default
     present = experiment.knob_value(preset, name) or default
     if isinstance(present, (tuple, list)) and not isinstance(value, (tuple, list)):
@@ -372,7 +372,7 @@ def _changed(task: Run, name: str, value: object) -> Run:
 
 
 def _part(task: Run, name: str) -> Any:
-    """Return a part of a run. If a run names no risk, its risk is the cross-entropy."""
+    """Return a part of a run. If the run sets no risk, return the default risk."""
     from adversarium.training import Risk
 
     part = getattr(task, name)

@@ -1,5 +1,5 @@
-"""Compute the blocks of rows of one unit, from its data, network, attack, training and probes. This
-is pure: it writes nothing and gives the same numbers on every machine."""
+"""Compute the rows of one unit of jobs. This writes nothing, and the numbers depend only on the
+unit."""
 
 import pickle
 import random
@@ -36,10 +36,10 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
         try:
             with no_global_random_numbers():
                 return _trained(unit, experiment, progress)
-        except RAISED as fault:  # a part may raise anything
+        except RAISED as fault:  # data, networks, attacks and probes may raise anything
             if len(unit.jobs) == 1:
                 return UnitResult((), {unit.jobs[0].key: describe(fault)})
-        blocks: list[Block] = []  # one run cannot start: compute each separately
+        blocks: list[Block] = []  # some run cannot start: compute each separately
         failures: dict[str, str] = {}
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             alone = compute(Unit((job,), (seeds,), unit.device, unit.threads), experiment)
@@ -49,8 +49,8 @@ def compute(unit: Unit, experiment: str = "", progress: Progress | None = None) 
 
 
 def draw_ahead(unit: Unit) -> None:
-    """Draw the first data of a unit ahead of time, if its problems share draws. An error here is
-    ignored, because it occurs again where it is reported."""
+    """Draw the first data of a unit ahead of time, if its problems share random draws. An error is
+    ignored here, because `compute` raises and reports it again."""
     with suppress(*RAISED):
         for job, seeds in zip(unit.jobs, unit.seeds, strict=True):
             problem = job.problem(seeds, unit.device) if job.engine is not None else None
@@ -60,9 +60,9 @@ def draw_ahead(unit: Unit) -> None:
 
 @contextmanager
 def no_global_random_numbers() -> Iterator[None]:
-    """Raise if code draws from a global generator: other calls would change its numbers, and no
-    seed reproduces them. Python's own generator is checked in the main thread only, because other
-    threads of a worker draw from it."""
+    """Raise if the enclosed code draws from a global random generator, which no seed reproduces.
+    Python's own generator is checked in the main thread only, because other threads of a worker
+    draw from it."""
     before = _global_states()
     yield
     after = _global_states()
@@ -75,7 +75,7 @@ def no_global_random_numbers() -> Iterator[None]:
 
 def _global_states() -> dict[str, object]:
     main = threading.current_thread() is threading.main_thread()
-    main = main and "beartype" not in sys.modules  # it draws to choose what it checks
+    main = main and "beartype" not in sys.modules  # beartype draws to choose what it checks
     return {
         "torch": torch.get_rng_state().numpy().tobytes(),
         "Python": random.getstate() if main else None,
@@ -118,7 +118,7 @@ def _trial(unit: Unit, experiment: str) -> UnitResult:
 
 
 def _exactly(trial: Trial, count: int) -> list[Json]:
-    """Return the numbers of a trial that draws nothing. They are equal for every seed."""
+    """Return the numbers of a trial that draws no random numbers, repeated for every seed."""
     rng = stream(0, "trial")
     before = rng.get_state()
     numbers = trial.function(rng, **trial.parameters)
@@ -128,7 +128,7 @@ def _exactly(trial: Trial, count: int) -> list[Json]:
 
 
 def _numbers(given: list[float | Along]) -> Series:
-    """Return one number of a trial, with one value per seed."""
+    """Return the series of one quantity of a trial, given its value for every seed."""
     zero = np.zeros(1, dtype=int)
     if isinstance(given[0], Along):
         rows = [[list(along.values)] for along in given if isinstance(along, Along)]

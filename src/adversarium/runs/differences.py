@@ -1,4 +1,4 @@
-"""How changed runs differ from the published ones."""
+"""Describe how changed runs differ from the published ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ _HIDDEN = ("is", "version")
 
 
 def resolved(task: Task) -> dict[str, object]:
-    """Return every field of a task and of its parts by path. These decide its numbers.
+    """Return every field of a task and of its parts by path; these determine its numbers.
 
     >>> from adversarium.plans.run import Trial
     >>> resolved(Trial(function=len, parameters={"x": {"y": 3}}))["x.y"]
@@ -29,7 +29,7 @@ def _flat(plain: Mapping[str, object], above: str = "") -> Iterator[tuple[str, o
 
 
 def configured(task: Task) -> list[str]:
-    """Return a task as text: the run's numbers, and every part with all its fields."""
+    """Return a task as lines of text: its plain fields, then every part with its fields."""
     dynamics = task.dynamics if isinstance(task, Run) else task.dynamics["parameters"]
     plain = {k: v for k, v in dynamics.items() if not isinstance(v, Mapping)}
     own = ", ".join(f"{k} = {shown(v)}" for k, v in plain.items() if v is not None)
@@ -49,8 +49,8 @@ def shown(value: object) -> str:
 
 
 def changes_of(task: Task, before: Task | None) -> dict[str, tuple[object, object]]:
-    """Return the fields in which a task differs from the published one: path → (old, new). Empty if
-    there is no published one."""
+    """Return the fields in which a task differs from the published task: path → (old, new). Return
+    an empty dictionary if there is no published task."""
     if before is None:
         return {}
     was, now = resolved(before), resolved(task)
@@ -63,15 +63,15 @@ def changes_of(task: Task, before: Task | None) -> dict[str, tuple[object, objec
 
 
 def _left_open(task: Task, path: str) -> object:
-    """Return a field of a part that its configuration omits because it has its default value."""
+    """Return the value of a field that a configuration omits because it is the default."""
     head, _, name = path.partition(".")
     return getattr(getattr(task, head, None), name, None) if name.isidentifier() else None
 
 
 def published_pairs(tasks: Sequence[Task], plain: Sequence[Task]) -> list[Task | None]:
-    """Return the published counterpart of each changed task: the one at the same position in its
-    family if the family has as many members as before, else the one with the same label, else
-    None."""
+    """Return the published counterpart of each changed task. If a family has as many tasks as in
+    the published plan, it is the task at the same position in the family, else the task with the
+    same label, or None."""
     labels = {task.label: task for task in plain}
     before, after = _families(plain), _families(tasks)
     return [
@@ -105,7 +105,7 @@ def reach_note(name: str, tasks: Sequence[Task], without: Sequence[Task | None])
 def kept_radii(
     changes: Mapping[str, object], tasks: Sequence[Task], published: Sequence[Task | None]
 ) -> list[str]:
-    """Name the measurements that still use the radius of the published training attack."""
+    """If the radius of the training attack changed, name the measurements at the old radius."""
     notes = []
     for task, before in zip(tasks, published, strict=True) if "attack.radius" in changes else ():
         if isinstance(task, Run) and before is not None:
@@ -125,7 +125,7 @@ def kept_radii(
 
 
 def _has_field(plain: object, field: str, value: object) -> bool:
-    """Return whether a field has a value anywhere in a configuration."""
+    """Return whether a field of this name has this value anywhere in a configuration."""
     if isinstance(plain, Mapping):
         return plain.get(field) == value or any(_has_field(v, field, value) for v in plain.values())
     return isinstance(plain, list) and any(_has_field(one, field, value) for one in plain)

@@ -1,5 +1,5 @@
-"""Describe an error of a part in one sentence: the user's file and line, the part, and the
-error."""
+"""Describe an error that a part (such as a network, a probe or a trial) raised in one sentence: the
+user's file and line, the part, and the error."""
 
 import sys
 import traceback
@@ -10,7 +10,7 @@ RAISED = (Exception, SystemExit)  # a part that exits ends its run, not the prog
 
 
 class PartFault(Exception):
-    """An error that already names its part."""
+    """An error whose message already names the part that raised it."""
 
 
 def describe(fault: BaseException) -> str:
@@ -39,8 +39,7 @@ def _joined(place: str, said: str) -> str:
 
 
 def _place(fault: BaseException) -> str:
-    """Return the last line of a user's file in the traceback of an error; empty if there is
-    none."""
+    """Return file and line of the innermost frame in a user's file; empty if there is none."""
     for frame in reversed(traceback.extract_tb(fault.__traceback__)):
         path = Path(frame.filename)
         ours = path.is_relative_to(_HOME) or frame.filename.startswith("<")

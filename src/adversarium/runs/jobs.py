@@ -1,4 +1,4 @@
-"""Jobs and units. A job is a task with its engine, key and refusals; a unit is computed at once."""
+"""Define jobs (a task with the engine that runs it) and units (jobs that are computed together)."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,8 +17,8 @@ from adversarium.training.problem import AnyProblem
 
 @dataclass(frozen=True)
 class Job:
-    """A task with its engine (None for a trial), the key of its rows, and the reasons why the
-    engines tried before this one cannot run it."""
+    """A task with its engine (None for a trial), the key of its rows, and the reasons why engines
+    that were tried before cannot run it."""
 
     task: Task
     engine: AnyEngine | None
@@ -32,7 +32,7 @@ class Job:
 
     @cached_property
     def asked(self) -> dict[str, tuple[int, ...] | None]:
-        """Return the times to record, by the digest of the probe."""
+        """Return the times to record (None for every step), by the digest of the probe."""
         if isinstance(self.task, Trial):
             return {TRIAL: None}
         asked: dict[str, tuple[int, ...] | None] = {}
@@ -44,7 +44,7 @@ class Job:
         return asked
 
     def problem(self, seeds: tuple[int, ...], device: str) -> AnyProblem:
-        """Return the problem of a run with seeds on a device."""
+        """Return the training problem of a run for the given seeds, on a device."""
         assert isinstance(self.task, Run)
         run, dtype = self.task, getattr(torch, self.task.dtype)
         problem: AnyProblem = Problem(
@@ -60,8 +60,8 @@ class Job:
 
 
 def recipe_of(run: Run) -> Recipe:
-    """Return the training recipe of a run. If a run names no risk, it is the cross-entropy, or the
-    square loss for real labels."""
+    """Return the training recipe of a run. The default loss is the cross-entropy, or the square
+    loss for real-valued labels."""
     regression = isinstance(run.data, RealLabelled)
     return Recipe(
         n=run.n,
@@ -83,14 +83,14 @@ def resolve(task: Task) -> Job:
 
 
 def run_key(dynamics: Mapping[str, object], engine: str, version: int) -> str:
-    """Return the key of a run's rows: its dynamics, its engine and the engine's version."""
+    """Return the key of a run's rows: a digest of its dynamics, its engine and its version."""
     return digest({"task": dynamics, "engine": engine, "version": version})
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Jobs of one shape, with seeds for each, that are computed at once. Rows do not depend on the
-    place: the same jobs, seeds, device and threads give the same numbers."""
+    """Jobs of one shape, with seeds for each, that are computed together. The numbers depend only
+    on the jobs, seeds, device and threads, not on the machine."""
 
     jobs: tuple[Job, ...]
     seeds: tuple[tuple[int, ...], ...]  # of each job
@@ -100,16 +100,16 @@ class Unit:
 
     @property
     def replicas(self) -> int:
-        """Return how many replicas run side by side."""
+        """Return how many training runs are computed together: one per job and seed."""
         return sum(len(seeds) for seeds in self.seeds)
 
 
 class MissingDataError(ValueError):
-    """A resource that runs need (data in a directory) is missing; nothing has run."""
+    """Raised before any run if the runs need data that are not on this machine."""
 
 
 def lacks(job: Job) -> str:
-    """Return which data of a run are missing, as its data report; empty if none are."""
+    """Return a message of the data set if its files are missing; empty if they are not."""
     lacking = getattr(getattr(job.task, "data", None), "lacking", None)
     return str(lacking(job.task.n)) if lacking is not None and isinstance(job.task, Run) else ""
 
@@ -117,9 +117,9 @@ def lacks(job: Job) -> str:
 def units(
     lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str, checkpoints: str = ""
 ) -> list[Unit]:
-    """Split missing work into units. Trials run one seed at a time (exact ones once). A single run,
-    or one with checkpoints, runs in blocks of a fixed width. Other runs of one shape run side by
-    side."""
+    """Split missing work into units. A trial runs one seed at a time, or once if it is exact. A run
+    that is large, has checkpoints or is the only one of its shape runs in blocks of seeds of a
+    fixed width. Other runs of one shape run together."""
     for job, _ in lacking:
         if message := lacks(job):
             raise MissingDataError(message)
@@ -147,7 +147,7 @@ def units(
     return [replace(unit, threads=fitting_threads(unit), checkpoints=checkpoints) for unit in made]
 
 
-LARGE = 2**22  # weights from which networks train one seed at a time
+LARGE = 2**22  # networks with at least this many weights train one seed at a time
 
 
 def is_large(task: Task) -> bool:
@@ -157,19 +157,19 @@ def is_large(task: Task) -> bool:
     return task.network.sizes(tuple(task.data.shape), task.data.k)[0] >= LARGE
 
 
-SMALL = 2**18  # size of a tensor up to which one thread is faster (benchmarks/threads.py)
+SMALL = 2**18  # for tensors up to this size, one thread is faster (benchmarks/threads.py)
 
 
 def fitting_threads(unit: Unit) -> int:
-    """Return one thread for a trial, which makes many small tensors, and for a run of small
-    tensors; else as many as torch has."""
+    """Return the number of threads: one for a trial and for a run with small tensors, else as many
+    as torch uses by default."""
     small = unit.jobs[0].engine is None or largest_tensor(unit) <= SMALL
     return 1 if small else torch.get_num_threads()
 
 
 def largest_tensor(unit: Unit) -> int:
-    """Return about how many numbers the largest tensor of a training step has: the points of a
-    block, or their hidden units."""
+    """Estimate the size of the largest tensor of a training step: the training points of all
+    seeds, or the hidden units at these points."""
     run = unit.jobs[0].task
     assert isinstance(run, Run)
     shape, width = tuple(run.data.shape), getattr(run.network, "m", 1)
@@ -178,7 +178,7 @@ def largest_tensor(unit: Unit) -> int:
 
 
 def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str) -> list[Unit]:
-    """Group jobs of one shape into units of at most `wide` replicas."""
+    """Group jobs of one shape into units of at most `wide` training runs (one per job and seed)."""
     pieces = [
         (job, seeds[i : i + wide]) for job, seeds in group for i in range(0, len(seeds), wide)
     ]
@@ -196,8 +196,8 @@ def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str
 
 
 def padded(seeds: Sequence[int], width: int) -> list[tuple[int, ...]]:
-    """Split seeds into blocks of a fixed width. The last block repeats its last seed, and the
-    repeated rows are dropped. A row therefore does not depend on how many seeds were requested.
+    """Split seeds into blocks of a fixed width. The last block is filled with copies of its last
+    seed, whose rows are dropped. A row therefore does not depend on how many seeds are requested.
 
     >>> padded((1, 2, 3), 2)
     [(1, 2), (3, 3)]

@@ -1,4 +1,5 @@
-"""Ledger entries: every claim with its verdict, typed. The keys of their JSON are a contract."""
+"""Define the entries of the ledger: every claim with its verdict. The keys of their JSON are
+stable."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ class Facts:
     seconds: float = 0.0
     asked: str = ""  # --seeds as the user gave it
     regime: tuple[Gate, ...] = ()
-    spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # values of a letter
+    spans: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # values by symbol
     evidence: str = ""  # a digest of the keys of its runs
 
 
@@ -71,12 +72,11 @@ class Entry:
 
     @property
     def sharpness(self) -> tuple[tuple[str, Sensitivity], ...]:
-        """Return the smallest deviations that the parts would have detected, each with its part's
-        name."""
+        """Return how sharp the evidence for every part is, each with the part's name."""
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)
 
     def plain(self) -> dict[str, object]:
-        """Return the entry as plain JSON values, with its mathematics as plain text."""
+        """Return the entry as JSON values, with LaTeX converted to plain text."""
         whole = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
             **whole,
@@ -118,18 +118,18 @@ class Entry:
 
 
 def _measured(summary: Summary) -> dict[str, object]:
-    """Return an entry's number. Its accepted range is stored with its part."""
+    """Return a quantity of an entry as JSON, without its accepted range, which the part has."""
     summarised = {k: v for k, v in _as_json(summary).items() if k != "wanted"}
     return {**summarised, "values": list(summary.values)}
 
 
 def _as_json(summary: Summary) -> dict[str, object]:
-    """Return a part's number. Its values are stored once, with the entry's."""
+    """Return a quantity of a part as JSON, without its values per seed, which the entry has."""
     return {k: v for k, v in asdict(summary).items() if k != "values"}
 
 
 def read(plain: Json) -> Entry:
-    """Read an entry from JSON. An entry written before entries had parts has none."""
+    """Read an entry from JSON; entries of older versions may have no parts."""
     known = {k: v for k, v in plain.items() if k in Entry.__dataclass_fields__}
     values = {m["name"]: m["values"] for m in plain["measured"]}
     converted = {
@@ -174,8 +174,8 @@ def _summaries(
 
 
 def _factor(gate: Json) -> float:
-    """Return a gate's factor. JSON has no infinity: a gate that holds without a number lies at an
-    open end of its range."""
+    """Return the factor of a hypothesis. JSON has no infinity: if a hypothesis holds and its factor
+    is null, the factor is infinite."""
     if gate["factor"] is None and gate["holds"]:
         return math.inf if gate.get("high") is None else -math.inf
     return _number(gate["factor"], math.nan)
@@ -200,8 +200,7 @@ class Ledger:
 
 
 def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[str, Claim]) -> Entry:
-    """Return the ledger entry of a claim with its verdict; without a verdict it is not yet
-    implemented."""
+    """Return the ledger entry of a claim with its verdict, or “not yet implemented” without one."""
     bare = Entry(claim.id, claim.paper, claim.source, claim.statement, claim.kind, NOT_YET)
     corrected = f"{claim.id}.corrected"
     bare = replace(

@@ -1,8 +1,8 @@
-"""The committed ledger: one line per claim and one per part, small enough to read in a diff.
+"""Read and write the ledger file: one line per claim and one per part, readable in a diff.
 
-A line has the verdict and the decisive numbers: those nearest to the edge of their accepted range,
-with mean and interval, to four significant digits. Statements are in claims.toml, values per seed
-in the rows.
+A line has the verdict and the decisive quantities: those nearest to an end of their accepted range,
+with mean and interval, to four significant digits. It contains neither statements, which are in
+claims.toml, nor values per seed.
 """
 
 import json
@@ -20,13 +20,13 @@ from adversarium.plans.papers import claims, papers
 from adversarium.plans.verdict import Outcome, Part, Sensitivity, speaking
 from adversarium.runs.ledger import NOT_YET, Entry, Expected, Facts, Ledger, entry, verify_command
 
-DECISIVE = 2  # how many numbers of a part are written
-SAME = ""  # stands for a number that has the name of its part
+DECISIVE = 2  # how many quantities of a part are written
+SAME = ""  # written in place of the name of a quantity that is called like its part
 
 
 def committed() -> tuple[Entry, ...]:
-    """Return the entries that ship with the papers: ledger.json in a paper's folder, or next to
-    it."""
+    """Return the entries that ship with the papers: those of ledger.json in a paper's folder or
+    next to it."""
     folders = [folder for p in papers().values() for folder in (p.folder, p.folder.parent)]
     paths = dict.fromkeys(folder / "ledger.json" for folder in folders)
     known: dict[str, Entry] = {}
@@ -46,7 +46,7 @@ _TEXTS = ("paper", "source", "statement", "kind", "corrected", "note", "reading"
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
-    """Write the ledger. A partial audit replaces only its own entries."""
+    """Write a ledger. If the file exists, replace only the entries of this ledger."""
     lines = {e.id: line_of(e) for e in ledger.claims}
     if path.exists():
         try:
@@ -56,7 +56,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
         order = {id: i for i, id in enumerate(claims())}
         both = {**known, **lines}
         lines = dict(sorted(both.items(), key=lambda item: order.get(item[0], len(order))))
-    gates: dict[str, int] = {}  # a hypothesis with its range → its number
+    gates: dict[str, int] = {}  # a hypothesis with its range → its index in the file
     text = ",\n".join(_text(line, gates) for line in lines.values())
     about = json.dumps(dict(ledger.machine), ensure_ascii=False)
     listed = ",\n  ".join(gates)
@@ -71,7 +71,7 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 
 
 def _lines(path: Path) -> dict[str, dict[str, object]]:
-    """Return the lines of a ledger by claim, with the hypotheses that they refer to by number."""
+    """Return the lines of a ledger by claim; the indices of hypotheses are replaced by these."""
     whole = json.loads(path.read_text(encoding="utf-8"))
     gates = whole.get("gates", ())
     lines = {line["id"]: line for line in whole["claims"]}
@@ -82,7 +82,7 @@ def _lines(path: Path) -> dict[str, dict[str, object]]:
 
 
 def _text(line: Json, gates: dict[str, int]) -> str:
-    """Return a claim's line, followed by one line per part. Hypotheses are given by number."""
+    """Return a claim's line, followed by one line per part. Hypotheses are given by their index."""
     head = {k: v for k, v in line.items() if k != "parts"}
     if regime := line.get("regime"):
         named = [
@@ -128,13 +128,13 @@ def line_of(e: Entry) -> dict[str, object]:
 
 
 def _gate_row(gate: Gate) -> list[float | int | str | None]:
-    """Return [factor, low, high], followed by 0 if the paper does not print the gate."""
+    """Return [factor, low, high], followed by 0 if the paper does not state the hypothesis."""
     row = [_short(v, 4) for v in (gate.factor, gate.low, gate.high)]
     return row if gate.printed else [*row, 0]
 
 
 def _joined(parts: Sequence[Part]) -> str:
-    """Return the reason of an entry, as far as its parts give it."""
+    """Return the reason of an entry that follows from its parts."""
     return parts[0].reason if len(parts) == 1 else speaking(parts)
 
 
@@ -146,7 +146,7 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
         row = [_short(m.mean), _short(m.low), _short(m.high)]
         name = SAME if m.name == part.name else m.name
         numbers[name] = [*row, *map(_short, m.wanted)] if several and m.wanted else row
-    unbounded = part.low is None and part.high is None  # else the numbers show it
+    unbounded = part.low is None and part.high is None  # else the range shows how sharp it is
     line = {
         "part": part.name,
         "verdict": None if len(parts) == 1 else str(part.outcome),
@@ -161,7 +161,7 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
 
 
 def _room(m: Summary, part: Part) -> float:
-    """Return how far a number's interval is inside its accepted range; negative if outside."""
+    """Return how far a quantity's interval is inside its accepted range; negative if outside."""
     low, high = m.wanted or (part.low, part.high)
     ends = [v for v in (m.low, m.high, m.mean) if v is not None]
     if not ends:
@@ -172,7 +172,7 @@ def _room(m: Summary, part: Part) -> float:
 
 
 def _short(value: float | None, digits: int = 4) -> float | int | str | None:
-    """Return a number with four significant digits; infinities become words, as JSON has none."""
+    """Return a rounded number; infinity and nan become text, because JSON does not have them."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if not math.isfinite(value):

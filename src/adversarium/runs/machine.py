@@ -1,4 +1,4 @@
-"""The machine as provenance: processor, cores, device, versions."""
+"""Describe the machine on which results are computed: processor, cores, device, versions."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ def _processor() -> str:
 
 @cache
 def _revision() -> str:
-    """Return the commit of the source tree, if it is one."""
+    """Return the git commit of the source tree; empty if it is not a git checkout."""
     here = Path(__file__).parent
     command = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
     try:
@@ -35,7 +35,7 @@ def _revision() -> str:
 
 
 def require_device(device: str) -> str:
-    """Return the device if torch has it, else raise with a sentence."""
+    """Return the device if torch has it, else raise an error that says why not."""
     import torch
 
     kind, _, number = device.partition(":")

@@ -1,4 +1,4 @@
-"""Plan a call: an experiment's jobs with changes, checked before anything runs."""
+"""Plan a command: the jobs of an experiment with changes, checked before anything runs."""
 
 import hashlib
 import inspect
@@ -27,8 +27,8 @@ from adversarium.runs.validation import require_drawable, require_recorded
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment's jobs, the published task of each, the judged claims, the changes, and notes
-    on the runs that the changes do not affect."""
+    """The jobs of an experiment with changes, the published counterpart of each, the claims to
+    judge, and notes such as the runs that a change does not affect."""
 
     experiment: Experiment
     preset: str
@@ -51,8 +51,9 @@ class Plan:
         return folder_of(self.changes) if self.changes else ""
 
     def changed(self, i: int) -> dict[str, tuple[object, object]]:
-        """Return the fields in which a job differs from the published one: path → (old, new). If no
-        field differs (a probe's) or no published run exists, return the names that were set."""
+        """Return the fields in which a job differs from its published counterpart: path → (old,
+        new). If no such field is found (a change of a probe) or there is no counterpart, return
+        the names that were set."""
         task, before = self.jobs[i].task, self.published[i]
         found = changes_of(task, before)
         if (
@@ -64,8 +65,8 @@ class Plan:
         return {name: (self._before(name), value) for name, value in self.changes.items()}
 
     def _before(self, name: str) -> object:
-        """Return the published value of a name: the knob's value, or the field's values in the
-        published runs."""
+        """Return the published value of a parameter of the plan, or of a field of the runs (a list
+        if the runs have several values)."""
         if name in inspect.signature(self.experiment.plan).parameters:
             return self.experiment.knob_value(self.preset, name)
         several: list[Any] = []
@@ -88,8 +89,8 @@ def folder_of(changes: Mapping[str, object]) -> str:
 
 
 def homes(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the experiments that the words name, each once, with the claim if a word is a claim's
-    id."""
+    """Return the experiments that words select, each once, as (experiment, claim). The claim is
+    empty unless the word is the id of a claim."""
     named: dict[tuple[str, str], None] = {}
     for word in words:
         claim = claims().get(word)
@@ -128,8 +129,7 @@ def plan(home: str, claim: str, options: AuditOptions, changes: Mapping[str, obj
 def _reach(
     experiment: Experiment, preset: str, changes: Mapping[str, object], tasks: Sequence[Task]
 ) -> list[str]:
-    """Return one note for each change that does not affect some of the runs, with the names of
-    these runs."""
+    """Return a note for every change that affects only some runs, with the names of the others."""
     notes = []
     for name in changes:
         others = {k: v for k, v in changes.items() if k != name}
@@ -140,7 +140,7 @@ def _reach(
 
 
 def _never(tasks: Sequence[Task]) -> list[str]:
-    """Return the record times of probes that come after a run's last step."""
+    """Return a note for every record time of a probe that is later than its run's last step."""
     runs = [task for task in tasks if isinstance(task, Run)]
     late = {
         (t, run.steps) for run in runs for probe in run.probes

@@ -1,4 +1,4 @@
-"""Rows of one experiment, from the user's store and the row files shipped with the code."""
+"""Read the rows of one experiment from the user's store and from the row files that we ship."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from adversarium.runs.jobs import Job
 from adversarium.runs.results import shipped
 from adversarium.runs.store import Store
 
-# the seeds in the order of the arrays; which seeds have a probe; the series by probe and name
+# the seeds in the order of the arrays; the seeds with rows of a probe; series by probe and name
 Source = tuple[list[int], dict[str, set[int]], dict[str, dict[str, Series]]]
 
 
 class Reader:
-    """Rows of one experiment: first those of the store, then the shipped ones."""
+    """The rows of one experiment; those of the store take precedence over the shipped ones."""
 
     def __init__(self, store: Store, experiment: str) -> None:
         self.store = store
@@ -25,7 +25,7 @@ class Reader:
             self._shipped.setdefault(block.key, []).append(block)
 
     def _recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
-        """Return the stored and shipped recordings of a run."""
+        """Return the record times of a run by seed and probe, in the store or in a shipped file."""
         there = {
             (seed, probe): kept.times
             for block in self._shipped.get(key, ())
@@ -35,8 +35,8 @@ class Reader:
         return {**there, **self.store.recorded(key)}
 
     def lacking(self, job: Job, seeds: Sequence[int]) -> list[tuple[Job, tuple[int, ...]]]:
-        """Return the missing work: the job with only the recordings that some seeds are missing,
-        and those seeds."""
+        """Return the missing work: the job reduced to its missing recordings, and the seeds without
+        these; one pair for each set of missing recordings."""
         there, asked = self._recorded(job.key), job.asked
         groups: dict[frozenset[str], list[int]] = {}
         for seed in seeds:
@@ -87,8 +87,8 @@ class Reader:
         return sources
 
     def provenance(self, job: Job, seeds: Sequence[int]) -> Json:
-        """Return the engine, refusals, seconds and machine of a run. If its rows come from two
-        places (some probes from the store, some from a shipped file), return those of both."""
+        """Return a run's engine, the reasons against other engines, the seconds and the machine. If
+        rows come from the store and from a shipped file, merge these facts of both."""
         stored = self.store.recorded(job.key)
         lost = {s for s in seeds for probe in job.asked if (s, probe) not in stored}
         sources = []
@@ -102,11 +102,11 @@ class Reader:
         return _origin(sources or [nothing])
 
 
-_OF_EACH = ("refused", "time")  # fields that are not merged
+_OF_EACH = ("refused", "time")  # only the first provenance gives these fields
 
 
 def _origin(sources: Sequence[Json]) -> dict[str, object]:
-    """Merge several provenances into one. Fields that differ are listed for each."""
+    """Merge several provenances: add their seconds, and list all values of other fields."""
     whole = dict(sources[0])
     for other in sources[1:]:
         for name, value in other.items():
@@ -147,7 +147,7 @@ def _has(
     probe: str,
     times: tuple[int, ...] | None,
 ) -> bool:
-    """Return whether a recording of a seed exists at all the times."""
+    """Return whether the recording of a probe for a seed exists at all of the times."""
     if (seed, probe) not in there:
         return False
     had = there[seed, probe]
@@ -163,7 +163,7 @@ def _at(series: Series, times: tuple[int, ...] | None) -> Series:
 
 
 def evidence(reader: Reader, jobs: Sequence[Job], seeds: Sequence[int]) -> Evidence | None:
-    """Return the rows of jobs; None unless all exist."""
+    """Return the rows of all jobs; None if some are missing."""
     runs = []
     for job in jobs:
         rows = reader.rows(job, seeds)

@@ -1,4 +1,4 @@
-"""Record one run during training, as arrays by probe and name."""
+"""Record the quantities of one run during training, as arrays by probe and name."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -49,8 +49,8 @@ class Recorder:
         self._rows, self._memories = dict(saved["rows"]), list(saved["folds"])
 
     def see(self, state: AnyState) -> dict[str, Recorded]:
-        """Pass a state to the folds, and to the probes that are recorded at its time. Return the
-        recorded numbers by name."""
+        """Pass a state to all folds, and to the probes with this record time. Return the quantities
+        that the probes recorded, by name."""
         t, scene = state.t, self.scene
         seen: dict[str, Recorded] = {}
         asked: AnyProbe | AnyFold | None = None
@@ -82,7 +82,7 @@ class Recorder:
         return named | {n for other, by in self._rows.items() if other != id for n in by}
 
     def kept(self, count: int) -> dict[str, StoredSeries]:
-        """Return all recordings of the first `count` seeds (the others only fill the block)."""
+        """Return all recordings of the first `count` seeds; the others only fill the block."""
         made: dict[str, StoredSeries] = {}
         for id, probe, _ in self.probes:
             series = {
@@ -93,7 +93,7 @@ class Recorder:
         last = self.scene.problem.recipe.steps
         for id, fold, memory in zip(self._fold_ids, self.folds, self._memories, strict=True):
             series = {}
-            rows = {} if memory is None else fold.rows(memory)  # None: a run too short
+            rows = {} if memory is None else fold.rows(memory)  # None: the run is too short
             for name, row in rows_of(fold, rows, len(self.scene.problem.seeds)).items():
                 whole = row if row.t is not None else Recorded(row.values[:, None], (last,), row.at)
                 series[name] = _curve(_measure(fold, name), whole, count)
@@ -102,7 +102,7 @@ class Recorder:
 
 
 def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, Recorded]:
-    """Return the result of a probe or a fold by name: one number per seed, or an array."""
+    """Return what a probe or a fold recorded, by name: one number or array per seed."""
     given = value if isinstance(value, Mapping) else {measured(probe)[0].name: value}
     rows: dict[str, Recorded] = {}
     for name, one in given.items():
@@ -122,7 +122,7 @@ def rows_of(probe: AnyProbe | AnyFold, value: object, seeds: int) -> dict[str, R
 
 
 def _is_finite(state: AnyState) -> bool:
-    """Return whether every number in a state is finite: the error of NaN weights is meaningless."""
+    """Return whether all numbers of a state are finite; with NaN weights, errors mean nothing."""
     held = (leaf for leaf in tree_leaves(vars(state)) if isinstance(leaf, Tensor))
     return all(bool(leaf.isfinite().all()) for leaf in held if leaf.is_floating_point())
 
@@ -143,7 +143,7 @@ def _series(measure: Measure, t: list[int], rows: list[Recorded], count: int) ->
 
 
 def _curve(measure: Measure, row: Recorded, count: int) -> Series:
-    """Return a curve with the names and coordinates of its axes."""
+    """Return recorded values as a series, with the names and coordinates of its axes."""
     values = row.values.detach().double().cpu().numpy()[:count]
     lengths = values.shape[2:]
     names = measure.axes or tuple(f"axis {i + 1}" for i in range(len(lengths)))

@@ -1,9 +1,9 @@
-"""Row files, as papers ship them in `results/`: one .npz file per experiment, read-only.
+"""Write and read row files, which papers ship in `results/`: one .npz file per experiment.
 
-Curves are stored with seven significant digits, single numbers with nine, as m·10^e: the columns
-`mantissa` (int32, split into its four bytes, which compresses better) and `exponent` (int16) hold
-the values of all series, and `index` (JSON) says where each series begins and what it is.
-numpy.load opens a file.
+Values are stored as m·10^e, with seven significant digits for curves and nine for single numbers.
+The arrays `mantissa` (int32, split into its four bytes, which compresses better) and `exponent`
+(int16) contain the values of all series in sequence; `index` (JSON) describes the series in this
+order. numpy.load opens a file.
 """
 
 import json
@@ -44,7 +44,7 @@ def write_rows(path: Path, blocks: Iterable[Block]) -> None:
 
 
 def _line(block: Block, columns: list[np.ndarray]) -> dict[str, object]:
-    """Return a block without its numbers, and append these to the columns."""
+    """Return a block without its values as JSON, and append the values to `columns`."""
     kept: dict[str, Any] = {}
     for probe, one in block.kept.items():
         series = {}
@@ -58,7 +58,7 @@ def _line(block: Block, columns: list[np.ndarray]) -> dict[str, object]:
 
 
 def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Round the numbers of a series (seeds, times, …) to integers m and e, value m·10^e."""
+    """Round the values of a series (seed, t, …) to m·10^e, and return the integers m and e."""
     most = CURVE_DIGITS if values.shape[1] > 1 else DIGITS
     mantissa = np.zeros(values.size, dtype=np.int32)
     exponent = np.zeros(values.size, dtype=np.int16)
@@ -68,14 +68,14 @@ def _decimal(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         elif value:
             digits, _, power = f"{value:.{most - 1}e}".partition("e")
             whole, shift = int(digits.replace(".", "")), int(power) - most + 1
-            while whole % 10 == 0 and shift < 0:  # 0.5 as 5·10^−1, which compresses better
+            while whole % 10 == 0 and shift < 0:  # 0.5 is 5·10^−1, which compresses better
                 whole, shift = whole // 10, shift + 1
             mantissa[i], exponent[i] = whole, shift
     return mantissa, exponent
 
 
 def _floats(mantissa: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """Return the numbers m·10^e, each rounded once: powers of ten up to 10^22 are exact."""
+    """Return the numbers m·10^e, each rounded only once (powers of ten up to 10^22 are exact)."""
     m, e = mantissa.astype(float), exponent.astype(int)
     exact = np.abs(e) <= 22
     power = 10.0 ** np.abs(np.where(exact, e, 0))
@@ -117,8 +117,8 @@ Asked = Mapping[str, Mapping[str, tuple[int, ...] | None]]  # the times, by key 
 
 
 def thinned(blocks: Iterable[Block], asked: Asked) -> Iterator[Block]:
-    """Yield the blocks reduced to the requested probes and times. If several blocks have a seed,
-    the first block's rows are used."""
+    """Yield the blocks reduced to the requested probes and times. If several blocks have the same
+    probe and seed, only the first of them keeps it."""
     seen: set[tuple[str, str, int]] = set()
     for block in blocks:
         wanted = asked.get(block.key, {})
@@ -138,7 +138,7 @@ def _covers(times: tuple[int, ...] | None, wanted: tuple[int, ...] | None) -> bo
 
 
 def _cut(kept: StoredSeries, places: Sequence[int], times: tuple[int, ...] | None) -> StoredSeries:
-    """Return some of the seeds at some of the times (None for a fold, which has no times)."""
+    """Return the series of the seeds at `places`, at the given times (None: all, as for a fold)."""
     series = {}
     for name, one in kept.series.items():
         at = slice(None) if times is None else np.isin(one.t, times)
@@ -149,7 +149,7 @@ def _cut(kept: StoredSeries, places: Sequence[int], times: tuple[int, ...] | Non
 
 @cache
 def shipped(experiment: str) -> tuple[Block, ...]:
-    """Return the rows that ship with an experiment, in the folder `results` of its paper."""
+    """Return the rows of an experiment that its paper ships in its folder `results`."""
     paper = paper_of(experiment)
     path = paper.folder / "results" / f"{experiment}.npz" if paper else None
     return tuple(read_rows(path)) if path is not None and path.is_file() else ()

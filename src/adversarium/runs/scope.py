@@ -1,5 +1,5 @@
-"""The scope of evidence: the hypotheses that its runs satisfy, the values that it spans, and
-whether these suffice for a statement about all values."""
+"""Compute the scope of evidence: by what factors its runs satisfy the paper's hypotheses, which
+values of each symbol it spans, and whether these suffice for a statement about all values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from adversarium.plans.verdict import Outcome, Verdict, Why, combine, speaking
 
 
 def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
-    """Return the paper's hypotheses for several runs, each for the run that satisfies it worst."""
+    """Return each hypothesis of the paper for the run that satisfies it with the smallest slack."""
     if experiment.gates is None:
         return ()
     worst: dict[str, Gate] = {}
@@ -28,7 +28,7 @@ def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
 
 
 def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
-    """Return the paper's hypotheses for one run as plain JSON values."""
+    """Return the paper's hypotheses for one run as JSON values."""
     return [
         {"text": g.text, "factor": g.factor, "holds": g.holds, "printed": g.printed, "told": str(g)}
         for g in _gates(experiment, task)
@@ -36,24 +36,24 @@ def assumptions(experiment: Experiment, task: Task) -> list[dict[str, object]]:
 
 
 def _gates(experiment: Experiment, task: Task) -> Sequence[Gate]:
-    """Return the hypotheses for a run. For a trial, only this project's papers define them."""
+    """Return the hypotheses for a run or trial; none for a trial of a user's file."""
     known = experiment.file is None or isinstance(task, Run)
     return experiment.gates(task) if experiment.gates is not None and known else ()
 
 
 def _room(gate: Gate) -> float:
-    """Return how far a gate lies inside its range; negative if outside."""
+    """Return how far a hypothesis's factor is inside its range; negative if outside."""
     return min(gate.factor - gate.low, gate.high - gate.factor)
 
 
-_COUNTED = ("class", "unit", "point")  # axes that count things; they are not letters of a paper
+_COUNTED = ("class", "unit", "point")  # axes that only number things; no statement is about them
 
 
 def spans(
     experiment: Experiment, tasks: Sequence[Task], rows: Evidence | None = None
 ) -> dict[str, tuple[float, ...]]:
-    """Return the values that the evidence spans, in increasing order, for every letter of the
-    paper, every coordinate of the runs and every axis of their numbers."""
+    """Return the values that the evidence contains, in increasing order, for every symbol of the
+    paper, every coordinate of the runs and every axis of their quantities."""
     paper = papers().get(experiment.id.split(".")[0])
     letters = dict(paper.letters) if paper and experiment.file is None else {}
     values: dict[str, list[float]] = {}
@@ -71,12 +71,12 @@ def spans(
 
 
 def _path(coordinate: object) -> str:
-    """Return the path from which a coordinate is read, if it is read from the task."""
+    """Return the path of the field from which a coordinate is read; empty if it is a constant."""
     return coordinate.path if isinstance(coordinate, Read) else ""
 
 
 def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
-    """Return the letters of a paper that a task has."""
+    """Return the values of those symbols of a paper that a task has."""
     places = {}
     for letter, path in letters.items():
         for way in (path, letter):  # a trial may have a parameter of that name
@@ -88,7 +88,7 @@ def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
     return places
 
 
-PLACES, WIDE = 3, 4.0  # how many values, over which factor, support a statement for all values
+PLACES, WIDE = 3, 4.0  # a statement for all values needs this many values, spanning this factor
 
 
 Spans = Mapping[str, Sequence[float]]
@@ -97,9 +97,9 @@ Spans = Mapping[str, Sequence[float]]
 def spanning(
     claim: Claim | None, check: Check, verdict: Verdict, reach: Callable[[Check], Spans]
 ) -> Verdict:
-    """Limit verdicts on statements for all values of a letter. Without a proof, such a statement
-    holds only if the evidence has three values over a factor of four. Every named part is judged on
-    its own evidence (`reach`)."""
+    """Make “holds” undecided if a statement is about all values of a symbol but the evidence has
+    fewer than three values of it that span a factor of four, and no proof covers the others. Every
+    named part is judged by the values in its own evidence, which `reach` returns."""
     if claim is None or claim.proved:
         return verdict
     named = named_parts(check)
@@ -122,7 +122,7 @@ def spanning(
 
 
 def _narrow(letters: Sequence[str], spans: Spans) -> str:
-    """Name the letters for which the evidence has too few values; empty if there are enough."""
+    """Name the symbols for which the evidence has too few values; empty if there are none."""
     few = {letter: spans.get(letter, ()) for letter in letters}
     gaps = "; ".join(f"{name}: {_few(v)}" for name, v in few.items() if not _wide(v))
     return f"{gaps} (three values that span a factor of four are needed)" if gaps else ""

@@ -11,7 +11,7 @@ class StoreError(ValueError):
 
 
 class StoreFull(StoreError):
-    """The disk is full, or the file may not grow; the stored rows are sound."""
+    """The disk is full, or the file may not grow; the rows already stored are intact."""
 
     status = 1  # the call was correct
 
@@ -20,7 +20,7 @@ _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IO
 
 
 def is_full(fault: sqlite3.Error) -> bool:
-    """Return whether an error means that nothing more can be written where the store lies."""
+    """Return whether an error means that the store's file cannot grow."""
     return getattr(fault, "sqlite_errorname", "") in _FULL
 
 
@@ -47,7 +47,7 @@ def check_file(path: Path) -> None:
     pages = int.from_bytes(header[28:32], "big")
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size:
-        return  # sqlite completes the log that a killed process left
+        return  # sqlite recovers from the log that a killed process left
     if path.stat().st_size < (65536 if page == 1 else page) * pages:
         raise StoreError(
             f"{path} is truncated ({path.stat().st_size} of {page * pages} bytes); it was left "

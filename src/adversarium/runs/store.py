@@ -1,7 +1,7 @@
 """The store: one sqlite file (WAL) with one array per (run, seed, probe, name).
 
 A finished block of seeds is written in one transaction, so a killed process loses at most the block
-in flight. A file that is not a store raises an error and is never written to.
+that it was computing. If a file is not a store, an error is raised and the file is not changed.
 """
 
 import json
@@ -74,7 +74,7 @@ class Store:
                 )
 
     def _view(self) -> sqlite3.Connection:
-        """Return a connection that writes nothing. It also works if nothing can be written."""
+        """Return a read-only connection. It also works if the folder cannot be written to."""
         place = quote(str(self.path.absolute()))
         with self._reported():
             try:
@@ -116,7 +116,7 @@ class Store:
             ) from fault
 
     def _kept(self) -> str:
-        """Return a text that says how many runs are safe."""
+        """Return a text that says how many runs are stored."""
         try:
             count = self._db.execute("SELECT COUNT(DISTINCT run) FROM spent").fetchone()[0]
         except (sqlite3.Error, AttributeError):
@@ -165,7 +165,8 @@ class Store:
                 self._keep(run, seed, i, probe, kept)
 
     def _origin(self, run: int | None, seed: int, new: Json) -> Json:
-        """Return the origin of a seed: the stored origin, updated with that of the new rows."""
+        """Return the provenance of a seed's rows: the stored one if there is one, with the entry
+        `first` merged with that of the new rows; else the new one."""
         query = "SELECT provenance FROM spent WHERE run = ? AND seed = ?"
         row = self._db.execute(query, (run, seed)).fetchone()
         if row is None:
@@ -176,7 +177,7 @@ class Store:
         return {**old, **({"first": first} if first else {})}
 
     def _keep(self, run: int | None, seed: int, i: int, probe: str, kept: StoredSeries) -> None:
-        """Store one seed's part of a recorded probe. Rows stored at other times remain."""
+        """Store what a probe recorded for seed number i of a block. Rows at other times remain."""
         before = self._db.execute(
             "SELECT times.t FROM done LEFT JOIN times ON times.id = done.times "
             "WHERE run = ? AND seed = ? AND probe = ?",
@@ -204,7 +205,7 @@ class Store:
             )
 
     def _times(self, t: np.ndarray) -> int:
-        """Return the number of an array of record times. Equal arrays are stored once."""
+        """Return the row id of an array of record times; equal arrays are stored once."""
         blob = t.astype(np.int64).tobytes()
         self._db.execute("INSERT OR IGNORE INTO times (t) VALUES (?)", (blob,))
         row = self._db.execute("SELECT id FROM times WHERE t = ?", (blob,)).fetchone()
@@ -215,8 +216,7 @@ class Store:
         return row[0] if row else None
 
     def recorded(self, key: str) -> dict[tuple[int, str], tuple[int, ...] | None]:
-        """Return the recordings of a run: the times of every (seed, probe); None for folds and
-        trials."""
+        """Return the record times of a run by (seed, probe); they are None for folds and trials."""
         with self._reported():
             rows = self._db.execute(
                 "SELECT seed, probe, times.t FROM done LEFT JOIN times ON times.id = done.times "
@@ -233,13 +233,13 @@ class Store:
             return [(key, experiment, json.loads(config)) for key, experiment, config in rows]
 
     def seeds(self, key: str) -> set[int]:
-        """Return the seeds that have any stored rows."""
+        """Return the seeds of a run that have stored rows."""
         with self._reported():
             run = self._run(key)
             return {s for (s,) in self._db.execute("SELECT seed FROM spent WHERE run = ?", (run,))}
 
     def arrays(self, key: str, seeds: Sequence[int]) -> dict[str, dict[str, Series]]:
-        """Return the series of a run by probe and name; NaN for the seeds without one."""
+        """Return the series of a run by probe and name; values are NaN for seeds without rows."""
         with self._reported():
             return self._arrays(self._run(key), seeds)
 
@@ -261,7 +261,8 @@ class Store:
         }
 
     def provenance(self, key: str, seeds: Sequence[int]) -> Json:
-        """Return the engine, refusals, seconds per seed and machine of a run."""
+        """Return a run's engine, the reasons against other engines, the seconds that these seeds
+        took in all, and the machine."""
         with self._reported():
             run, engine, refused = self._db.execute(
                 "SELECT id, engine, refused FROM runs WHERE key = ?", (key,)
@@ -309,7 +310,7 @@ class Store:
         return row[0] if row else ""
 
     def keep_verdicts(self, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store the last verdicts, each under its key, for `show` and `report`."""
+        """Store verdicts by key, in place of older ones, for `show` and `report`."""
         with self._reported(), self._db:
             self._db.executemany(
                 "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)",
@@ -317,14 +318,14 @@ class Store:
             )
 
     def verdicts(self) -> dict[str, dict[str, object]]:
-        """Return the last verdict of every claim audited here, by `catalogue.verdict_key`."""
+        """Return the last verdict of every audited claim, by `catalogue.verdict_key`."""
         with self._reported():
             rows = self._db.execute("SELECT claim, entry FROM verdicts").fetchall()
         return {claim: json.loads(entry) for claim, entry in rows}
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the last entry of every claim of the catalogue: as audited here, or without a
-        verdict."""
+        """Return an entry for every claim of the catalogue, with its last verdict in this store if
+        it was audited."""
         known, every = self.verdicts(), claims()
         return tuple(
             read(known[id]) if id in known else entry(claim, None, Facts(), every)
@@ -332,8 +333,7 @@ class Store:
         )
 
     def dump(self) -> Iterator[Block]:
-        """Yield every run with its seeds, as blocks: one per group of seeds with the same
-        recordings."""
+        """Yield all rows as blocks: one per run and group of seeds with the same recordings."""
         with self._reported():
             runs = self._db.execute(
                 "SELECT key, experiment, config, engine, refused FROM runs ORDER BY id"
@@ -364,8 +364,8 @@ class Store:
 
 
 def _create(db: sqlite3.Connection) -> None:
-    """Create the tables and sign the header in one transaction, before the log is switched on:
-    another process sees either nothing or a complete store."""
+    """Create the tables and write our id into the header in one transaction, before the log is
+    switched on: another process sees either an empty file or a complete store."""
     if db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
         return
     statements = "".join(
@@ -394,7 +394,7 @@ def _series(parts: Sequence[tuple[int, bytes, str, bytes]], count: int) -> Serie
 def _merged(
     t: np.ndarray, values: np.ndarray, other_t: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Merge two curves of one number. The second overrides the first."""
+    """Merge two curves of one quantity. At common times, the second takes precedence."""
     whole = np.unique(np.concatenate([t, other_t]))
     merged = np.empty((len(whole), *values.shape[1:]))
     merged[np.searchsorted(whole, t)] = values

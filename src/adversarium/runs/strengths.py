@@ -1,4 +1,4 @@
-"""Every attack × radius on the trained networks of a run, with the certified bracket."""
+"""Attack the trained network of a run by every attack at every radius, and certify it."""
 
 import math
 from collections.abc import Sequence
@@ -40,14 +40,14 @@ class Strengths:
     p: float
     radii: tuple[float, ...]
     errors: dict[str, list[float]]
-    proven: list[float]  # the share that no certificate covers; empty if there is none
-    floor: list[float] = field(default_factory=list)  # of any classifier, in law; empty if unknown
-    members: dict[str, list[int]] = field(default_factory=dict)  # how many points each broke
-    flat: list[float] = field(default_factory=list)  # survivors without a gradient, of all points
+    proven: list[float]  # an upper bound from a certificate; empty if there is none
+    floor: list[float] = field(default_factory=list)  # lower bound for every classifier, if known
+    members: dict[str, list[int]] = field(default_factory=dict)  # points that each misclassified
+    flat: list[float] = field(default_factory=list)  # share of correct points without a gradient
 
 
 def named(part: Named) -> Attack:
-    """Return the attack that a distribution names."""
+    """Return the attack that a data distribution describes by class name and fields."""
     attack: Attack = getattr(attacks, part.part)(**part.fields)
     return attack
 
@@ -58,9 +58,9 @@ def ball_of(run: Run) -> Region | None:
 
 
 def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tuple[Attack, ...]]:
-    """Return the named attacks at one radius: gradient attacks for every network, the run's attack,
-    attacks over patches for a network that sums over patches, and the attacks that the data name,
-    which need no model."""
+    """Return the attacks at one radius by name: gradient attacks, the run's training attack, an
+    attack on patches if the network is a sum over patches, and attacks of the data distribution
+    that do not use the network."""
     k, ball = run.data.k, ball_of(run)
     box = ball.box if ball is not None else None
     common: dict[str, Any] = dict(p=p, radius=radius, box=box)
@@ -86,14 +86,14 @@ def attacks_of(run: Run, batch: Batch, p: float, radius: float) -> dict[str, tup
 
 
 def member(attack: Attack) -> str:
-    """Return the name of a member of the suite: its kind, and its loss if that is targeted."""
+    """Return the name of one attack of the suite: its class, and its loss if that is targeted."""
     aim = str(getattr(attack, "loss", ""))
     return type(attack).__name__ + (f", {aim}" if aim.startswith("targeted") else "")
 
 
 def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: Region) -> float:
-    """Return the share of the points that survive although the gradient has vanished or does not
-    exist. An accuracy that depends on such points is not established."""
+    """Return the share of points that no attack misclassified but at which the gradient vanishes or
+    does not exist. For such points, gradient attacks are no evidence of robustness."""
 
     def loss(x: Tensor) -> Tensor:
         return logit_difference(run.network.f(state.W, x), batch.y)
@@ -108,8 +108,8 @@ def flat_share(state: AnyState, run: Run, batch: Batch, margins: Tensor, ball: R
 
 
 def default_radii(run: Run) -> tuple[float, tuple[float, ...]]:
-    """Return the norm of the training attack and eight radii up to 1.5 times its radius. If there
-    is no such attack, use the budget of the data."""
+    """Return the norm of the training attack and eight radii up to 1.5 times its radius. If it has
+    no ball, use the norm and radius that the data suggest, or p = 2 and radius 1."""
     ball = ball_of(run)
     p, top = 2.0, 1.0
     if ball is not None:
@@ -130,8 +130,7 @@ def strengths(
     """Attack the final network of one seed on n fresh points with every attack. The network comes
     from its last checkpoint, or is trained.
 
-    A stronger attack never reports less than a weaker one found at a smaller radius: the strong row
-    is the running maximum of all rows.
+    The row `SUITE` is the largest error that any attack found at this radius or at a smaller one.
     """
     p, usual = default_radii(run)
     chosen = tuple(sorted(radii)) or usual

@@ -1,4 +1,4 @@
-"""Sweeps: a grid of changed runs, refined where the outcome changes, with the boundary between."""
+"""Sweep a grid of changed runs, refine it where the outcome changes, and fit the boundary there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
@@ -29,10 +29,10 @@ class Cell:
     set: Mapping[str, Any]
     verdict: str  # a verdict, a side of the switch, or "failed"
     reason: str = ""
-    measured: Summary | None = None  # the decisive number
+    measured: Summary | None = None  # the decisive quantity
     numbers: tuple[Summary, ...] = field(default=(), repr=False)
     tasks: tuple[Task, ...] = field(default=(), repr=False)
-    keys: tuple[str, ...] = field(default=(), repr=False)  # of their rows
+    keys: tuple[str, ...] = field(default=(), repr=False)  # under which their rows are stored
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,21 @@ class Sweep:
 
     @property
     def outcome(self) -> str:
-        """Return a digest of the runs and their outcome. Different code or checks give another
-        digest."""
+        """Return a digest of the keys of all runs and of the verdicts and values of all cells."""
         cells = [(c.keys, c.verdict, c.reason, [astuple(one) for one in c.numbers])
                 for c in self.cells]  # fmt: skip
         return digest(cells)
 
     @property
     def positive(self) -> bool:
-        """Return whether all cells lie at positive numbers."""
+        """Return whether the axes have only positive numbers as values."""
         places = (v for cell in self.cells for v in cell.set.values())
         return all(isinstance(v, (int, float)) and v > 0 for v in places)
 
 
 def watched_by(experiment: Experiment, id: str, claim: str, preset: str = "quick") -> str:
-    """Return what judges every cell: the named claim, or the experiment's switch, or the first
-    claim whose runs the preset has."""
+    """Return what judges every cell: the named claim, else the quantity of the experiment's switch,
+    else the first claim whose runs the preset has."""
     known = {c.lower(): c for c in experiment.checks}
     alias = {c.id.lower(): c.alias_of for c in claims().values() if c.alias_of in known.values()}
     named = known.get(id.lower()) or alias.get(id.lower())
@@ -101,7 +100,7 @@ class Grid:
     watched: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     zipped: bool = False
-    rounds: int = 0  # of new cells halfway between neighbours that differ
+    rounds: int = 0  # how often cells are added halfway between neighbours that differ
 
 
 def grid_jobs(
@@ -121,8 +120,8 @@ def sweep(
     options: AuditOptions,
     report: Report | None = None,
 ) -> Sweep:
-    """Run a grid, and in further rounds the cells halfway between neighbours that differ. A cell
-    trains only the runs and records only the numbers that its claim or switch needs."""
+    """Run a grid, and in further rounds the cells halfway between neighbours that differ. For a
+    claim, a cell trains and records only what the check of this claim needs."""
     axes, watched, zipped, rounds = grid.axes, grid.watched, grid.zipped, grid.rounds
     seeds = options.chosen(experiment)
     new = cells(axes, zipped)
@@ -209,7 +208,7 @@ def _judged(
 
 
 def _outside(one: Summary) -> bool:
-    """Return whether the interval of a number is not within its accepted range."""
+    """Return whether the interval of a quantity is not within its accepted range."""
     if one.wanted is None or one.low is None or one.high is None:
         return False
     low, high = one.wanted
@@ -217,8 +216,8 @@ def _outside(one: Summary) -> bool:
 
 
 def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
-    """Return the cell with the side of the switch on which its run lies: its 99 % interval
-    decides."""
+    """Return the cell with the verdict “above” or “below” the switch's level if the 99 % interval
+    of the run does not contain this level, else “undecided”."""
     values = next(run.last(switch.probe) for run in rows if switch.probe in run.series)
     made = summary(Quantity(switch.name or switch.probe, lambda _: values), values)
     word = "undecided"
@@ -232,7 +231,7 @@ def _side(switch: Switch, rows: Evidence, cell: Cell) -> Cell:
 def _boundary(
     axes: Sequence[Axis], switch: Switch | None, made: Sequence[Cell]
 ) -> tuple[Boundary | None, np.ndarray]:
-    """Return the fitted line between above and below, and the theorem's points, for a switch."""
+    """Return the fitted boundary of a switch, and points of the boundary that it predicts."""
     none = np.empty((0, 2))
     good = [cell for cell in made if cell.measured is not None]
     if switch is None or not good:

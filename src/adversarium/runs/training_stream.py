@@ -1,4 +1,4 @@
-"""The training of a unit as a stream of (t, rows), with checkpoints."""
+"""Train a unit as a stream of (t, rows), with checkpoints."""
 
 import time
 import zipfile
@@ -16,13 +16,12 @@ from adversarium.sockets import Recorded, State
 from adversarium.training import checkpoints, train
 from adversarium.training.problem import AnyProblem
 
-Rows = Mapping[str, Mapping[str, Recorded]]  # by the key of a job and the name of a number
+Rows = Mapping[str, Mapping[str, Recorded]]  # by the key of a job and the name of a quantity
 
 
 class TrainingStream:
     """Train the runs of a unit side by side. Iterating yields (t, rows) after every step, with the
-    numbers recorded at t by job and name. Progress, early stopping and checkpoints read this
-    stream.
+    quantities recorded at t by job and name. A caller can stop early by ending the iteration.
 
     A run that raises or diverges is recorded in `failures` and left out; the others continue. If
     the unit has a folder for checkpoints, the stream continues from the last one.
@@ -38,11 +37,11 @@ class TrainingStream:
         ]
         self.steps = self.problems[0].recipe.steps
         self.failures: dict[str, str] = {}
-        self.seconds = 0.0  # per replica
+        self.seconds = 0.0  # per job and seed
 
     def __iter__(self) -> Iterator[tuple[int, Rows]]:
         began = time.perf_counter()
-        for problem in self.problems:  # drawn first, so that an error belongs to its run
+        for problem in self.problems:  # draw the data first, so an error can be traced to its run
             problem.prepare()
         self._recorders = [
             Recorder(job, Scene(problem))
@@ -75,8 +74,7 @@ class TrainingStream:
         return rows
 
     def _about(self) -> dict[str, object]:
-        """Return the fields in which a checkpoint must agree with the run that continues from
-        it."""
+        """Return the fields in which a checkpoint must agree with a unit that continues it."""
         return {
             "format": checkpoints.FORMAT,
             "jobs": [job.key for job in self.unit.jobs],
@@ -146,15 +144,15 @@ class Checkpoints:
 
 
 def forget_checkpoints(units: Iterable[Unit]) -> None:
-    """Delete the checkpoints of units, so that they begin at the start."""
+    """Delete the checkpoints of units, so their training starts from the beginning."""
     for unit in units:
         for path in Checkpoints(unit).folder.glob("*.npz") if unit.checkpoints else ():
             path.unlink()
 
 
 def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> State[object]:
-    """Return the state of one seed after step t, from the nearest earlier checkpoint or trained
-    from the start."""
+    """Return the state of one seed after step t. Training continues from the last checkpoint up to
+    t, or starts from the beginning if there is none."""
     assert job.engine is not None
     engine = job.engine
     start, path, seeds = 0, None, (seed,)

@@ -1,4 +1,4 @@
-"""Require that the plan records the numbers that an experiment's checks and figures need. Runs are
+"""Require that a plan records the quantities that an experiment's checks and figures need. Runs are
 checked before anything runs; trials are checked once they have returned their numbers."""
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from adversarium.plans.run import Run, Task, Trial
 
 
 def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence[Task]) -> None:
-    """Raise if a check needs numbers that no run of the plan records, or if it reads one run but
+    """Raise if a check needs quantities that no run of the plan records, or if it reads one run but
     several are selected."""
     for id in ids:
         for need in experiment.checks[id].needs:
@@ -33,8 +33,8 @@ def require_recorded(experiment: Experiment, ids: Iterable[str], tasks: Sequence
 
 
 def require_drawable(experiment: Experiment, tasks: Sequence[Task]) -> None:
-    """Raise if a figure needs numbers that no run of a user's plan records. The numbers that trials
-    return are not known before they run."""
+    """Raise if a figure needs quantities that no run of a user's plan records. If the plan has
+    trials, do nothing: what they return is not known before they run."""
     runs = [task for task in tasks if isinstance(task, Run)]
     if len(runs) == len(tasks):
         there = {name for run in runs for r in run.recordings for name in r.names}
@@ -42,7 +42,7 @@ def require_drawable(experiment: Experiment, tasks: Sequence[Task]) -> None:
 
 
 def require_returned(experiment: Experiment, ids: Iterable[str], rows: Evidence) -> None:
-    """Raise if a check needs numbers that no trial of a user's plan returned."""
+    """Raise if a check needs quantities that no trial of a user's plan returned."""
     if experiment.file is None:
         return
     for id in ids:
@@ -60,7 +60,7 @@ def require_returned(experiment: Experiment, ids: Iterable[str], rows: Evidence)
 
 
 def require_shown(experiment: Experiment, rows: Evidence) -> None:
-    """Raise if a figure needs numbers that no task of a user's plan produced."""
+    """Raise if a figure needs quantities that no task of a user's plan produced."""
     if experiment.file is not None and rows.runs:
         _figures(experiment, {name for run in rows for name in run.series}, "produce")
 
