@@ -1,4 +1,4 @@
-"""Implement `adversarium attack`: every attack × radius, as a table and a figure."""
+"""Implement `adversarium attack`: error by attack and radius, as a table and a figure."""
 
 import hashlib
 import math
@@ -34,7 +34,7 @@ def attack(
     radii: Annotated[
         str,
         Parameter(
-            help="such as 0.1,0.5,1; default: eight around the training radius",
+            help="such as 0.1,0.5,1; default: eight up to 1.5 times the training radius",
             allow_leading_hyphen=True,
         ),
     ] = "",
@@ -46,7 +46,7 @@ def attack(
     out: Annotated[Path, Parameter(help="folder for the figures")] = Path("attack"),
     json: Json = False,
 ) -> int | Answer:
-    """Run every attack × radius on an experiment's trained networks, with certified bounds.
+    """Run every attack at every radius on an experiment's trained networks, with certified bounds.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def _radii(text: str) -> tuple[float, ...]:
 
 
 def _print_suite(made: "Strengths") -> None:
-    """Print how many points each member of the strong suite misclassified, in the order in which
-    the members ran, and the accuracy that depends on vanished gradients."""
+    """Print how many points each strong attack misclassified that no earlier one had, in the order
+    of the attacks, and the share of correct points at which the gradient vanishes."""
     if not any(any(row) for row in made.members.values()):
         print("  no strong attack caused an error")
         return _print_flat(made)

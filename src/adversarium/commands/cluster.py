@@ -1,5 +1,5 @@
-"""Implement `adversarium scheduler` and `adversarium worker`: a Dask cluster, on this machine
-unless other addresses are given."""
+"""Implement `adversarium scheduler` and `adversarium worker`, which form a Dask cluster (on this
+machine, unless other addresses are given)."""
 
 import asyncio
 from collections.abc import Coroutine

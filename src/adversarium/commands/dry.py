@@ -1,7 +1,7 @@
 """Implement `--dry-run`: show what would run, without running it.
 
-For each run, it shows the configuration, the engine and why the others do not apply, the time and
-the memory, and which of the paper's hypotheses the run meets.
+For each run, it shows the configuration, the engine and why other engines do not apply, the time
+and the memory, and which of the paper's hypotheses the run satisfies.
 """
 
 import math
@@ -31,7 +31,7 @@ from adversarium.runs.store import Store
 from adversarium.runs.sweep import Grid, grid_jobs
 from adversarium.training.problem import misfit
 
-_SOON = 2**26  # bytes of data and weights that are quick to create
+_SOON = 2**26  # data and weights up to this size in bytes are quick to create
 
 
 def dry(plans: Sequence[Plan], options: AuditOptions, store: Store, json: bool) -> int | Answer:
@@ -104,8 +104,8 @@ def _line(asked: Plan, i: int, options: AuditOptions, store: Store) -> Json:
 def estimate(
     experiment: Experiment, job: Job, seeds: Sequence[int], store: Store, fresh: bool = False
 ) -> tuple[int, float | None]:
-    """Return how many seeds of a job are missing (all if `fresh`), and an estimate of the seconds
-    that they take to train and measure, based on the stored seeds; None if no seed is stored."""
+    """Return how many seeds of a job are missing (all if `fresh`), and the estimated seconds to
+    train and measure them, extrapolated from the stored seeds; None if no seed is stored."""
     pieces = Reader(store, experiment.id).lacking(job, seeds)
     lacking = len(seeds) if fresh else len({seed for _, missing in pieces for seed in missing})
     done = sorted(store.seeds(job.key))
@@ -119,7 +119,7 @@ def dry_sweep(
     experiment: Experiment, grid: Grid, options: AuditOptions, store: Store, json: bool
 ) -> int | Answer:
     """Show how many cells and runs a sweep has, how many seeds are missing, and how long these
-    would take; do not run them. The estimate is based on the stored runs of the sweep."""
+    would take, estimated from the stored runs of the sweep; do not run them."""
     seeds = options.chosen(experiment)
     points = cells(grid.axes, grid.zipped)
     jobs = {job.key: job for made, _ in grid_jobs(experiment, grid, options.preset, points)
@@ -152,8 +152,8 @@ def _work(job: Job) -> int:
 
 
 def _pace(jobs: Sequence[Job], store: Store) -> float | None:
-    """Return the seconds per step and seed, including measurements, of the stored runs of some
-    jobs; None if none is stored."""
+    """Return the average seconds per step and seed, including measurements, of those jobs that are
+    stored; None if none is stored."""
     spent, work = 0.0, 0
     for job in jobs:
         done = sorted(store.seeds(job.key))
@@ -164,8 +164,8 @@ def _pace(jobs: Sequence[Job], store: Store) -> float | None:
 
 
 def _misfit(task: Task, changed: Iterable[str], size: int) -> str:
-    """Explain why the network of a run does not fit its data, if one of them was changed and both
-    are small enough to test quickly; otherwise the run reports it."""
+    """Explain why the network of a run does not fit its data; empty if it fits. This is tested only
+    if one of them was changed and both are small; else the error appears when the run starts."""
     touched = {path.partition(".")[0] for path in changed} & {"network", "data"}
     if not isinstance(task, Run) or not touched or size > _SOON:
         return ""
@@ -183,7 +183,7 @@ def data_bytes(job: Job, device: str = "cpu") -> int:
     try:
         with FakeTensorMode():
             one = run.network.init(stream(0, "init"), shape, run.data.k)
-    except DataDependentOutputException:  # init seeds torch's generator, so build the weights
+    except DataDependentOutputException:  # init seeds torch's generator: create real weights
         one = run.network.init(stream(0, "init"), shape, run.data.k)
     weights = sum(w.numel() for w in tree_leaves(one))
     size = 8 if run.dtype == "float64" else 4

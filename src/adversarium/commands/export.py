@@ -99,8 +99,8 @@ def export(
 
 @contextmanager
 def _written(target: Path, *kept: Path | None) -> Iterator[None]:
-    """Allow only an earlier, unedited export to be overwritten, never a store or a user's file,
-    whatever its name."""
+    """Raise if the target exists, unless adversarium wrote it as an export and it was not edited
+    since. Never overwrite a store or a user's file (`kept`)."""
     from adversarium.report.written import begin, end, refuse_others
 
     writable(target.parent)

@@ -70,7 +70,7 @@ def list_(
 
 
 def _claims(verdict: str | None, store: Path) -> dict[str, str]:
-    """Return the claims; if a verdict is given, only those with this last verdict."""
+    """Return claims as text by id; if a verdict is given, only claims whose last verdict it is."""
     words = (*map(str, Outcome), NOT_YET)
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)

@@ -1,4 +1,4 @@
-"""Define the options that several commands share, checks of their values, and JSON answers."""
+"""Define the options that several commands share, check their values, and define JSON answers."""
 
 import os
 import sys
@@ -18,13 +18,13 @@ Fresh = Annotated[bool, Flag(help="recompute stored results")]
 Json = Annotated[bool, Flag(help="print one JSON object on standard output")]
 DryRun = Annotated[bool, Flag(help="show what would run, how and how long; do not run it")]
 Partly = Annotated[
-    bool, Flag(help="no effect: a change that affects only some runs is allowed and reported")
+    bool, Flag(help="without effect: changes that affect only some runs are always allowed")
 ]
 Seeds = Annotated[str | None, Parameter(help="10 (for 0 … 9), 3,17 or 5:15; default: the preset's")]
 Changes = Annotated[
     list[str],
     Parameter(
-        name="--set", negative="", help="name=value, for a knob, a field (data.alpha) or a part"
+        name="--set", negative="", help="name=value of a knob, a field (data.alpha) or a part"
     ),
 ]
 File = Annotated[Path, Parameter(name="--store", help="SQLite file that stores all results")]
@@ -54,7 +54,7 @@ def ready(device: str, data: Path | None = None) -> None:
 
 
 def writable(folder: Path) -> None:
-    """Raise, before any work, if a folder cannot be created or written to."""
+    """Raise if a folder cannot be created or written to; call this before any work."""
     known = folder
     while not known.exists() and known != known.parent:
         known = known.parent
@@ -85,7 +85,7 @@ def named(ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def experiments_named(words: Sequence[str]) -> list[str]:
-    """Return the experiments of ids, claims, papers or user files, each once."""
+    """Return the experiments of ids (also of claims), papers or user files, each once."""
     from adversarium.plans.catalogue import experiment_ids
 
     return list(dict.fromkeys(id for word in named(words) for id in experiment_ids(word)))

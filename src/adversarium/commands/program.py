@@ -1,7 +1,7 @@
 """Define the table of commands and run them.
 
-Each command is in a separate file. A call ends with a status, and with one message if something is
-wrong. Torch is imported only if something runs.
+Each command is in a separate file. A call returns an exit status, and prints one message if it
+fails. Torch is imported only if something runs.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ COMMANDS = {  # name: (function in commands/, help text)
     "run": ("run:run", "Run experiments and show figures and verdicts."),
     "verify": ("verify:verify", "Compute the missing results of claims, and print the ledger."),
     "sweep": ("sweep:sweep", "Run a grid of runs, and find where the outcome switches."),
-    "attack": ("attack:attack", "Run every attack × radius, with certified bounds."),
+    "attack": ("attack:attack", "Run every attack at every radius, with certified bounds."),
     "new": ("new:new", "Write a template for your theorem (FILE.py) or paper (paper DIR)."),
     "export": ("export:export", "Export data: csv, npz, parquet, netcdf, tex or figures."),
     "report": ("report:report", "Write the entire store as a static web site."),
@@ -34,7 +34,7 @@ COMMANDS = {  # name: (function in commands/, help text)
 
 @cache
 def program() -> App:
-    """Return the table of commands as a program."""
+    """Return the command-line program with all commands."""
     app = App(
         name="adversarium",
         help="A laboratory for the theory of adversarial training: run and judge every statement."
@@ -54,7 +54,7 @@ def called(words: list[str]) -> int:
     if sys.stdout is None or sys.stdout.closed:
         return _complain("standard output is closed; open it, or send it to a file.")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # escape letters that the terminal lacks
+        if isinstance(stream, io.TextIOWrapper):  # escape characters that the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     try:
         status = _answered(words)
@@ -122,7 +122,7 @@ def _escaped(text: str, encoding: str | None) -> str:
 
 
 def _hush() -> None:
-    """Discard everything that is printed from now on, also during the exit."""
+    """Discard everything that is printed from now on, including during interpreter exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Progress:
-    """A context that shows what runs, unless `quiet` is set."""
+    """A context manager that shows which run is in progress, unless `quiet` is set."""
 
     def __init__(self, quiet: bool = False, steps: bool = True) -> None:
         self._quiet, self._steps = quiet, steps

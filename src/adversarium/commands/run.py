@@ -51,7 +51,7 @@ def run(
 ) -> int | Answer:
     """Run experiments and show figures and verdicts; for a claim, do only the runs that its check
     needs. A changed run (--set) is marked and never enters the ledger; --against compares it with
-    the published one. --dry-run shows what would run, on which engine, and why the other engines
+    the published one. --dry-run shows what would run, on which engine, and why other engines
     cannot run it.
 
     Parameters
@@ -117,7 +117,7 @@ def run(
 def _ran(
     asked: "Plan", reader: "Reader", options: "AuditOptions", quiet: bool
 ) -> "tuple[Evidence, list[str]]":
-    """Run what is missing; return all available rows, and the failures."""
+    """Run the missing seeds; return the rows of all runs that have them, and the failures."""
     from adversarium.commands.progress import Progress
     from adversarium.plans.evidence import Evidence
     from adversarium.runs.audit import run_missing

@@ -4,7 +4,7 @@ from adversarium.commands.options import DEFAULT, Answer, File, Json, named
 
 
 def show(id: str, *, store: File = DEFAULT, json: Json = False) -> int | Answer:
-    """Show an experiment or claim: statement, source, runs, knobs, paper's value, last verdict.
+    """Show an experiment or claim: statement, source, parameters, paper's value, last verdict.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Implement `adversarium sweep`: a grid of runs as verdicts, numbers and a figure."""
+"""Implement `adversarium sweep`: judge a grid of runs, and write numbers and a figure."""
 
 import itertools
 from pathlib import Path
@@ -51,8 +51,8 @@ def sweep(
     json: Json = False,
 ) -> int | Answer:
     """Run a grid of runs; a stopped sweep can be resumed. It prints a table of verdicts and writes
-    the numbers as CSV and a figure, with the theorem's and the fitted boundary if the experiment
-    has a switch. Each cell does only the runs that its verdict needs.
+    the numbers as CSV and a figure. If the experiment defines an outcome that switches, the figure
+    shows the theorem's and the fitted boundary. Each cell does only the runs that it needs.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def _cell(cell: Any) -> dict[str, object]:
 
 
 def _free(stem: Path, asked: dict[str, object]) -> Path:
-    """Return the stem of a sweep's files, numbered if files of another sweep already have it; store
-    the request next to them, as JSON."""
+    """Return the path of a sweep's files without suffix, numbered if another sweep already uses it;
+    write the request next to these files, as JSON."""
     from adversarium.report.tables import json_text
 
     text = json_text(asked) + "\n"

@@ -1,4 +1,4 @@
-"""Implement `adversarium verify`: run what claims still need, and print the ledger."""
+"""Implement `adversarium verify`: run what the claims still need, and print the ledger."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,1 +1,1 @@
-"""Pictures, tables, texts and the web site, from stored rows."""
+"""Draw pictures and write tables, texts and the web site, from stored rows."""

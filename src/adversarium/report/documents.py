@@ -1,4 +1,4 @@
-"""Templates for web pages and texts, and the filters that they use."""
+"""Fill in templates of web pages and texts."""
 
 import textwrap
 from functools import cache
@@ -13,7 +13,7 @@ from adversarium.report import tables
 from adversarium.report.figures.style import file_name
 from adversarium.report.typeset import greek, typeset
 
-LINES = 40  # rows of a table on a page; its data file has all of them
+LINES = 40  # largest number of rows of a table on a page; its data file has all rows
 
 
 def render(template: str, **values: Any) -> str:
@@ -51,7 +51,7 @@ def _environment() -> Environment:
 
 
 def shortened(text: str, most: int = 140) -> str:
-    """The beginning of a long text, up to the end of a word.
+    """Return the beginning of a long text, up to the end of a word.
 
     >>> shortened("every word of it", 12)
     'every word …'
@@ -62,5 +62,5 @@ def shortened(text: str, most: int = 140) -> str:
 
 
 def wrapped(text: str, indent: str = "    ") -> str:
-    """A text in lines of at most 96 letters; the first is indented by two spaces."""
+    """Break a text into lines of at most 96 characters; indent the first by two spaces."""
     return textwrap.fill(text, 96, initial_indent="  ", subsequent_indent=indent)

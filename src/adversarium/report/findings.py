@@ -1,5 +1,5 @@
-"""Findings: sentences with numbers of the ledger, each with a small picture and the command that
-repeats it."""
+"""Compute findings: sentences with numbers from the ledger, each with a small picture and the
+command that reproduces it."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,12 @@ class Finding:
 
     @property
     def file(self) -> str:
-        """The name of its picture."""
+        """Return the file name of the picture."""
         return f"{self.claim.replace('.', '-')}.svg"
 
 
 def findings(entries: Sequence[Entry]) -> list[Finding]:
-    """The findings whose numbers are all measured."""
+    """Return the findings whose numbers are all measured."""
     paths = [paper.folder / "findings.toml" for paper in papers().values()]
     texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
     tables = [table for text in texts for table in tomllib.loads(text).get("findings", ())]
@@ -67,7 +67,7 @@ def _finding(table: Json, known: Mapping[str, Entry]) -> Finding | None:
 
 @with_style
 def draw_finding(finding: Finding, folder: Path) -> Path:
-    """Draw a small picture: every number with its 99 % interval, and the paper's value dashed."""
+    """Draw a small picture: all numbers with their 99 % intervals, and the paper's value dashed."""
     blue, grey = COLOURS[0], "#666666"
     count = len(finding.numbers)
     picture, ((axis,),) = canvas((4.2, 0.75 + 0.22 * count))

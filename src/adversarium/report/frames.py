@@ -1,4 +1,4 @@
-"""Rows as parquet and netCDF files."""
+"""Write rows as parquet and netCDF files."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from adversarium.plans.frames import dataset, extra, frame
 
 
 def write_parquet(path: Path, rows: Evidence) -> None:
-    """Write all rows of an experiment, one line per number: run, probe, seed, t, places, value."""
+    """Write all rows of an experiment as a table: run, probe, seed, t, axis coordinates, value."""
     extra("pyarrow", "frames")
     pandas = extra("pandas", "frames")
     frames = []
@@ -20,7 +20,7 @@ def write_parquet(path: Path, rows: Evidence) -> None:
 
 
 def write_netcdf(path: Path, rows: Evidence) -> None:
-    """Write every number of every run as a variable `run: probe` over its axes."""
+    """Write every quantity of every run as a variable `run: probe` with its axes."""
     xarray = extra("xarray", "xarray")
     variables: dict[str, Any] = {}
     if max(rows.seeds) >= 2**31:

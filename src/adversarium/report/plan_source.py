@@ -1,4 +1,4 @@
-"""The knobs and presets of a plan, read from its source without importing it (no torch)."""
+"""Read the parameters (knobs) and presets of a plan from its source, without importing torch."""
 
 import ast
 from functools import cache
@@ -8,12 +8,12 @@ from adversarium.plans.knobs import kind
 
 
 def description(file: Path) -> str:
-    """The docstring of a plan's file."""
+    """Return the docstring of a plan's file."""
     return ast.get_docstring(_tree(file)) or ""
 
 
 def presets(file: Path) -> list[str]:
-    """The presets as source code, with constants replaced by their values."""
+    """Return the presets as source code, with constants replaced by their values."""
     constants = _Constants(file)
     return [
         ast.unparse(constants.visit(node))
@@ -23,7 +23,7 @@ def presets(file: Path) -> list[str]:
 
 
 def knobs(file: Path) -> dict[str, dict[str, object]]:
-    """The knobs of a plan: the type of each, and its value at the quick preset."""
+    """Return the parameters of a plan: the type of each, and its value at the quick preset."""
     constants = _Constants(file)
     tree = _tree(file)
     functions: dict[str, ast.FunctionDef | None] = {
@@ -62,7 +62,7 @@ def _quick(file: Path, constants: "_Constants") -> dict[str, object]:
 
 
 def _value(constants: "_Constants", node: ast.expr | None) -> object:
-    """The value of a literal; its source if it is computed."""
+    """Return the value of a literal, or the source of any other expression."""
     if node is None:
         return None
     plain = constants.visit(node)
@@ -82,7 +82,7 @@ def _tree(file: Path) -> ast.Module:
 
 
 class _Constants(ast.NodeTransformer):
-    """Replace names by the constants that a module defines, or imports from its own paper."""
+    """A transformer that replaces names by constants of a module or of its paper's modules."""
 
     def __init__(self, file: Path) -> None:
         self.values: dict[str, ast.expr] = {}
@@ -102,7 +102,7 @@ class _Constants(ast.NodeTransformer):
                     self.values |= {name: known[name] for name in names & known.keys()}
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The value of a name, if it is a constant or a tuple of constants."""
+        """Return the value of a name if it is a literal, else the name."""
         value = self.values.get(node.id)
         if not isinstance(node.ctx, ast.Load) or value is None:
             return node

@@ -1,4 +1,4 @@
-"""The picture of a result or of an experiment in one call, for notebooks."""
+"""Draw a result or a figure of an experiment in one call, for notebooks."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from adversarium.report.figures import drawing
 
 
 def plot(result: Result | Outcome, probes: str | Sequence[str] = (), log_x: bool = False) -> object:
-    """A matplotlib figure that a notebook displays; the backend is not changed.
+    """Return a matplotlib figure that a notebook displays; the backend is not changed.
 
     For a result, the figure shows the named probes (all if none is named) against t, with mean and
     band over seeds. For an experiment, it is the figure of that name (the first if none is named).

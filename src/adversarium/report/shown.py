@@ -1,4 +1,4 @@
-"""One claim or experiment as text, without torch."""
+"""Describe a claim or an experiment as text, without torch."""
 
 import json
 import textwrap
@@ -18,11 +18,11 @@ from adversarium.report.documents import render
 from adversarium.runs.ledger import read
 from adversarium.runs.ledger_file import committed
 
-Verdicts = Mapping[str, dict[str, Any]]  # id → entry of a ledger, as JSON has it
+Verdicts = Mapping[str, dict[str, Any]]  # id → entry of a ledger as JSON
 
 
 def last_verdicts(store: Path) -> dict[str, dict[str, object]]:
-    """The verdicts of the committed ledger; those of the user's store take precedence."""
+    """Return the verdicts of the committed ledger; those of the user's store take precedence."""
     words = {str(word) for word in Outcome}
     verdicts = {e.id: e.plain() for e in committed() if e.verdict in words}
     if store.exists():
@@ -33,7 +33,7 @@ def last_verdicts(store: Path) -> dict[str, dict[str, object]]:
 
 
 def shown(id: str, store: Path, as_json: bool) -> str:
-    """A claim, an experiment, or all claims of a paper or user file, as text or JSON."""
+    """Describe a claim, an experiment, or all claims of a paper or user file, as text or JSON."""
     verdicts = last_verdicts(store)
     known_claims = {claim.id.lower(): claim for claim in claims().values()}
     known_experiments = {info.id.lower(): info for info in experiments().values()}
@@ -68,7 +68,7 @@ def _knobs_and_verdicts(file: Path, ids: tuple[str, ...], verdicts: Verdicts) ->
 
 
 def _claim(claim: Claim, verdicts: Verdicts) -> str:
-    """The statement of a claim, its notes and its last verdict."""
+    """Return the statement of a claim, its notes and its last verdict."""
     plain = verdicts.get(claim.id) or verdicts.get(claim.alias_of)
     entry = read(plain) if plain else None
     corrected = f"{claim.id}.corrected"
@@ -93,7 +93,7 @@ def _claim(claim: Claim, verdicts: Verdicts) -> str:
 
 
 def _sources(claim: Claim) -> str:
-    """The experiment of a claim and the BibTeX entry of its paper."""
+    """Return the experiment of a claim and the BibTeX entry of its paper."""
     bibtex = textwrap.indent(papers()[claim.paper].bibtex, "  ")
     if not claim.experiment:
         return f"\n\n{bibtex}"
@@ -101,7 +101,7 @@ def _sources(claim: Claim) -> str:
 
 
 def _description(info: ExperimentInfo) -> str:
-    """The title, the docstring of the plan, the knobs and the presets."""
+    """Return the title, the docstring of the plan, its parameters and its presets."""
     text = render(
         "experiment.txt",
         info=info,
@@ -113,7 +113,7 @@ def _description(info: ExperimentInfo) -> str:
 
 
 def _knob(name: str, found: Json, info: ExperimentInfo) -> str:
-    """A knob: its symbols, its type, its value at the quick preset, and its meaning."""
+    """Describe a parameter: its symbols, type, value at the quick preset, and meaning."""
     known = knob(name, info.id)
     also = f" (also {', '.join(known.symbols)})" if known.symbols else ""
     takes = " ".join(part for part in (found["takes"], known.limits) if part)
@@ -128,7 +128,7 @@ def _plain(value: Any) -> str:
 
 
 def _experiment(info: ExperimentInfo, verdicts: Verdicts) -> str:
-    """The experiment, and its claims with their last verdicts."""
+    """Describe an experiment, and list its claims with their last verdicts."""
     none = {"verdict": f"no verdict yet (run `adversarium verify {info.id}`)"}
     lines = (f"  {id}: {verdicts.get(id, none)['verdict']}" for id in info.claims)
     return "\n".join([_description(info), "", "claims", *lines])

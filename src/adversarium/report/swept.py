@@ -1,4 +1,4 @@
-"""A sweep as numbers and a picture."""
+"""Write the numbers and the picture of a sweep."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ _MARKS = {
     "below": "−",
 }
 _NUMBERS = ("mean", "low", "high")
-_LINES = 5  # numbers that one picture shows
+_LINES = 5  # largest number of quantities in one picture
 
 
 def write_sweep(stem: Path, sweep: Sweep) -> None:
@@ -38,7 +38,7 @@ def write_sweep(stem: Path, sweep: Sweep) -> None:
 
 
 def _write_numbers(path: Path, sweep: Sweep) -> None:
-    """Write one line per number of every cell."""
+    """Write one line per cell and quantity."""
     lines = []
     for cell in sweep.cells:
         places = ["none" if v is None else v for v in cell.set.values()]
@@ -50,13 +50,13 @@ def _write_numbers(path: Path, sweep: Sweep) -> None:
 
 
 def _marks(sweep: Sweep) -> list[str]:
-    """One letter per cell for its verdict."""
+    """Return one character per cell that stands for its verdict."""
     return [_MARKS.get(cell.verdict, "!") for cell in sweep.cells]
 
 
 def _first_number(sweep: Sweep) -> tuple[str, str, np.ndarray]:
-    """The first number of every cell: its name, a note if there are more numbers, and its means;
-    NaN in cells without a number."""
+    """Return the name of the first quantity of the cells, a note if there are others, and its mean
+    in every cell; NaN in cells without any quantity."""
     name = next((c.numbers[0].name for c in sweep.cells if c.numbers), sweep.watched)
     count = max((len(cell.numbers) for cell in sweep.cells), default=0)
     note = f" (one of {count} numbers; the others are in the CSV file)" if count > 1 else ""
@@ -108,7 +108,7 @@ def _real(value: float | None) -> float:
 
 
 def boundary_numbers(sweep: Sweep) -> Json | None:
-    """The fitted boundary as JSON: its power, and the factor between it and the predicted one."""
+    """Return the fitted boundary as JSON: p of y ∝ x^p, and its factor to the predicted one."""
     if sweep.boundary is None:
         return None
     numbers: dict[str, Any] = {"power": dict(zip(_NUMBERS, sweep.boundary.slope(), strict=True))}

@@ -1,4 +1,4 @@
-"""Numbers as text: entries of the ledger, rows as CSV and npz, claims as LaTeX."""
+"""Format numbers as text, and write rows as CSV and npz and claims as LaTeX."""
 
 import json
 import math
@@ -17,12 +17,12 @@ WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not
 
 
 def number(value: float | None) -> str:
-    """A number with four significant digits, or a dash."""
+    """Return a number with four significant digits, or a dash."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
 def with_interval(measured: Summary) -> str:
-    """A mean with its interval as text: mean [low, high]."""
+    """Return a mean with its interval as text: mean [low, high]."""
     mean, low, high = measured.mean, measured.low, measured.high
     if mean is None or low is None or high is None or low == high:
         return number(mean)
@@ -30,7 +30,7 @@ def with_interval(measured: Summary) -> str:
 
 
 def between(low: float | None, high: float | None) -> str:
-    """A range as text; an end that is None or infinite is open.
+    """Return a range as text; an end that is None or infinite is open.
 
     >>> between(0, 1), between(0.5, None), between(None, None)
     ('[0, 1]', '≥ 0.5', '')
@@ -44,7 +44,7 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def expected_range(entry: Entry) -> str:
-    """The range that a check accepts, if it is the same for all its numbers."""
+    """Return the range that a check accepts; empty if its parts have different ranges."""
     if entry.expected is None:
         return ""
     ranges = {(part.low, part.high) for part in entry.parts}
@@ -53,7 +53,7 @@ def expected_range(entry: Entry) -> str:
 
 
 def spanned(entry: Entry) -> str:
-    """The letters that take more than one value in the evidence, with their ends."""
+    """Return the parameters with more than one value in the runs, with their extreme values."""
     return ", ".join(
         f"{letter} {number(low)} … {number(high)}"
         for letter, (low, high) in entry.spans.items()
@@ -62,8 +62,8 @@ def spanned(entry: Entry) -> str:
 
 
 def expected_errors(entries: Sequence[Entry]) -> tuple[int, float]:
-    """The number of verdicts that depend on random seeds, and how many of them are wrong at most,
-    on average: one in a hundred that hold, one in ten thousand that fail (on two sets of seeds)."""
+    """Return how many verdicts depend on random seeds, and an upper bound on the expected number of
+    wrong ones: 1 % of those that hold, and 0.01 % of those that fail on two sets of seeds."""
     seed_dependent = [e for e in entries if e.chance and not e.alias_of]
     held = sum(e.verdict == "holds" for e in seed_dependent)
     failed = sum(e.verdict in ("fails", "mixed") for e in seed_dependent)
@@ -71,7 +71,7 @@ def expected_errors(entries: Sequence[Entry]) -> tuple[int, float]:
 
 
 def json_text(value: object) -> str:
-    """A value as strict JSON; numbers that are not finite become null."""
+    """Return a value as strict JSON; numbers that are not finite become null."""
 
     def plain(v: object) -> object:
         if isinstance(v, Mapping):
@@ -86,8 +86,8 @@ def json_text(value: object) -> str:
 
 
 def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """One line per paper and user file: key, title, and the number of entries with each verdict.
-    Aliases of other claims are not counted."""
+    """Return one line per paper and user file: key, title, and the number of claims with each
+    verdict. Aliases of other claims are not counted."""
     named = [(p.tag, p.key, p.title) for p in papers().values()]
     tags = {tag for tag, _, _ in named}
     others = dict.fromkeys(e.paper for e in entries if e.paper not in tags)
@@ -99,7 +99,7 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def write_csv(path: Path, rows: Evidence) -> None:
-    """Write all rows of an experiment: run, seed, t, probe, place on its axes, value."""
+    """Write all rows of an experiment: run, seed, t, probe, coordinates on its axes, value."""
     lines = (
         (run.label, seed, int(t), name, at, value)
         for run in rows
@@ -114,7 +114,7 @@ def write_csv(path: Path, rows: Evidence) -> None:
 def _places(
     axes: Mapping[str, tuple[float, ...]], values: np.ndarray
 ) -> Iterator[tuple[str, float]]:
-    """Every place of some axes as text, with its value; one empty place if there are no axes."""
+    """Yield every combination of axis coordinates as text, with its value; empty without axes."""
     for index in np.ndindex(values.shape):
         place = (f"{n}={at[i]:g}" for (n, at), i in zip(axes.items(), index, strict=True))
         yield "; ".join(place), float(values[index])
@@ -147,12 +147,12 @@ _TEX = {
 
 
 def tex(text: str) -> str:
-    """A plain text as LaTeX."""
+    """Return a plain text as LaTeX."""
     return "".join(_TEX.get(c, c) for c in text)
 
 
 def write_tex(path: Path, entries: Sequence[Entry]) -> None:
-    """Write a booktabs table: claim, quantity, the paper's value, ours ± half the interval,
+    """Write a booktabs table: claim, quantity, the paper's value, our value ± half its interval,
     verdict."""
     from adversarium.report.documents import render
 

@@ -1,4 +1,4 @@
-"""The output of the commands: a run, the ledger, a sweep."""
+"""Print the output of the commands: a run, the ledger, a sweep."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ _STYLES = {
 
 def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
     """Print every run with its configuration and last values, and the verdicts; draw the figures
-    into the folder. `under` are the rows of the published runs, if they are compared."""
+    into the folder. `under` are the rows of the published runs to compare with, if any."""
     experiment, complete = plan.experiment, len(rows) == len(plan.jobs)
     mark = f" (changed: {plan.mark}; excluded from the ledger)" if plan.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
@@ -66,7 +66,7 @@ def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) 
 
 
 def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
-    """The verdict of a claim on the runs of a plan, as an audit gives it."""
+    """Return the verdict of a claim on the rows of a plan, as in an audit."""
     experiment, check = plan.experiment, plan.experiment.checks[id]
 
     def reach(part: Check) -> Spans:
@@ -76,7 +76,7 @@ def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
 
 
 def judgements(plan: Plan, rows: Evidence) -> list[dict[str, object]]:
-    """The verdicts of a plan's claims as JSON; empty if a run failed."""
+    """Return the verdicts of a plan's claims as JSON; empty if a run failed."""
     if len(rows) != len(plan.jobs):
         return []
     verdicts = {id: _verdict(plan, id, rows) for id in plan.claims}
@@ -96,8 +96,8 @@ def judgements(plan: Plan, rows: Evidence) -> list[dict[str, object]]:
 
 
 def _verdict_text(plan: Plan, id: str, rows: Evidence, known: str | None) -> str:
-    """The verdict of a claim with its first numbers and its reason, and the verdict of the ledger
-    if that is another one."""
+    """Describe the verdict of a claim with its first quantities and its reason, and add the verdict
+    of the ledger if it differs."""
     verdict = _verdict(plan, id, rows)
     other = ""
     if known not in (None, NOT_YET, verdict.verdict):
@@ -107,7 +107,7 @@ def _verdict_text(plan: Plan, id: str, rows: Evidence, known: str | None) -> str
 
 
 def _first_numbers(measured: Sequence[Summary], most: int) -> list[str]:
-    """The first numbers with their intervals, and how many more there are."""
+    """Return the first quantities with their intervals, and how many more there are."""
     lines = [f"{m.name}: {tables.with_interval(m)}" for m in measured[:most]]
     return [*lines, f"and {len(measured) - most} more"] if len(measured) > most else lines
 
@@ -135,20 +135,19 @@ def drawn(
 
 
 def figure_files(experiment: Experiment, formats: Sequence[str] = ("svg",)) -> list[str]:
-    """The names of the files that the figures of an experiment may be drawn into."""
+    """Return the names of all files that the figures of an experiment can have."""
     stems = (file_name(figure.name) for figure in experiment.figures)
     return [f"{stem}.{form}" for stem in stems for form in ("csv", *formats)]
 
 
 def configuration_lines(task: Task, changed: Mapping[str, tuple[object, object]]) -> list[str]:
-    """The configuration of a task, every part with every field, and the changes of fields."""
+    """Return the configuration of a task, every part with every field, and its changed fields."""
     texts = [f"{path} {value_text(a)} → {value_text(b)}" for path, (a, b) in changed.items()]
     return [*configured(task), *([f"changed: {', '.join(texts)}"] if texts else [])]
 
 
 def _assumption_lines(gates: Sequence[Json]) -> list[str]:
-    """The number of hypotheses that a run meets, and those that it does not (--dry-run lists
-    all)."""
+    """Describe how many hypotheses a run satisfies, and which it does not (--dry-run lists all)."""
     required = [gate for gate in gates if "required" in gate["told"]]
     failed = [gate["told"].rpartition(":")[0] for gate in required if not gate["holds"]]
     if not required:
@@ -216,7 +215,7 @@ def print_ledger(ledger: Ledger, named: bool) -> None:
 
 
 def _summary(e: Entry) -> str:
-    """The first four numbers of an entry, its reason, and the ranges that its evidence spans."""
+    """Return the first four quantities of an entry, its reason, and the ranges of its evidence."""
     lines = _first_numbers(e.measured, 4)
     lines += [e.reason] if e.reason else []
     if e.verdict == "mixed":
@@ -227,8 +226,8 @@ def _summary(e: Entry) -> str:
 
 
 def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:
-    """Print one line per cell, and the boundary if one was fitted. If no cell has a number, list
-    the other claims that could be checked."""
+    """Print one line per cell, and the boundary if one was fitted. If no cell has a measured value,
+    list the other claims that could be checked."""
     print(f"{sweep.experiment.id}, every cell judged by {sweep.watched}")
     for cell in sweep.cells:
         at = ", ".join(f"{a.name}={a.word(cell.set[a.name])}" for a in sweep.axes)

@@ -1,4 +1,4 @@
-"""Texts with LaTeX between dollars as HTML with MathML."""
+"""Convert texts with LaTeX between dollar signs to HTML with MathML."""
 
 import html
 import re
@@ -16,21 +16,21 @@ _GREEK = dict(
 
 @cache
 def typeset(text: str) -> str:
-    """Return a text as HTML, with the LaTeX between dollars as MathML. A line can break at the
-    spaces of a formula, except inside braces.
+    """Return a text as HTML, with the LaTeX between dollar signs as MathML. A line can break at a
+    space of a formula, except inside braces.
 
     >>> typeset("at most $x = 1$ & more")  # doctest: +NORMALIZE_WHITESPACE
     'at most <math><mrow><mi>x</mi></mrow></math> = <math><mrow><mn>1</mn></mrow></math>
     &amp; more'
     """
     pieces = text.split("$")
-    if len(pieces) % 2 == 0:  # a dollar that does not begin a formula
+    if len(pieces) % 2 == 0:  # an odd number of dollar signs: they are not formulas
         return html.escape(text)
     return "".join(_formula(p) if i % 2 else html.escape(p) for i, p in enumerate(pieces))
 
 
 def greek(text: str) -> str:
-    """Return a text with the Greek letters that names of fields stand for.
+    """Return a text with names such as sigma0 replaced by Greek letters.
 
     >>> greek("sigma0 0.1 … 0.3, eta")
     'σ0 0.1 … 0.3, η'
@@ -39,8 +39,8 @@ def greek(text: str) -> str:
 
 
 def _formula(tex: str) -> str:
-    """Return a formula, split at its spaces outside braces. The space that ends a command, as in
-    \\langle w, is no such space, unless the command is a sign on its own, as in a \\le b."""
+    """Return a formula, split at its spaces outside braces. It is not split at a space that only
+    ends a command, as in \\langle w, but it is at the spaces around an operator, as in a \\le b."""
     parts, open_braces = [""], 0
     for letter in tex:
         open_braces += (letter == "{") - (letter == "}")
@@ -56,12 +56,12 @@ def _formula(tex: str) -> str:
 
 
 def _element(tex: str) -> str:
-    """Return a part of a formula; a sign between spaces needs no space of its own."""
+    """Return a piece of a formula as HTML; a single operator needs no MathML."""
     sign = plain_text(f"${tex}$")
     if len(sign) == 1 and not sign.isalnum():
         return html.escape(sign)
     try:
         element = convert(tex.replace("<", r"\lt ").replace(">", r"\gt ").replace("&", r"\&"))
-    except Exception:  # the converter has a class of its own for every mistake
+    except Exception:  # the converter raises a different class for every mistake
         return html.escape(f"${tex}$")
     return re.sub(r"<math[^>]*>", "<math>", element)

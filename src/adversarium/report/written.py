@@ -1,7 +1,6 @@
-"""Folders that adversarium writes into.
+"""Keep a list of the files that adversarium wrote into a folder, with their digests.
 
-A list in each folder has the digest of every file that adversarium wrote there. A file that is not
-in the list, or that was edited since, is never overwritten.
+A file that is not in the list, or that was edited since, is never overwritten.
 """
 
 import hashlib
@@ -15,7 +14,7 @@ LIST = ".adversarium.json"
 
 
 def digest(*parts: str | bytes) -> str:
-    """The digest of texts and bytes in their order."""
+    """Return the digest of a sequence of texts and bytes."""
     total = hashlib.sha256()
     for part in parts:
         total.update(part.encode() if isinstance(part, str) else part)
@@ -26,7 +25,7 @@ def digest(*parts: str | bytes) -> str:
 class FileRecord:
     """A file that adversarium wrote."""
 
-    inputs: str = ""  # digest of the values that it was made from
+    inputs: str = ""  # digest of the values from which it was made
     written: str = ""  # digest of its content; empty while it is being written
 
 
@@ -39,7 +38,7 @@ class WrittenFiles:
         self.inputs, self.records = self._read()
 
     def _read(self) -> tuple[str, dict[str, FileRecord]]:
-        """The content of the list; empty if there is no list or it cannot be read."""
+        """Return the content of the list; empty if there is no list or it cannot be read."""
         try:
             plain = json.loads(self._list.read_text(encoding="utf-8"))
             files = plain["files"].items()
@@ -49,7 +48,7 @@ class WrittenFiles:
             return "", {}
 
     def save(self, inputs: str = "") -> None:
-        """Write the list. `inputs` is the digest of all inputs, once every file is complete."""
+        """Write the list. Pass the digest of all inputs only if every file is complete."""
         records = {path: asdict(record) for path, record in sorted(self.records.items())}
         plain = {"inputs": inputs, "files": records}
         text = json.dumps(plain, indent=0, ensure_ascii=False) + "\n"
@@ -61,7 +60,7 @@ class WrittenFiles:
         partial.replace(self._list)
 
     def is_unchanged(self, path: str) -> bool:
-        """Whether a file still has the content that adversarium wrote."""
+        """Return whether a file still has the content that adversarium wrote."""
         file, record = self.folder / path, self.records.get(path)
         return record is not None and file.is_file() and digest(file.read_bytes()) == record.written
 
@@ -77,7 +76,7 @@ class WrittenFiles:
         self.records[path] = FileRecord(inputs, digest((self.folder / path).read_bytes()))
 
     def remove(self, path: str) -> None:
-        """Delete a file unless it was edited, and its folder if it is empty then."""
+        """Delete a file unless it was edited, and its folder if that is then empty."""
         file = self.folder / path
         if self.is_unchanged(path):
             file.unlink()
@@ -87,13 +86,13 @@ class WrittenFiles:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether a path of a list stays in its folder."""
+    """Return whether a path of a list is inside the folder."""
     pure = PurePosixPath(path)
     return not pure.is_absolute() and ".." not in pure.parts
 
 
 def refuse_others(folder: Path, names: Iterable[str]) -> None:
-    """Raise if a file of these names was not written by adversarium, or was edited since."""
+    """Raise if a file with one of these names was not written by adversarium or was edited."""
     files = WrittenFiles(folder)
     for name in names:
         file, record = folder / name, files.records.get(name)

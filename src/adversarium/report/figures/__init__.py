@@ -1,4 +1,4 @@
-"""Figures from stored rows: pictures, and the numbers of each as a CSV file of the same name."""
+"""Draw figures from stored rows, and write the numbers of each as a CSV file of the same name."""
 
 from adversarium.report.figures.drawing import draw, drawing, figure_runs
 from adversarium.report.figures.numbers import Drawing, mean_and_interval

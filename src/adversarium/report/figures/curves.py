@@ -1,4 +1,4 @@
-"""Curves over time, the course of one seed, and profiles along an axis."""
+"""Draw curves over time, the course of one seed, and profiles along an axis."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def curves(figure: Curves, runs: list[Rows], rows: Evidence, under: Mapping[str, Rows]) -> Drawing:
-    """Numbers against t, one panel per run; the published runs (`under`) are drawn pale."""
+    """Draw quantities against t, one panel per run; published runs (`under`) are drawn pale."""
     picture, axes, across = _panels(len(runs))
     lines, names = [], {}
     for axis, run in zip(axes, runs, strict=True):
@@ -71,8 +71,8 @@ def _band(
     fill: float = 0.0,
     **style: Any,
 ) -> Iterator[tuple[float, ...]]:
-    """Draw the mean over seeds, and the band of all seeds if `fill` is its opacity; the numbers:
-    x, mean, lowest, highest."""
+    """Draw the mean over seeds and, if `fill` > 0, the range over seeds with this opacity. Return
+    (x, mean, lowest, highest) of every point."""
     low, high, mean = values.min(0), values.max(0), values.mean(0)
     axis.plot(x, mean, **style)
     if fill:
@@ -81,7 +81,7 @@ def _band(
 
 
 def _moments(figure: Curves, run: Rows, rows: Evidence) -> dict[str, float]:
-    """The times of a run that its rows determine: text with the mean → mean over seeds."""
+    """Return the measured times to mark in the panel of a run: label → mean over seeds."""
     times = {}
     for text, moment in figure.moments.items():
         if moment.run.meets(run.task):
@@ -92,7 +92,7 @@ def _moments(figure: Curves, run: Rows, rows: Evidence) -> dict[str, float]:
 
 
 def course(figure: Course, run: Rows) -> Drawing:
-    """One seed of one run against t, one panel per group of numbers."""
+    """Draw one seed of one run against t, one panel per group of quantities."""
     picture, axes = canvas((1.2 + 3.7 * len(figure.panels), 4.3), 1, len(figure.panels))
     seed = min(figure.seed, len(run.seeds) - 1)
     times = {
@@ -127,7 +127,7 @@ def _set_symlog_time(axis: "Axes") -> None:
 
 
 def profile(figure: Profile, runs: list[Rows]) -> Drawing:
-    """Last values along their axis, one panel per run."""
+    """Draw last values along their axis, one panel per run."""
     if figure.by:
         return _profile_by_number(figure, runs)
     picture, axes, across = _panels(len(runs))
@@ -162,7 +162,7 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
 
 
 def _profile_by_number(figure: Profile, runs: list[Rows]) -> Drawing:
-    """Last values along their axis, one panel per number, one line per place of `by`."""
+    """Draw last values along their axis, one panel per quantity, one line per run."""
     across = len(figure.y)
     picture, axes = canvas((1.2 + 3.9 * across, 4.4), 1, across)
     lines = []
@@ -180,14 +180,14 @@ def _profile_by_number(figure: Profile, runs: list[Rows]) -> Drawing:
 
 
 def _last_values(figure: Profile, run: Rows, probe: str) -> tuple[tuple[float, ...], np.ndarray]:
-    """The axis of a number and its last values (seed, axis); NaN if a logarithm cannot show it."""
+    """Return the axis of a quantity and its last values (seed, axis); NaN if too small for logs."""
     (x,) = run[probe].axes.values()
     values = 1 - run.last(probe) if figure.complement else run.last(probe)
     return x, np.where(values > 1e-12, values, np.nan) if figure.log_y else values
 
 
 def _finish_profile(axis: "Axes", figure: Profile) -> int:
-    """Set the scales, marks and x label of a panel; return the lines of text above it."""
+    """Set the scales, marks and x label of a panel; return how many lines of text are above it."""
     if figure.log_x:
         set_log_scale(axis, "x")
     if figure.log_y:
@@ -197,8 +197,8 @@ def _finish_profile(axis: "Axes", figure: Profile) -> int:
 
 
 def _joined(names: Iterable[str], most: int = 3) -> str:
-    """The names of several numbers on one axis, one per line if they are long; empty if they are
-    too long or too many."""
+    """Return the names of several quantities as one axis label, on separate lines if they are long;
+    empty if they are too long or too many."""
     known = list(dict.fromkeys(names))
     if sum(map(visible_length, known)) <= 32:
         return ", ".join(known)
@@ -207,7 +207,7 @@ def _joined(names: Iterable[str], most: int = 3) -> str:
 
 
 def _panels(number: int) -> tuple[Any, Any, int]:
-    """A picture, its axes, one per run, and the number of axes in a row."""
+    """Return a picture, its axes (one per run), and the number of axes in a row."""
     across = number if number < 4 else 2
     down = -(-number // across)
     size = (1.2 + (4.6 if across < 3 else 3.5) * across, 0.7 + 3.6 * down)

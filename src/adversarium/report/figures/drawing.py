@@ -1,4 +1,4 @@
-"""Figures from stored rows: pictures, and the numbers of each as a CSV file of the same name."""
+"""Draw figures from stored rows, and write the numbers of each as a CSV file of the same name."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from adversarium.report.figures.summaries import bars, heat, lines, table
 
 
 def figure_runs(figure: figures.Figure, rows: Evidence) -> list[Rows]:
-    """The runs that a figure shows: those that it selects and that recorded its numbers."""
+    """Return the runs that a figure shows: those that it selects and that recorded its data."""
     enough = any if isinstance(figure, figures.Table) else all
     chosen: dict[str, Rows] = {}
     for where in figure.runs:
@@ -28,8 +28,8 @@ def figure_runs(figure: figures.Figure, rows: Evidence) -> list[Rows]:
 def drawing(
     figure: figures.Figure, rows: Evidence, under: Evidence | None = None
 ) -> Drawing | None:
-    """A figure of rows; None if the runs that it shows are not stored. The rows of the published
-    runs of the same plan (`under`) are drawn pale below the curves."""
+    """Draw a figure of rows; return None if the runs that it shows are not stored. Curves of the
+    published runs of the same plan (`under`) are added in a pale colour."""
     runs = figure_runs(figure, rows)
     result = _drawing(figure, runs, rows, under) if runs else None
     if result is not None and result.picture is not None:
@@ -64,8 +64,8 @@ def _drawing(
 
 
 def _published(rows: Evidence, under: Evidence | None) -> dict[str, Rows]:
-    """The published run for the label of each changed run. Runs are paired by their position in the
-    plan, since coordinates may have changed."""
+    """Return the published run for the label of each changed run. Runs are paired by their position
+    in the plan, because coordinates may have changed."""
     if under is None or len(under) != len(rows):
         return {}
     return dict(zip((run.label for run in rows), under, strict=True))
@@ -78,7 +78,7 @@ def draw(
     under: Evidence | None = None,
     formats: Sequence[str] = ("svg",),
 ) -> list[Path]:
-    """Draw a figure into a folder, with its numbers; return the files, none if the runs that it
-    shows are not stored."""
+    """Write a figure and its numbers into a folder; return the files. If the runs that it shows are
+    not stored, write nothing."""
     result = drawing(figure, rows, under)
     return [] if result is None else result.save(folder / f"{file_name(figure.name)}.csv", formats)

@@ -1,4 +1,4 @@
-"""Fits over several runs: phase diagrams with their boundary, level sets, and powers of a sweep."""
+"""Draw fits over several runs: phase diagrams, level sets, and the exponents of sweeps."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from adversarium.report.figures.style import (
 
 
 def phase(figure: Phase, runs: list[Rows]) -> Drawing:
-    """A number over a plane, with the predicted and the fitted boundary."""
+    """Draw a quantity over two coordinates, with the predicted and the fitted boundary."""
     x, y = np.array([_place(figure, run) for run in runs]).T
     values = np.stack([run.last(figure.switch.probe) for run in runs])
     line = fit(x, y, values, figure.switch.above) if figure.line else None
@@ -52,14 +52,14 @@ def phase(figure: Phase, runs: list[Rows]) -> Drawing:
 
 
 def _place(figure: Phase | Contours, run: Rows) -> tuple[float, float]:
-    """The coordinates of a run in the plane of a figure."""
+    """Return the two coordinates of a run that a figure uses as axes."""
     at = run.task.coordinates
     return float(at[figure.x]), float(at[figure.y_along])
 
 
 def contours(figure: Contours, runs: list[Rows]) -> Drawing | None:
-    """A number over a plane, its level sets with their powers, and those of a prediction; None if
-    the cells do not form a full grid."""
+    """Draw a quantity over two coordinates, its level sets with fitted exponents, and the level
+    sets of a prediction; return None if the runs do not form a full grid."""
     cells = {_place(figure, run): run for run in runs}
     x, y = (np.array(sorted({cell[i] for cell in cells})) for i in (0, 1))
     if len(cells) < len(x) * len(y) or min(len(x), len(y)) < 2:
@@ -92,7 +92,7 @@ def contours(figure: Contours, runs: list[Rows]) -> Drawing | None:
 def _level_power(
     x: np.ndarray, y: np.ndarray, table: np.ndarray, level: float
 ) -> tuple[str, tuple[float, ...]]:
-    """The power of x in y along a level set as text, and with its interval over seeds."""
+    """Return the fitted p of y ∝ x^p on a level set as text, and as numbers with its interval."""
     mean = table.mean(-1)
     sign = 1.0 if mean[:, -1].sum() >= mean[:, 0].sum() else -1.0  # rises or falls along x
     rising = sign * np.moveaxis(table, -1, 0)
@@ -106,7 +106,7 @@ def _level_power(
 
 
 def powers(figure: Powers, rows: Evidence) -> Drawing:
-    """A number against a swept coordinate, one panel per sweep, with fitted and claimed power."""
+    """Draw a quantity against swept coordinates, one panel each, with fitted and claimed power."""
     swept = {name: _swept(figure, rows, name, where) for name, where in figure.sweeps.items()}
     panels = {name: runs for name, runs in swept.items() if len(runs) > 1}
     across = max(1, min(4, len(panels)))
@@ -149,6 +149,6 @@ def powers(figure: Powers, rows: Evidence) -> Drawing:
 
 
 def _swept(figure: Powers, rows: Evidence, name: str, where: Where) -> dict[float, Rows]:
-    """The runs of one sweep that recorded the number, by the swept coordinate."""
+    """Return the runs of one sweep that recorded the quantity, keyed by the swept coordinate."""
     runs = rows.where(where).by(figure.along.get(name, name))
     return {float(x): run for x, run in runs.items() if all(n in run.series for n in figure.y)}

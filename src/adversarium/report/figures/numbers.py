@@ -1,4 +1,4 @@
-"""The numbers of a figure with their symbols and places, and the figure before it is written."""
+"""Prepare the numbers of a figure, and write a figure with its numbers to files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure before it is written: the picture (None for a table) and its numbers."""
+    """A drawn figure: the picture (None for a table) and its numbers, with a header."""
 
     picture: "Figure | None"
     header: tuple[str, ...]
@@ -39,7 +39,7 @@ class Drawing:
 
 
 def symbols(run: Rows) -> dict[str, str]:
-    """The symbols of a run's numbers, as its probes declare them."""
+    """Return the symbols of a run's quantities, as its probes declare them."""
     if not isinstance(run.task, Run):
         return {}
     from adversarium.measure.measuring import measured
@@ -49,8 +49,8 @@ def symbols(run: Rows) -> dict[str, str]:
 
 
 def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndarray]]:
-    """The curves (seed, t) of a number, one per place of its axes, each with its place as text. Of
-    an axis in `pick`, only that place is taken."""
+    """Return the curves (seed, t) of a quantity, one per combination of axis coordinates, each with
+    its coordinates as text. `pick` selects one index of an axis."""
     if not series.axes:
         return [("", series.values)]
     lines = []
@@ -65,7 +65,7 @@ def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndar
 
 
 def mean_and_interval(values: np.ndarray, points: int = 0) -> tuple[float, float, float]:
-    """The mean over seeds and its 99 % interval; `points` per seed if the number is a share."""
+    """Return the mean over seeds and its 99 % interval; the values may be shares of `points`."""
     low, high = interval(values, points)
     return float(values.mean()), low, high
 
@@ -79,11 +79,11 @@ def draw_intervals(
 ) -> None:
     """Draw means with their intervals: the columns of `numbers` are mean, low and high."""
     mean, low, high = numbers.T
-    low = np.maximum(low, mean / 20) if log else low  # stays on a logarithmic axis
+    low = np.maximum(low, mean / 20) if log else low  # remains positive for a logarithmic axis
     axis.errorbar(x, mean, np.nan_to_num(np.stack([mean - low, high - mean])), **style)
 
 
 def run_place(run: Rows, by: tuple[str, ...]) -> str:
-    """The place of a run among others: texts as they are, numbers with their letters."""
+    """Return coordinates of a run as a label; numbers are preceded by the coordinate's name."""
     places = {name: run.task.coordinates[name] for name in by}
     return ", ".join(v if isinstance(v, str) else f"{k} = {v:g}" for k, v in places.items())

@@ -1,4 +1,4 @@
-"""Matplotlib figures without pyplot, so that the user's backend is not changed."""
+"""Create matplotlib figures without pyplot, so that the user's backend does not change."""
 
 from io import BytesIO
 

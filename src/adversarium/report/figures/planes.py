@@ -1,4 +1,4 @@
-"""Pictures of grids: phase diagrams, heat maps, lines of a sweep, attacks by strength."""
+"""Draw grids: phase diagrams, heat maps, lines of a sweep, and accuracy by attack and radius."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-PRINTED = "#8c3fbf"  # a published power: none of the seven colours of levels
+PRINTED = "#8c3fbf"  # for a published power: different from the seven colours of levels
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Plane:
     y: np.ndarray
     values: np.ndarray
     names: tuple[str, str]
-    marks: Sequence[str] = ()  # one letter per point
+    marks: Sequence[str] = ()  # one character per point
 
     @with_style
     def draw(
@@ -55,11 +55,11 @@ class Plane:
         theorem: np.ndarray,
         printed: float | None = None,
     ) -> "Figure":
-        """A phase diagram on logarithmic axes.
+        """Draw a phase diagram on logarithmic axes.
 
-        It has coloured cells, the boundary of the theorem (dashed; rows (x, y), possibly none), the
-        fitted boundary (solid, with its band), and a boundary of the published power through the
-        middle of the fitted one (dotted).
+        It has coloured cells, the boundary of the theorem (dashed, through the rows (x, y) of
+        `theorem`), the fitted boundary (solid, with its interval), and a line with the published
+        power through the middle of the fitted one (dotted).
         """
         picture, ((axis,),) = canvas((6.4, 4.8))
         cells = self._cells(axis)
@@ -94,7 +94,7 @@ class Plane:
 
     def _cells(self, axis: "Axes") -> "QuadMesh | PathCollection":
         """Draw the values in colour: as adjacent tiles if the points form a full grid, else as
-        squares."""
+        separate squares."""
         xs, ys = np.unique(self.x), np.unique(self.y)
         if len(xs) * len(ys) == len(self.values):
             tiles = np.empty((len(ys), len(xs)))
@@ -123,9 +123,9 @@ class Map:
         theory: Mapping[str, np.ndarray],
         printed: float | None,
     ) -> "Figure":
-        """Coloured cells and level sets, one colour per level: measured (solid), predicted (dashed)
-        and those of the bound (dotted). The published power has no constant; it is drawn through
-        the middle of the map (dash-dotted)."""
+        """Draw coloured cells and level sets, one colour per level: of the measured values (solid),
+        of the prediction (dashed) and of the bound (dotted). A line with the published power goes
+        through the middle of the map, because no constant is published (dash-dotted)."""
         from matplotlib.lines import Line2D
 
         picture, ((axis,),) = canvas((7.6, 5.4))
@@ -161,7 +161,7 @@ class Map:
 
 
 def _set_log_axes(axis: "Axes", x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
-    """Make both axes logarithmic; they end with the tiles."""
+    """Make both axes logarithmic, and end them at the outer edges of the tiles."""
     axis.set(xscale="log", yscale="log")
     axis.set_xlim(*_edges(x)[[0, -1]])
     axis.set_ylim(*_edges(y)[[0, -1]])
@@ -173,7 +173,7 @@ def _set_log_axes(axis: "Axes", x: np.ndarray, y: np.ndarray, names: tuple[str, 
 def _tiles(
     axis: "Axes", x: np.ndarray, y: np.ndarray, values: np.ndarray, colours: "Colormap"
 ) -> "QuadMesh":
-    """Draw adjacent tiles about the points of a full grid."""
+    """Draw adjacent tiles around the points of a full grid."""
     seamless: dict[str, Any] = dict(edgecolors="face", linewidth=0.5, zorder=1)
     return axis.pcolormesh(_edges(x), _edges(y), values, cmap=colours, **seamless)
 
@@ -181,7 +181,7 @@ def _tiles(
 def _mark_cells(
     axis: "Axes", cells: Iterable[tuple[float, float, float, str]], values: np.ndarray
 ) -> None:
-    """Write a letter into cells (x, y, value, letter), legible on the colours of the values."""
+    """Write a character into cells (x, y, value, character), in a colour that contrasts."""
     middle = np.nanmean(values) if np.isfinite(values).any() else 0.0
     for x, y, value, letter in cells:
         colour = ON_BRIGHT if value > middle or not math.isfinite(value) else ON_DARK
@@ -189,21 +189,21 @@ def _mark_cells(
 
 
 def _pale_greys() -> "Colormap":
-    """Colours from a middle grey to white, on which lines of every colour are visible."""
+    """Return colours from grey to white, on which lines of every colour are visible."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("pale", ["#8f8f8f", "#fdfdfd"])
 
 
 def _colours() -> "Colormap":
-    """Colours from dark to bright, and grey for a missing value."""
+    """Return colours from dark to bright, with grey for missing values."""
     import matplotlib
 
     return matplotlib.colormaps["cividis"].with_extremes(bad=NO_VALUE)
 
 
 def _edges(points: np.ndarray) -> np.ndarray:
-    """The edges of tiles about positive points: half-way between their logarithms."""
+    """Return the edges of tiles around positive points: halfway between their logarithms."""
     logs = np.log(np.unique(points))
     gap = np.diff(logs) if len(logs) > 1 else np.array([0.28])
     middle = logs[:-1] + gap / 2 if len(logs) > 1 else np.empty(0)
@@ -221,7 +221,7 @@ def heatmap(
     title: str,
     value_name: str,
 ) -> None:
-    """Cells over two axes of any kind, coloured by the measured value, with one letter each."""
+    """Draw cells over two axes, numeric or not, with a colour and a character for each value."""
     size = (max(5.6, 3 + 0.55 * len(x)), max(3.6, 2 + 0.45 * len(y)))
     picture, ((axis,),) = canvas(size)
     image = axis.imshow(grid, origin="lower", aspect="auto", cmap=_colours())
@@ -245,7 +245,7 @@ def lines(
     marks: Sequence[str] = (),
     title: str = "",
 ) -> None:
-    """A sweep along one axis: (mean, low, high) of every number, and the verdicts above them."""
+    """Draw a sweep along one axis: (mean, low, high) of every quantity, and verdicts above them."""
     picture, ((axis,),) = canvas((6.4, 4.2))
     for i, (name, (mean, low, high)) in enumerate(numbers.items()):
         reach = np.nan_to_num(np.stack([mean - low, high - mean]))
@@ -267,8 +267,8 @@ def lines(
 
 @with_style
 def strengths(path: Path, attacks: Any, title: str, x_label: str) -> None:
-    """Accuracy against radius under every attack, the certified bracket, and the largest accuracy
-    that is possible."""
+    """Draw accuracy against radius under every attack, the range between certified and attacked
+    accuracy, and an upper bound for every classifier."""
     picture, ((axis,),) = canvas((7.4, 4.8))
     for i, (name, errors) in enumerate(attacks.errors.items()):
         style = dict(color=COLOURS[i % 7], linestyle=DASHES[i % 7], marker="o", markersize=3)

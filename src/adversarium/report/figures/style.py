@@ -1,4 +1,4 @@
-"""The look of all pictures, and the functions that write them."""
+"""Define the style of all pictures, and write them to files."""
 
 import csv
 import hashlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Okabe and Ito: distinct for all common forms of colour blindness
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), "-")
-ON_DARK, ON_BRIGHT = "#fefefe", "#010101"  # letters on coloured cells: the same in both schemes
+ON_DARK, ON_BRIGHT = "#fefefe", "#010101"  # text on coloured cells: the same in both schemes
 NO_VALUE = "#b8b8b8"  # a cell without a number
 _LOOK = {
     "font.size": 10,
@@ -28,7 +28,7 @@ _LOOK = {
     "svg.fonttype": "path",
     "svg.hashsalt": "adversarium",
 }
-# in the reader's dark scheme ink is pale and paper dark; data keeps its colours
+# in a dark colour scheme, text is pale and the background dark; data keeps its colours
 _INK = {"#000000": "#e6edf3", "#444444": "#b6bfc8", "#666666": "#9aa4af", "#ffffff": "#0d1117"}
 _DARK = "".join(
     f'[style*="{kind}: {old}"]{{{kind}:{new} !important}}'
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 def with_style(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function to draw in the look of adversarium, whatever the user has set."""
+    """Decorate a function to draw in the style of adversarium, whatever style the user has set."""
 
     @wraps(function)
     def styled(*given: P.args, **named: P.kwargs) -> T:
@@ -58,7 +58,7 @@ def with_style(function: Callable[P, T]) -> Callable[P, T]:
 def canvas(
     size: tuple[float, float], down: int = 1, across: int = 1, **shared: Any
 ) -> tuple["Figure", Any]:
-    """A picture and the grid of its axes."""
+    """Return a picture and the grid of its axes."""
     from adversarium.report.figures.picture import Picture
 
     picture = Picture(figsize=size, layout="constrained")
@@ -67,7 +67,7 @@ def canvas(
 
 @with_style
 def save(picture: "Figure", path: Path) -> None:
-    """Write a picture without a date. An SVG follows the colour scheme of the reader.
+    """Write a picture to a file without a date. An SVG follows the colour scheme of the reader.
 
     The picture is laid out once for all formats; `savefig` would draw it twice for each format.
     """
@@ -87,7 +87,7 @@ def save(picture: "Figure", path: Path) -> None:
 
 
 def file_name(name: str) -> str:
-    """A file name of letters, digits, dots and dashes; a name that must change gets a digest.
+    """Return a file name of letters, digits, dots and dashes; a changed name also gets a digest.
 
     >>> file_name("paper.thm4.1"), file_name("../x")
     ('paper.thm4.1', 'x-d6b96a97')
@@ -99,12 +99,12 @@ def file_name(name: str) -> str:
 
 
 def write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
-    """Write comma-separated values into a file."""
+    """Write comma-separated values to a file."""
     path.write_text(csv_text(header, lines), encoding="utf-8", newline="")
 
 
 def csv_text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values; a text that a spreadsheet would read as a formula is quoted.
+    """Return comma-separated values; a text that a spreadsheet would read as a formula is quoted.
 
     >>> csv_text(("a", "b"), [("=1+1", -2.0)])
     "a,b\\r\\n'=1+1,-2.0\\r\\n"
@@ -125,7 +125,7 @@ _RAISED = re.compile(
 
 
 def mathtext(text: str) -> str:
-    """A text with powers and indices of one letter as mathtext; one with mathtext is unchanged.
+    """Return a text with x^y and x_y as mathtext; a text that already has mathtext is unchanged.
 
     >>> mathtext("σ (d^−0.8 … d^−0.2)")
     'σ ($d^{−0.8}$ … $d^{−0.2}$)'
@@ -139,22 +139,22 @@ def mathtext(text: str) -> str:
 
 
 def _roman(place: str, text: str) -> str:
-    """An index, upright if it is a word."""
+    """Return a power or an index; an index is upright if it is a word."""
     return f"\\mathrm{{{text}}}" if place == "_" and len(text) > 2 and text.isalpha() else text
 
 
 def visible_length(text: str) -> int:
-    """The number of visible letters of a text with or without mathtext."""
+    """Return the number of visible characters of a text with or without mathtext."""
     return len(re.sub(r"\\[A-Za-z]+|[${}^_]", "", text))
 
 
 def wrapped(text: str, width: int) -> str:
-    """A long text in lines; a text with mathtext stays in one line."""
+    """Break a text into lines; a text with mathtext remains one line."""
     return text if "$" in text else "\n".join(textwrap.wrap(text, width))
 
 
 def plain_number(value: float) -> str:
-    """The number of a tick as text: plain, or a power of two or ten if it is long.
+    """Return the label of a tick: a plain number, or a power of two or ten if that is shorter.
 
     >>> plain_number(0.05), plain_number(200000), plain_number(8192)
     ('0.05', '$2\\\\cdot10^{5}$', '$2^{13}$')
@@ -189,7 +189,7 @@ def add_legend(picture: "Figure", axis: "Axes", fontsize: float = 8) -> None:
     """Add the legend of an axis below all axes, in as many columns as fit."""
     handles, labels = axis.get_legend_handles_labels()
     if handles:
-        line = picture.get_figwidth() * 72 / (0.62 * fontsize)  # letters
+        line = picture.get_figwidth() * 72 / (0.62 * fontsize)  # characters
         longest = max(map(visible_length, labels)) + 7
         columns = max(1, min(len(labels), int(line / longest)))
         picture.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False,
@@ -197,8 +197,8 @@ def add_legend(picture: "Figure", axis: "Axes", fontsize: float = 8) -> None:
 
 
 def draw_marks(axis: "Axes", verticals: Mapping[str, float], levels: Mapping[str, float]) -> int:
-    """Draw vertical marks with their texts above the axis, in as many lines as avoid overlap, and
-    horizontal marks; return the number of lines."""
+    """Draw vertical marks with their texts above the axis, in so many lines that they do not
+    overlap, and horizontal marks; return the number of lines."""
     ends: list[float] = []  # where the last text of every line ends, as a share of the axis
     picture = axis.get_figure(root=True)
     assert picture is not None

@@ -1,4 +1,4 @@
-"""Last values, one per run: bars with intervals, lines, matrices and tables."""
+"""Draw the last values of runs: as bars with intervals, lines, matrices and tables."""
 
 from typing import Any
 
@@ -27,11 +27,11 @@ from adversarium.report.figures.style import (
 )
 
 MARKERS = "osD^v<>PX"
-MANY = (*COLOURS, "#999999", "#8C510A")  # of lines, each with its own marker
+MANY = (*COLOURS, "#999999", "#8C510A")  # colours of lines
 
 
 def bars(figure: Bars, runs: list[Rows]) -> Drawing:
-    """Last values with their intervals, one panel per number."""
+    """Draw last values with their intervals, one panel per quantity."""
     size = (max(5.0, 2 + 0.75 * len(runs)), 2.3 * len(figure.y) + 1.6)
     picture, axes = canvas(size, len(figure.y), 1, sharex=True)
     lines, known, labels = [], symbols(runs[0]), [run.label for run in runs]
@@ -51,7 +51,8 @@ def bars(figure: Bars, runs: list[Rows]) -> Drawing:
 
 
 def lines(figure: Lines, runs: list[Rows]) -> Drawing:
-    """One number per run with its interval, one panel per number, one line per place of `by`."""
+    """Draw the means and intervals of quantities against a coordinate of the runs, one panel per
+    quantity, one line per value of the coordinates `by`."""
     across = len(figure.numbers)
     picture, axes = canvas((1.4 + 4.2 * across, 4.2), 1, across, sharey=True)
     groups: dict[str, list[Rows]] = {}
@@ -84,7 +85,7 @@ def lines(figure: Lines, runs: list[Rows]) -> Drawing:
 
 
 def heat(figure: Heat, runs: list[Rows]) -> Drawing:
-    """A matrix of means with coloured cells, one panel per place of `by`."""
+    """Draw a matrix of means with coloured cells, one panel per value of the coordinates `by`."""
     from matplotlib.colors import LogNorm
 
     panels: dict[str, dict[str, Rows]] = {}
@@ -122,7 +123,7 @@ def _cell(value: float, floor: float) -> str:
 
 
 def table(figure: Table, runs: list[Rows]) -> Drawing:
-    """The numbers of a table; the site shows it without a picture."""
+    """Return the numbers of a table; there is no picture."""
     columns, lines = table_columns(figure, runs), []
     for run in runs:
         for probe, name, place in columns:
@@ -133,7 +134,7 @@ def table(figure: Table, runs: list[Rows]) -> Drawing:
 
 
 def table_columns(figure: Table, runs: list[Rows]) -> list[tuple[str, str, int]]:
-    """The columns of a table: a number, its name, and its place on an axis (−1 without an axis)."""
+    """Return the columns of a table: probe, name, and index on the probe's axis (−1: no axis)."""
     columns = []
     for probe in figure.y:
         run = next((run for run in runs if probe in run.series), None)
@@ -147,8 +148,8 @@ def table_columns(figure: Table, runs: list[Rows]) -> list[tuple[str, str, int]]
 
 
 def table_value(run: Rows, probe: str, place: int) -> np.ndarray | None:
-    """The last values of a number at a place of its axis, one per seed; None if the run does not
-    have it."""
+    """Return the last values of a probe at an index on its axis, one per seed; None if the run did
+    not record them."""
     if probe not in run.series:
         return None
     last = run.last(probe)

@@ -1,4 +1,4 @@
-"""The store as a static web site, which opens from disk and needs no other host."""
+"""Write the store as a static web site, which opens from disk and loads nothing from elsewhere."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

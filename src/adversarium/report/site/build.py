@@ -1,4 +1,4 @@
-"""All pages and figures of the site, from the catalogue and the store."""
+"""Make all pages and figures of the site, from the catalogue and the store."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -35,7 +35,7 @@ ASSETS = ("style.css", "ledger.js")
 def pages_and_figures(
     store: Store, added: Sequence[str], code: str, progress: Callable[[str, int, int], None]
 ) -> tuple[dict[str, str], list[FigureFiles]]:
-    """The text files of the site by path, and the files of its figures.
+    """Return the text files of the site by path, and the files of its figures.
 
     `added` are user files in addition to the catalogue; `code` is the digest of the code that
     draws; `progress` receives the phase, the steps done and the number of steps.

@@ -1,4 +1,4 @@
-"""The page of changed runs and sweeps, compared with the published runs."""
+"""Make the page of changed runs and sweeps, which compares them with the published runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,26 +24,26 @@ from adversarium.runs.audit import planned_jobs
 from adversarium.runs.differences import shown as value_text
 from adversarium.runs.store import Store
 
-_COLUMNS = 6  # of numbers, and of changed fields
+_COLUMNS = 6  # largest number of columns of quantities, and also of changed fields
 
 
 @dataclass(frozen=True)
 class ChangedRun:
-    """A run that is in no plan of its experiment."""
+    """A stored run that is not in the plan of its experiment at any preset."""
 
     experiment: str
     differs: Mapping[str, tuple[Any, Any]]  # field → (value of the nearest published run, value)
     seeds: tuple[int, ...]
     numbers: Mapping[str, np.ndarray]  # name → last values, one per seed
-    shares: frozenset[str] = frozenset()  # the numbers that are shares
+    shares: frozenset[str] = frozenset()  # the quantities that are shares
 
     def values(self, paths: Sequence[str]) -> list[Any]:
-        """The values of some changed fields."""
+        """Return the values of some changed fields."""
         return [self.differs[path][1] for path in paths]
 
 
 def changed_page(store: Store) -> tuple[str, list[FigureFiles]]:
-    """The page, with one table per set of changed fields, and its figures."""
+    """Return the page, which has one table per set of changed fields, and its figures."""
     groups: dict[tuple[str, tuple[str, ...]], list[ChangedRun]] = {}
     for run in changed_runs(store):
         groups.setdefault((run.experiment, tuple(run.differs)), []).append(run)
@@ -54,7 +54,7 @@ def changed_page(store: Store) -> tuple[str, list[FigureFiles]]:
 
 
 def changed_runs(store: Store) -> list[ChangedRun]:
-    """The stored runs that are in no plan of their experiment."""
+    """Return the stored runs that are not in the plan of their experiment at any preset."""
     stored = list(store.runs())
     published = {id: _published(id) for id in dict.fromkeys(id for _, id, _ in stored)}
     known = {key for plans in published.values() for key in plans}
@@ -72,8 +72,8 @@ def changed_runs(store: Store) -> list[ChangedRun]:
 
 
 def _published(id: str) -> dict[str, object]:
-    """The configurations of an experiment's plans by key; empty if the experiment is not available,
-    or if its user file can no longer be read."""
+    """Return the configurations of an experiment's planned runs by key; empty if the experiment is
+    not available, or if its user file can no longer be read."""
     path = user_file(id)
     if not (id in experiments() if path is None else path.is_file()):
         return {}
@@ -89,14 +89,14 @@ def _published(id: str) -> dict[str, object]:
 
 @cache
 def _shares(id: str) -> frozenset[str]:
-    """The numbers of an experiment that its probes call shares."""
+    """Return the quantities of an experiment that its probes declare to be shares."""
     experiment = load(id)
     tasks = (task for preset in experiment.presets for task in experiment.tasks(preset))
     return frozenset(name for task in tasks for name in shares(task))
 
 
 def _differences(config: object, plans: Mapping[str, object]) -> dict[str, tuple[object, object]]:
-    """The fields that differ from the nearest published run: the run with the fewest of them."""
+    """Return the fields that differ from the published run from which the fewest fields differ."""
     changed = flat(config)
 
     def fields(published: Json) -> dict[str, tuple[object, object]]:
@@ -107,7 +107,7 @@ def _differences(config: object, plans: Mapping[str, object]) -> dict[str, tuple
 
 
 def _group(experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]) -> Json:
-    """The table and the figure of runs of which the same fields changed."""
+    """Return the table and the figure of runs in which the same fields were changed."""
     names = _names(runs)[:_COLUMNS]
     fields = list(paths)[:_COLUMNS]
     published = (f"{p} (published {value_text(runs[0].differs[p][0])})" for p in fields)
@@ -129,7 +129,7 @@ def _group(experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]) ->
 
 
 def _names(runs: Sequence[ChangedRun]) -> list[str]:
-    """The names of numbers: first those that differ among the runs, last the steps of extremes."""
+    """Return the names of quantities: first those that vary among the runs, last `step of …`."""
     names = dict.fromkeys(name for run in runs for name in run.numbers)
 
     def rank(name: str) -> tuple[bool, bool]:
@@ -147,7 +147,7 @@ def _order(value: Any) -> tuple[bool, float, str]:
 def _figure(
     experiment: str, paths: Sequence[str], runs: Sequence[ChangedRun]
 ) -> FigureFiles | None:
-    """The figure of a sweep along one number, or over a plane of two positive numbers."""
+    """Return the figure of runs with one changed number, or two positive ones; else None."""
     names = [name for name in _names(runs) if all(name in run.numbers for run in runs)]
     at = np.array([[_real(value) for value in run.values(paths)] for run in runs])
     is_plane = len(paths) == 2 and bool((at > 0).all())

@@ -1,4 +1,4 @@
-"""The page of a claim: its statement, its verdict, the evidence, and how to repeat it."""
+"""Make the page of a claim: statement, verdict, evidence, and the command that reproduces it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +10,13 @@ from adversarium.report.site.results import SiteFigure, StoredExperiment
 from adversarium.report.tables import between, with_interval
 from adversarium.runs.ledger import Entry
 
-_UNFOLDED = 14  # lines of numbers that are visible at once
+_UNFOLDED = 14  # number of lines that are visible without unfolding the table
 
 
 def claim_page(
     entry: Entry, home: StoredExperiment | None, experiment: str, known: Mapping[str, Entry]
 ) -> str:
-    """The page of a claim. `home` is the experiment that judges it, if it has stored rows;
+    """Return the page of a claim. `home` is the experiment that judges it, if it has stored rows;
     `known` are all claims by id."""
     paper = papers().get(entry.paper)
     lines = _lines(entry)
@@ -41,7 +41,7 @@ def claim_page(
     )
 
 
-_COLUMNS = (  # fields of a line with their titles; a column without any value is left out
+_COLUMNS = (  # fields of a line with their titles; a column without any value is omitted
     ("part", "part"),
     ("part", "verdict"),
     ("quantity", "quantity"),
@@ -52,7 +52,7 @@ _COLUMNS = (  # fields of a line with their titles; a column without any value i
 
 
 def _lines(entry: Entry) -> Sequence[Json]:
-    """One line per number. Only the first line of a part has its name, verdict and sharpness."""
+    """Return one line per quantity. The first line of a part has its name, verdict, sharpness."""
     several = len(entry.parts) > 1
     if not several and not any(part.measured for part in entry.parts):
         return []
@@ -73,7 +73,7 @@ def _lines(entry: Entry) -> Sequence[Json]:
 
 
 def _figures(entry: Entry, home: StoredExperiment | None) -> list[SiteFigure]:
-    """At most three figures that draw the numbers of a claim's check, else the first figure."""
+    """Return up to three figures that show quantities of a claim's check, or the first figure."""
     check: Any = home.experiment.checks.get(entry.alias_of or entry.id) if home else None
     if home is None or check is None:
         return []

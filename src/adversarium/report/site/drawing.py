@@ -1,4 +1,4 @@
-"""The figures of a site, drawn in two processes if the machine has two cores."""
+"""Draw the figures of a site, in two processes if the machine has more than one core."""
 
 import multiprocessing
 import os
@@ -17,13 +17,13 @@ import cloudpickle
 from adversarium.plans.loading import user_modules
 
 PROCESSES = 2
-_FEW = 8  # one process draws fewer figures before another one has started
+_FEW = 8  # for fewer figures, it takes too long to start another process
 
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """The files of a figure: their paths, the digest of the values that they are made from, and the
-    function that writes them into the folder of a site."""
+    """The files of a figure: their paths, the digest of the values from which they are made, and
+    the function that writes them into the folder of a site."""
 
     paths: tuple[str, ...]
     inputs: str
@@ -33,7 +33,7 @@ class FigureFiles:
 def draw_figures(figures: Sequence[FigureFiles], home: Path) -> Iterator[FigureFiles]:
     """Draw figures and yield each when its files are complete.
 
-    This process draws the figures that another process cannot receive, and those that are left if
+    This process draws the figures that cannot be sent to another process, and those that remain if
     another process dies.
     """
     left = dict(enumerate(figures))
@@ -50,7 +50,7 @@ def _cores() -> int:
 
 
 def _drawn_in_processes(figures: Sequence[FigureFiles], home: Path) -> Iterator[int]:
-    """Draw figures in other processes and yield the position of each that is complete."""
+    """Draw figures in other processes and yield the index of each that is complete."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(PROCESSES, context, initializer=_end_with_parent)
     others = set(multiprocessing.active_children())
@@ -74,8 +74,8 @@ def _drawn_in_processes(figures: Sequence[FigureFiles], home: Path) -> Iterator[
 
 
 def _pickled(figures: Sequence[FigureFiles]) -> Iterator[tuple[int, bytes]]:
-    """The functions that draw, as bytes for another process, with their positions. The code of user
-    files is included, since another process cannot import it."""
+    """Yield the index of every figure with its drawing function as bytes for another process. These
+    include the code of user files, because another process cannot import it."""
     modules = user_modules()
     for module in modules:
         cloudpickle.register_pickle_by_value(module)

@@ -1,4 +1,4 @@
-"""The page of an experiment: figures, claims, configurations, tables, origin of the rows."""
+"""Make the page of an experiment: figures, claims, configurations, tables, origin of the rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ class RunLine(NamedTuple):
 
 
 def run_lines(home: StoredExperiment, reader: Reader) -> list[RunLine]:
-    """The origin of the rows of every run."""
+    """Return the origin of the rows of every run."""
     lines = []
     for job in home.jobs:
         origin = reader.provenance(job, home.seeds)
@@ -52,7 +52,7 @@ _MACHINE = ("cpu", "cores", "device", "torch", "dtype", "revision")
 def experiment_page(
     home: StoredExperiment, known: Mapping[str, Entry], runs: Sequence[RunLine]
 ) -> tuple[str, str]:
-    """The page, and its runs as CSV."""
+    """Return the page, and its runs as CSV."""
     page = render(
         "experiment.html",
         title=home.experiment.title,
@@ -69,7 +69,7 @@ def experiment_page(
 
 
 def _families(jobs: Sequence[Job]) -> list[dict[str, object]]:
-    """Every family of runs: its title, the fields that its runs share, and those that vary."""
+    """Return every family of runs: title, fields that its runs share, and fields that vary."""
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         groups.setdefault(job.task.family, []).append(job)
@@ -98,7 +98,7 @@ def _configuration(dynamics: Sequence[Mapping[str, object]]) -> dict[str, list[t
 
 
 def flat(configuration: object, path: str = "") -> dict[str, object]:
-    """The leaves of a configuration by their paths.
+    """Return the leaves of a configuration by their paths.
 
     >>> flat({"data": {"is": "Clusters", "d": 4}, "n": 3})
     {'data': 'Clusters', 'data.d': 4, 'n': 3}
@@ -116,7 +116,7 @@ _VARIES = "…"
 
 
 def _masked(configuration: object, varied: Mapping[str, object], path: str = "") -> Any:
-    """A configuration with dots in place of the fields that vary."""
+    """Return a configuration with dots in place of the fields that vary."""
     if path in varied and path:
         return _VARIES
     if not isinstance(configuration, Mapping):

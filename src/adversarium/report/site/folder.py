@@ -1,4 +1,4 @@
-"""The folder of a site: only changed files are written, obsolete files are removed."""
+"""Update the folder of a site: write only changed files, and remove obsolete ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ _MARK = "· adversarium</title>"
 
 
 class SiteFolder:
-    """A folder that holds a site, or will."""
+    """A folder with a site, or for a new one."""
 
     def __init__(self, home: Path) -> None:
         if home.exists() and not home.is_dir():
@@ -27,7 +27,7 @@ class SiteFolder:
             self._files.records["index.html"] = FileRecord()
 
     def is_current(self, inputs: str) -> bool:
-        """Whether the site was made from these inputs and every file is unchanged."""
+        """Return whether the site was made from these inputs and every file is unchanged."""
         files = self._files
         known = bool(files.records) and files.inputs == inputs
         return known and all(map(files.is_unchanged, files.records))

@@ -1,4 +1,4 @@
-"""The pages about everything: ledger, errata, notation and provenance."""
+"""Make the pages that are not about one claim: ledger, errata, notation and provenance."""
 
 import json
 from collections import Counter
@@ -15,11 +15,11 @@ from adversarium.report.site.results import StoredExperiment
 from adversarium.report.tables import WORDS, expected_errors, summary
 from adversarium.runs.ledger import NOT_RUN, Entry
 
-_NUMBERS = 3  # of an erratum; the page of the claim has all of them
+_NUMBERS = 3  # largest number of quantities of an erratum; the page of the claim has all of them
 
 
 def index_page(entries: Sequence[Entry], findings: Sequence[Finding]) -> str:
-    """The first page: findings, counts by paper, and one line per claim."""
+    """Return the first page: findings, counts by paper, and one line per claim."""
     seed_dependent, wrong = expected_errors(entries)
     return render(
         "index.html",
@@ -44,8 +44,8 @@ def index_page(entries: Sequence[Entry], findings: Sequence[Finding]) -> str:
 
 
 def search_data(entries: Sequence[Entry]) -> str:
-    """The fields that the first page searches, filters and sorts by, as JSON: one record per
-    claim."""
+    """Return the fields by which the first page searches, filters and sorts, as JSON: one record
+    per claim."""
     records = [
         {
             "id": e.id,
@@ -62,13 +62,13 @@ def search_data(entries: Sequence[Entry]) -> str:
 
 
 def _key(tag: str) -> str:
-    """The key of a paper, or the tag itself if no paper has it."""
+    """Return the key of the paper with this tag, or the tag itself if there is none."""
     return papers()[tag].key if tag in papers() else tag
 
 
 def errata_page(entries: Sequence[Entry], ours: Collection[str]) -> str:
-    """Published statements that fail, by paper, and statements that we added and that fail; `ours`
-    are the ids of the latter."""
+    """Return the page of published statements that fail, by paper, and of failing statements that
+    we added; `ours` are the ids of all added statements."""
     known = {e.id: e for e in entries}
     failed = [e for e in entries if e.verdict in ("fails", "mixed") and not e.alias_of]
     published = [e for e in failed if e.id not in ours and e.paper in papers()]
@@ -89,8 +89,8 @@ def errata_page(entries: Sequence[Entry], ours: Collection[str]) -> str:
 
 
 def _erratum(entry: Entry, known: Mapping[str, Entry]) -> dict[str, object]:
-    """An entry, the first numbers of its failing parts (of all parts if none fails), and the
-    corrected statement."""
+    """Return an entry, the first quantities of its failing parts (of all parts if none fails), and
+    the corrected statement."""
     failing = [m for part in entry.parts if part.outcome == Outcome.FAILS for m in part.measured]
     return {
         "entry": entry,
@@ -100,7 +100,7 @@ def _erratum(entry: Entry, known: Mapping[str, Entry]) -> dict[str, object]:
 
 
 def notation_page() -> str:
-    """The paragraphs and tables of notation.md, and the readings of every paper."""
+    """Return the page with the text of notation.md and the readings of every paper."""
     text = (files("adversarium.report.site") / "notation.md").read_text(encoding="utf-8")
     blocks = [block.strip() for block in text.split("\n\n") if block.strip()]
     return render(
@@ -113,7 +113,7 @@ def notation_page() -> str:
 
 
 def _table(text: str) -> list[list[str]]:
-    """The cells of a Markdown table, the header first."""
+    """Return the cells of a Markdown table, the header first."""
     head, _, *rows = text.splitlines()
     return [[cell.strip(" |") for cell in line.strip("|").split(" |")] for line in (head, *rows)]
 
@@ -123,7 +123,7 @@ def provenance_page(
     runs: Mapping[str, Sequence[RunLine]],
     failures: Sequence[Mapping[str, object]],
 ) -> str:
-    """The origin of the rows of every experiment, and the runs that failed."""
+    """Return the page of the origin of every experiment's rows, and of the failed runs."""
     return render(
         "provenance.html",
         title="Provenance",

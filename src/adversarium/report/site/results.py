@@ -1,4 +1,4 @@
-"""Experiments with their strongest stored rows, and their figures as files of the site."""
+"""Find the strongest stored rows of experiments, and their figures as files of the site."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ FORMATS = ("svg", "pdf", "png")
 
 @dataclass(frozen=True)
 class StoredExperiment:
-    """An experiment, and the preset, seeds, jobs and rows that the store has of it."""
+    """An experiment, and the preset, seeds, jobs and rows that are stored for it."""
 
     experiment: Experiment
     preset: str
@@ -42,12 +42,12 @@ class StoredExperiment:
 
     @property
     def name(self) -> str:
-        """The stem of its files."""
+        """Return the name of its files, without suffix."""
         return file_name(self.experiment.name)
 
     @cached_property
     def figures(self) -> tuple["SiteFigure", ...]:
-        """Its figures whose runs are stored."""
+        """Return the figures whose runs are stored."""
         figures = (
             SiteFigure(self.name, figure, figure_runs(figure, self.rows))
             for figure in self.experiment.figures
@@ -55,7 +55,7 @@ class StoredExperiment:
         return tuple(figure for figure in figures if figure.runs)
 
     def files(self, code: str) -> list[FigureFiles]:
-        """The files of its figures; `code` is the digest of the code that draws them."""
+        """Return the files of the figures; `code` is the digest of the code that draws them."""
         digest = rows_digest(self.rows, (job.key for job in self.jobs), code)
         return [
             FigureFiles(one.paths, f"{digest} {one.figure.name}", partial(one.draw, self.rows))
@@ -64,7 +64,7 @@ class StoredExperiment:
 
 
 def stored_experiment(id: str, store: Store) -> StoredExperiment | None:
-    """An experiment with its rows; None if none are stored."""
+    """Return an experiment with its stored rows; None if there are none."""
     experiment = load(id)
     found = stored_evidence(experiment, store)
     if found is None:
@@ -75,7 +75,7 @@ def stored_experiment(id: str, store: Store) -> StoredExperiment | None:
 
 @dataclass(frozen=True)
 class SiteFigure:
-    """A figure on the site: the stem of its experiment's files, the figure, and its runs."""
+    """A figure on the site: the name of its experiment's files, the figure, and its runs."""
 
     home: str
     figure: Figure
@@ -83,45 +83,45 @@ class SiteFigure:
 
     @property
     def is_table(self) -> bool:
-        """Whether the page shows it as a table instead of a picture."""
+        """Return whether the page shows a table instead of a picture."""
         return isinstance(self.figure, Table)
 
     @property
     def stem(self) -> str:
-        """The path of its files without their endings."""
+        """Return the path of the figure's files without suffix."""
         return f"figures/{self.home}/{file_name(self.figure.name)}"
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Its files: the numbers, and the picture in every format."""
+        """Return the paths of its files: the numbers, and the picture in every format."""
         endings = ("csv",) if self.is_table else ("csv", *FORMATS)
         return tuple(f"{self.stem}.{ending}" for ending in endings)
 
     @property
     def has_panels(self) -> bool:
-        """Whether the picture has several panels next to each other."""
+        """Return whether the picture has several panels next to each other."""
         return isinstance(self.figure, (Course, Heat, Lines, Powers)) or (
             isinstance(self.figure, (Curves, Profile)) and len(self.runs) > 1
         )
 
     @property
     def columns(self) -> list[tuple[str, str, int]]:
-        """The columns of a table: probe, name, place on the probe's axis."""
+        """Return the columns of a table: probe, name, index on the probe's axis."""
         assert isinstance(self.figure, Table)
         return table_columns(self.figure, list(self.runs))
 
     def cell(self, run: Rows, column: tuple[str, str, int]) -> tuple[str, str]:
-        """The mean of a run in a column of a table, and its interval."""
+        """Return the mean of a run in a column of a table, and its interval."""
         probe, _, place = column
         values = table_value(run, probe, place)
         return mean_text(values, run.points(probe), probe in shares(run.task))
 
     def draw(self, rows: Evidence, home: Path) -> None:
-        """Write its files."""
+        """Write the figure's files."""
         draw(self.figure, rows, (home / self.stem).parent, formats=FORMATS)
 
     def draws(self, needs: Sequence[Need]) -> bool:
-        """Whether it draws numbers that a check needs."""
+        """Return whether the figure shows quantities that a check needs."""
         return any(
             need.where.meets(run.task) and (not need.names or set(need.names) & set(self.figure.y))
             for need in needs
@@ -130,8 +130,8 @@ class SiteFigure:
 
 
 def mean_text(values: np.ndarray | None, points: int, is_share: bool) -> tuple[str, str]:
-    """The mean over seeds and its 99 % interval as texts; the interval is empty if it has no
-    width."""
+    """Return the mean over seeds and its 99 % interval as texts; the second is empty if the
+    interval is a point."""
     if values is None or not len(values):
         return "–", ""
     mean, *ends = mean_and_interval(values, points)

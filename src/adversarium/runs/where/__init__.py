@@ -1,5 +1,5 @@
-"""Places that compute units: this process, processes of this machine, or a Dask cluster. The place
-does not affect the numbers: the same pure function computes a unit everywhere."""
+"""Choose where units of jobs are computed: in this process, in processes of this machine, or on a
+Dask cluster. The place does not affect the numbers."""
 
 from adversarium.runs.where.here import HERE, Here, Place
 from adversarium.runs.where.processes import Processes
@@ -8,7 +8,7 @@ __all__ = ["HERE", "Here", "Place", "Processes", "place"]
 
 
 def place(word: str) -> Place:
-    """Return the place named `here`, `processes`, `processes:N` or `tcp://HOST:PORT`.
+    """Return where to compute, given `here`, `processes`, `processes:N` or `tcp://HOST:PORT`.
 
     >>> place("processes:3")
     Processes(count=3)

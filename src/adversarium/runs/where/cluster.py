@@ -1,4 +1,4 @@
-"""A Dask cluster: a scheduler and workers that the user started, here or on other machines."""
+"""Compute units on a Dask cluster that the user started, on this machine or on others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ PATIENCE = 15  # seconds to wait for a scheduler, and then for its first worker
 
 
 def distributed() -> Any:
-    """Return Dask distributed, or raise with a sentence that says how to install it."""
+    """Return the module of Dask distributed; if it is missing, raise and say how to install it."""
     try:
         import distributed as module
     except ImportError as fault:
@@ -26,15 +26,15 @@ def distributed() -> Any:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The workers of the scheduler at an address. If a worker dies, nothing is lost: its units go
-    to the others."""
+    """The workers of the Dask scheduler at an address. If a worker dies, other workers compute its
+    units."""
 
     address: str
 
     def computed(
         self, units: Sequence[Unit], experiment: str, progress: Progress
     ) -> Iterator[tuple[Unit, UnitResult]]:
-        """Yield every unit with its outcome, as they finish."""
+        """Yield every unit with its result, in the order in which they finish."""
         if not units:
             return
         dask = distributed()

@@ -10,13 +10,13 @@ from adversarium.runs.blocks import UnitResult
 from adversarium.runs.compute import compute, draw_ahead
 from adversarium.runs.jobs import Unit
 
-# units done, the reported unit, steps done, total steps
+# (number of units done, index of the reported unit, its steps done, its total steps)
 Progress = Callable[[int, int, int, int], None]
 
 
 @runtime_checkable
 class Place(Protocol):
-    """A place that computes units. The requesting process writes the blocks."""
+    """A place that computes units and returns their results, which the caller stores."""
 
     def computed(
         self, units: Sequence[Unit], experiment: str, progress: Progress
@@ -30,10 +30,10 @@ class Here:
     def computed(
         self, units: Sequence[Unit], experiment: str, progress: Progress
     ) -> Iterator[tuple[Unit, UnitResult]]:
-        """Yield every unit with its outcome, in order."""
+        """Yield every unit with its result, in order."""
         for i, unit in enumerate(units):
             progress(i, i, 0, 1)
-            if unit.device != "cpu" and i + 1 < len(units):  # the processor is free meanwhile
+            if unit.device != "cpu" and i + 1 < len(units):  # the CPU is idle meanwhile
                 Thread(target=draw_ahead, args=(units[i + 1],), daemon=True).start()
             yield unit, compute(unit, experiment, partial(progress, i, i))
 

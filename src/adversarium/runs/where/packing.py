@@ -11,8 +11,8 @@ from adversarium.runs.jobs import Unit
 
 
 def packed(unit: Unit, experiment: str) -> bytes:
-    """Pickle a unit. The code of user files and of paper folders travels with it; installed code,
-    including the engine, does not."""
+    """Pickle a unit, with the code of user files and of paper folders, but without installed code
+    such as the engines."""
     import cloudpickle
 
     modules = user_modules()

@@ -25,14 +25,13 @@ def _cores() -> int:
 
 
 def _deaf() -> None:
-    """Ignore Ctrl-C in a worker. The process that started it handles Ctrl-C, and the worker ends
-    with it."""
+    """Ignore Ctrl-C in a worker, because the process that started it handles Ctrl-C and ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """End this process once its parent is gone: a killed parent cannot end its workers."""
+    """End this process once its parent is gone, because a killed parent cannot end its workers."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
@@ -40,7 +39,7 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _few_threads(count: int) -> Iterator[None]:
-    """Limit the initial threads for linear algebra of processes that start within the context."""
+    """Limit the threads for linear algebra in processes that start within the context."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, str(count)))
     try:
@@ -56,8 +55,8 @@ def _few_threads(count: int) -> Iterator[None]:
 @dataclass(frozen=True)
 class Processes:
     """`count` processes of this machine, each with one unit at a time, reused by the next
-    experiment. If a process dies, nothing is lost: the remaining units run again, each alone in a
-    process, so that a unit that kills its process fails alone."""
+    experiment. If a process dies, the remaining units run again, one at a time, so that a unit that
+    kills its process does not affect the others."""
 
     count: int = field(default_factory=_cores)
     _held: list[ProcessPoolExecutor] = field(default_factory=list, repr=False, compare=False)
@@ -65,7 +64,7 @@ class Processes:
     def computed(
         self, units: Sequence[Unit], experiment: str, progress: Progress
     ) -> Iterator[tuple[Unit, UnitResult]]:
-        """Yield every unit with its outcome, as they finish."""
+        """Yield every unit with its result, in the order in which they finish."""
         most = max(1, _cores() // self.count)  # threads per process: all processes share the cores
         fitting = [replace(unit, threads=min(unit.threads, most)) for unit in units]
         orders = dict(enumerate(packed(unit, experiment) for unit in fitting))
@@ -80,8 +79,8 @@ class Processes:
     def _pooled(
         self, orders: Mapping[int, bytes], progress: Progress, count: int
     ) -> Iterator[tuple[int, UnitResult]]:
-        """Yield the outcomes of orders by position, as they finish. Orders left by a dead process
-        are omitted."""
+        """Yield the index of each packed unit with its result when it finishes. Units that were
+        running or waiting when a process died are omitted."""
         left: dict[Future[UnitResult], int] = {}
         whole = False
         try:
