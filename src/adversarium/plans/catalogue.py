@@ -1,4 +1,4 @@
-"""Select claims and experiments by the words of a command."""
+"""Select claims and experiments by the words of a command: ids, tags of papers, and files."""
 
 import difflib
 import os

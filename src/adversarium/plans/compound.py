@@ -1,6 +1,6 @@
 """Combine checks: all of several, named parts, one per run, or only the seeds with an event.
 
-Combined checks that depend on the seeds split the error probability of their claim, 1 %.
+If combined checks depend on the seeds, they split the error probability of their claim (1 %).
 """
 
 import math
@@ -192,7 +192,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Each:
-    """One check per selected run, from `make`: all must hold, and at least one run must exist.
+    """One check per selected run, built by `make`: all must hold, and a run must exist.
 
     >>> import numpy as np
     >>> from adversarium.plans import Rows, Trial, where
@@ -316,7 +316,7 @@ def _slack(verdict: Verdict) -> float:
 
 
 def _joined_reasons(verdicts: list[Verdict]) -> str:
-    """Join the reasons of verdicts. Prefix the name of the quantity to a reason without a name."""
+    """Join the reasons of verdicts; a reason that does not name its quantity is preceded by it."""
     reasons = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""

@@ -217,7 +217,7 @@ class Evidence:
         return replace(self, confidence=1 - (1 - self.confidence) / max(parts, 1))
 
     def needed(self, needs: Sequence[Need]) -> "Evidence":
-        """Return only the required rows, so a check that reads other rows does not find them."""
+        """Return only the required rows, so that a check cannot read others."""
         runs = []
         for run in self.runs:
             asked = [need for need in needs if need.where.meets(run.task)]

@@ -27,7 +27,7 @@ class Experiment:
     presets: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
     figures: tuple[Any, ...] = ()
-    switch: Any = None  # the outcome of a cell of a sweep if no claim is named
+    switch: Any = None  # the Switch that judges the cells of a sweep if no claim is named
     gates: Callable[[Task], Sequence[Any]] | None = None
     file: Path | None = None
 
@@ -94,7 +94,7 @@ def distinct(tasks: Iterable[Task], id: str) -> tuple[Task, ...]:
 
 
 def merged(tasks: Iterable[Task]) -> tuple[Task, ...]:
-    """Merge tasks that a change gave the same label.
+    """Merge tasks that have the same label after a change.
 
     Of runs that differ only in the number of steps, only the longest remains, because it contains
     the others. Runs that differ in anything else remain separate and are numbered.

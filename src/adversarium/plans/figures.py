@@ -24,7 +24,7 @@ class Curves:
 
     name: str
     y: tuple[str, ...]
-    runs: tuple[Where, ...] = EVERY  # one panel per run; at most four if there is one Where
+    runs: tuple[Where, ...] = EVERY  # one panel per run; only the first four of a single Where
     title: str = ""
     x_label: str = "t"
     y_label: str = ""
@@ -124,8 +124,8 @@ class Profile:
     log_x: bool = False
     log_y: bool = False  # values below 10⁻¹² are not drawn
     by: tuple[str, ...] = ()
-    stack: bool = False  # means above each other, without bands
-    complement: bool = False  # draw 1 − value: an error as an accuracy
+    stack: bool = False  # stack the means on top of each other, without bands
+    complement: bool = False  # draw 1 − value, for example an error as an accuracy
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
     between: tuple[str, str] | None = None  # two quantities; the region between them is shaded
     steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
@@ -232,7 +232,7 @@ class Contours:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the names of the numbers that are read."""
+        """Return the names of the recorded quantities that are shown."""
         return self.number.names
 
     @property
@@ -267,7 +267,7 @@ class Lines:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the names of the numbers that are read."""
+        """Return the names of the recorded quantities that are shown."""
         return tuple(name for number in self.numbers for name in number.names)
 
 
@@ -296,7 +296,7 @@ class Heat:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the names of the numbers that are read."""
+        """Return the names of the recorded quantities that are shown."""
         return tuple(name for number in self.numbers for name in number.names)
 
 
@@ -322,7 +322,7 @@ class Powers:
 
     @property
     def y(self) -> tuple[str, ...]:
-        """Return the names of the numbers that are read."""
+        """Return the names of the recorded quantities that are shown."""
         return self.number.names
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Gate:
     """A hypothesis of a theorem: a factor, and the range in which this factor must lie.
 
-    `printed` is true if the paper states the inequality, and false if only its proof needs it.
+    `printed` is true if the paper states the hypothesis, and false if only its proof needs it.
 
     >>> print(Gate("α/β", 2.0, low=1.0))
     α/β = 2, required ≥ 1: yes

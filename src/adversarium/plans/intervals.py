@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-SEEDS = 5  # the smallest number of seeds that decides about a quantity that varies with the seed
+SEEDS = 5  # at least this many seeds are needed to judge a quantity that depends on the seed
 CONFIDENCE = 0.99
 
 
@@ -67,7 +67,7 @@ def clopper_pearson_each(
 
 
 def finite(value: float) -> float | None:
-    """Return the number, or None if it is not finite."""
+    """Return a number, or None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 

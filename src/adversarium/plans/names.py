@@ -1,4 +1,4 @@
-"""Read the public names of a package and their descriptions from the source, without import."""
+"""Read the public names of a package and their descriptions from its source, without importing."""
 
 import ast
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class PublicName:
 
 
 def public_names(room: str) -> dict[str, PublicName]:
-    """Return the public names of a package.
+    """Return the public names of a package of adversarium, such as `attacks`.
 
     >>> public_names("attacks")["PGD"].sentence.startswith("Projected gradient ascent")
     True

@@ -195,7 +195,7 @@ def _toml(tag: str) -> Json:
 
 
 def readings(tag: str) -> dict[str, str]:
-    """Return how ≫, O(·) and unspecified constants of a paper are read, as text by sign."""
+    """Return how we read a paper's ≫, O(·) and unspecified constants: sign → text."""
     return {str(sign): str(text) for sign, text in _toml(tag).get("readings", {}).items()}
 
 
@@ -245,7 +245,7 @@ def claims() -> dict[str, Claim]:
 
 @cache
 def experiments() -> dict[str, ExperimentInfo]:
-    """Return all experiments by id; thm4.1 of a paper is experiments/thm4_1.py or thm4_1/."""
+    """Return all experiments by id; TAG.thm4.1 is in experiments/thm4_1.py or thm4_1/plan.py."""
     known = {}
     for tag, paper in papers().items():
         for id, entry in _toml(tag).get("experiments", {}).items():

@@ -1,7 +1,7 @@
 """Define the rules that judge one quantity.
 
-Each rule is a frozen value with its kind, the rows that it needs, and `judge`, which reads rows and
-never trains.
+Each rule is a frozen dataclass with its kind, the rows that it needs, and a method `judge`, which
+reads rows and never trains.
 """
 
 import math
@@ -370,7 +370,7 @@ class Existence:
 
 @dataclass(frozen=True)
 class InRegime:
-    """A hypothesis: if the quantity is below `at_least`, its claim is undecided (out of regime).
+    """A hypothesis: if a quantity is below `at_least`, the claim is undecided (out of regime).
 
     >>> wide = InRegime(Quantity("m/n", lambda rows: np.array([3.0, 3.0])), at_least=8)
     >>> wide.judge(Evidence()).why.value

@@ -74,7 +74,7 @@ class Recording:
 
     @cached_property
     def id(self) -> str:
-        """Return the digest under which the rows are stored; it does not cover the record times."""
+        """Return the digest of the probe, under which its rows are stored at all record times."""
         return digest(configuration(self.probe), 16)
 
 

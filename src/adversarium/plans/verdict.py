@@ -1,4 +1,4 @@
-"""Define verdicts, with their parts, numbers, reasons and sensitivity."""
+"""Define verdicts, with their parts, quantities, reasons and sensitivity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -78,7 +78,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a rule, with the numbers that it is based on.
+    """The verdict of a rule, with the quantities on which it is based.
 
     `detail` is the reason as text; an undecided verdict also has the kind of reason (`why`).
     `chance` is true if other seeds could change the verdict.

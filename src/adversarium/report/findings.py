@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Finding:
     """A sentence, its numbers by short names, the value that the paper claims, and the command that
-    measures the numbers again."""
+    reproduces the numbers."""
 
     claim: str
     sentence: str

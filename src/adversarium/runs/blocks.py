@@ -1,4 +1,4 @@
-"""The result of a finished computation: arrays by probe and name, and their origin."""
+"""Define the result of a finished computation: arrays by probe and name, and their origin."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

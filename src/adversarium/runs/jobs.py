@@ -161,8 +161,8 @@ SMALL = 2**18  # for tensors up to this size, one thread is faster (benchmarks/t
 
 
 def fitting_threads(unit: Unit) -> int:
-    """Return the number of threads: one for a trial and for a run with small tensors, else as many
-    as torch uses by default."""
+    """Return the number of threads: one for a trial and for a run with small tensors, else torch's
+    number of threads."""
     small = unit.jobs[0].engine is None or largest_tensor(unit) <= SMALL
     return 1 if small else torch.get_num_threads()
 

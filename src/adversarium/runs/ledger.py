@@ -156,8 +156,7 @@ def read(plain: Json) -> Entry:
 
 
 def _sharpness(plain: object) -> tuple[Sensitivity, ...]:
-    """Return the smallest deviations that a part would have detected; older ledgers have a sentence
-    there."""
+    """Return how sharp the evidence for a part is; empty for old ledgers, which have text there."""
     items = plain.items() if isinstance(plain, Mapping) else ()
     return tuple(Sensitivity(what, _number(value, math.inf)) for what, value in items)
 

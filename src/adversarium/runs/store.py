@@ -1,4 +1,4 @@
-"""The store: one sqlite file (WAL) with one array per (run, seed, probe, name).
+"""Store rows in one sqlite file (in WAL mode), with one array per (run, seed, probe, name).
 
 A finished block of seeds is written in one transaction, so a killed process loses at most the block
 that it was computing. If a file is not a store, an error is raised and the file is not changed.
