@@ -1,4 +1,4 @@
-"""Two workers on two cores: one thread each, or they starve each other; and the program, called."""
+"""Limit each of two workers to one thread, and call the program."""
 
 import signal
 import sys
@@ -16,7 +16,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture
 def call(tmp_path, monkeypatch, capsys):
-    """The program in this process, in a fresh directory with a catalogue of its own."""
+    """Call the program in this process, in a new directory with a separate catalogue."""
     before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # put back afterwards
     monkeypatch.chdir(tmp_path)
@@ -38,7 +38,7 @@ def call(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def own(tmp_path) -> Path:
-    """A user's file with a short run, in the directory of the call."""
+    """Write a user's file with a short run in the directory of the call."""
     path = tmp_path / "own.py"
     path.write_text(SHORT)
     return path

@@ -1,4 +1,4 @@
-"""Entries with all their numbers, judged again from the rows that ship with the papers."""
+"""Entries with all their quantities, judged again from the rows that ship with the papers."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -23,7 +23,7 @@ def _of_experiment(id: str, ids: frozenset[str]) -> dict[str, Entry]:
 
 
 def full_entries(ids: Iterable[str]) -> dict[str, Entry]:
-    """The entries of those claims whose rows ship with the papers."""
+    """Return the entries of those claims whose rows ship with the papers."""
     by_home: dict[str, set[str]] = {}
     for id in ids:
         claim = claims()[id]

@@ -1,7 +1,5 @@
-"""Notebooks without a server: runs the code cells of one in order and keeps what they show.
-
-`python -m tests.notebook FILE` runs it again and writes its outputs.
-"""
+"""Run the code cells of a notebook in order, without a server, and store what they show. `python -m
+tests.notebook FILE` runs a notebook again and writes its outputs."""
 
 import ast
 import base64
@@ -14,7 +12,7 @@ from typing import Any
 
 
 def shown(value: Any) -> dict[str, Any]:
-    """What a notebook shows of a value: a picture, a table, or its text."""
+    """Return what a notebook shows of a value: a picture, a table, or its text."""
     data: dict[str, Any] = {"text/plain": repr(value)}
     if hasattr(value, "savefig"):
         picture = io.BytesIO()
@@ -27,7 +25,7 @@ def shown(value: Any) -> dict[str, Any]:
 
 
 def outputs(source: str, names: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Runs a cell: what it printed, and the value of its last line."""
+    """Run a cell; return what it printed, and the value of its last line."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
@@ -46,7 +44,7 @@ def outputs(source: str, names: dict[str, Any], count: int) -> list[dict[str, An
 
 
 def executed(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with the outputs of a fresh run."""
+    """Return the notebook with the outputs of a new run."""
     names: dict[str, Any] = {"__name__": "__main__"}
     cells = []
     count = 0

@@ -1,4 +1,4 @@
-"""The program in one process of its own, called several times: a start costs seconds."""
+"""Call the program several times in one process, because starting it takes seconds."""
 
 import contextlib
 import io
@@ -12,8 +12,8 @@ from pathlib import Path
 
 
 def told(commands: Sequence[Sequence[str]], cwd: Path, only: str = "", **more: str) -> list[str]:
-    """What commands print, one after the other; each must succeed. With `only`, a report draws the
-    pages of the experiments whose ids begin so, and no others (all of them take a minute)."""
+    """Return what commands print, one after the other; each must succeed. With `only`, a report
+    draws only the pages of experiments whose ids begin so (all of them take a minute)."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
     paths = os.pathsep.join(filter(None, (more.pop("PYTHONPATH", ""), str(_ROOT))))
     done = subprocess.run(
@@ -34,14 +34,14 @@ ENV = {**os.environ, "COLUMNS": "200", "OMP_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Said:
-    """What a call said."""
+    """The output of a call."""
 
     stdout: str
     stderr: str
 
 
 def process(*words: str, cwd: Path, status: int = 0) -> Said:
-    """The program in a process of its own."""
+    """Run the program in a new process."""
     command = [sys.executable, "-P", "-m", "adversarium.cli", *words]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=ENV, check=False)
     assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
@@ -49,7 +49,7 @@ def process(*words: str, cwd: Path, status: int = 0) -> Said:
 
 
 def one_sentence(said: Said, words: str) -> None:
-    """A complaint is one line, says so much, and shows no traceback."""
+    """Require that an error is one line with this text and without a traceback."""
     assert words in said.stderr, said.stderr
     assert "Traceback" not in said.stderr and len(said.stderr.strip().splitlines()) == 1
 
@@ -78,7 +78,7 @@ SHORT = OWN.replace("steps=200", "steps=5")
 
 
 def called(main: Callable[[list[str]], None], words: list[str]) -> tuple[int, str, str]:
-    """Status, output and errors of one call."""
+    """Return status, output and errors of one call."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

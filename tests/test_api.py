@@ -47,7 +47,7 @@ class Linear:
 
 
 def shove(loss, batch, t, rng):
-    """Every point moves a tenth against its label."""
+    """Move every point by a tenth against its label."""
     return batch.x - 0.1 * batch.y[..., None]
 
 
@@ -126,7 +126,7 @@ def test_an_experiment_from_python_brings_verdicts_and_pictures():
 
 
 def growing(rng, x):
-    """A number, and one along an axis."""
+    """Return a number, and a quantity with an axis."""
     return {"level": x, "curve": Along("N", (10, 20), (x, 2 * x))}
 
 

@@ -1,8 +1,6 @@
-"""The commands as a user calls them: contract of the JSON, bad input, interruption.
-
-What needs no process of its own is called in this one; that nothing heavy is imported, that a file
-called torch.py is no torch, and what a signal does is asked of real processes.
-"""
+"""Test the commands as a user calls them: JSON, bad input, interruption. Only what needs a new
+process starts one: that nothing heavy is imported, that a file torch.py does not hide torch, and
+what a signal does."""
 
 import json
 import os
@@ -25,14 +23,14 @@ TOY = ("--set", "steps=12", "--set", "n=10", "--set", "d=10", "--set", "P=4", "-
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Of a report, only these experiments are judged and drawn (all of them take minutes)."""
+    """Judge and draw only these experiments in a report (all of them take minutes)."""
     kept: list[str] = []
     few(monkeypatch, kept)
     return kept
 
 
 def counted(path: Path, query: str) -> list[tuple]:
-    """What a store says, asked from outside; nothing while it is not there yet."""
+    """Return what a second connection reads from a store; nothing if there is no store yet."""
     if not path.exists():
         return []
     try:
@@ -46,12 +44,12 @@ def counted(path: Path, query: str) -> list[tuple]:
 
 
 def seeds(path: Path) -> int:
-    """How many seeds of how many runs are finished."""
+    """Return the number of finished pairs of run and seed."""
     return len(counted(path, "SELECT run, seed FROM spent"))
 
 
 def recorded(path: Path) -> dict[str, int]:
-    """The names of all numbers in a store, and how many runs have each."""
+    """Return the names of all quantities in a store, and how many runs have each."""
     query = "SELECT name, COUNT(DISTINCT run) FROM arrays GROUP BY name"
     return dict(counted(path, query))
 
@@ -113,7 +111,7 @@ def test_list_has_the_parts_with_a_sentence_each_and_probes_with_their_symbols(c
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory) -> tuple[Path, str]:
-    """The directory where a changed Figure 3 was run by the program, and what that printed."""
+    """Return the directory in which the program ran a changed Figure 3, and what it printed."""
     folder = tmp_path_factory.mktemp("changed")
     return folder, process("run", "rnrf.fig3", *TOY, "--seeds", "2", "--json", cwd=folder).stdout
 
@@ -474,18 +472,18 @@ def test_a_probe_that_raises_fails_its_run_with_status_one_and_loses_nothing(cal
 
 
 def heard() -> None:
-    """A shell that runs this in the background has SIGINT ignored, and children inherit that."""
+    """Restore SIGINT, which children of a background shell ignore."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def running(pid: int) -> float:
-    """The processor's seconds of a process that runs."""
+    """Return the CPU seconds of a running process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ended() -> float:
-    """The processor's seconds of all children that have ended."""
+    """Return the CPU seconds of all children that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
@@ -545,7 +543,7 @@ def test_the_bare_command_needs_only_the_core_packages(tmp_path):
 
 
 def test_a_stop_in_a_callback_is_no_traceback(tmp_path):
-    """What a finaliser raises is printed and forgotten by Python; a stop must end the program."""
+    """Python prints and ignores what a finaliser raises; a stop must still end the program."""
     code = (
         "import signal, sys\n"
         "from adversarium import cli\n"

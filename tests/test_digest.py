@@ -1,4 +1,5 @@
-"""What identifies a part: its name, its fields, its version, and for a user's file its content."""
+"""The digest of a part covers its name, its fields, its version, and the content of a user's
+file."""
 
 import importlib
 import importlib.util
@@ -38,7 +39,7 @@ def scaled(rng):
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """Write a module below the temporary folder and import it, also if it was imported before."""
+    """Write a module in the temporary folder and import it, even if it was imported before."""
     monkeypatch.syspath_prepend(str(tmp_path))
     made = []
 
@@ -69,7 +70,7 @@ def _packages(name: str) -> list[str]:
 
 
 def identities(module) -> list:
-    """What identifies the parts of a module."""
+    """Return the identities of the parts of a module."""
     bound = configuration(module.Part(2.0).trial)
     return [configuration(module.Part()), bound, configuration(module.scaled)]
 

@@ -1,4 +1,4 @@
-"""The documentation is true: its code runs as printed, and its reference has every public name."""
+"""The documentation is true: its code runs as shown, and its reference has all public names."""
 
 import inspect
 import re
@@ -24,13 +24,13 @@ BARE = "python -m adversarium.runs "
 
 
 def blocks(page: Path, *kinds: str) -> list[str]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     return re.findall(rf"^```(?:{'|'.join(kinds)})\n(.*?)^```", text, re.M | re.S)
 
 
 def file_of(block: str) -> str:
-    """The file that a block is: its first line says so."""
+    """Return the file that a block contains, if its first line names one."""
     named = re.match(r"# (\S+\.(?:py|toml))\n", block)
     return named[1] if named else ""
 
@@ -43,7 +43,7 @@ def write_files(folder: Path, *pages: Path) -> None:
 
 
 def calls(page: Path) -> list[tuple[str, list[str]]]:
-    """The commands of a page, each with the lines that it is said to print (…: anything)."""
+    """Return the commands of a page, each with the output that the page shows (…: anything)."""
     found: list[tuple[str, list[str]]] = []
     for line in "".join(blocks(page, "console")).splitlines():
         if line.startswith("$ "):
@@ -58,7 +58,7 @@ def says(out: str, line: str) -> bool:
 
 
 def typed(page: Path) -> list[str]:
-    """The Python of a page that is no file."""
+    """Return the Python code of a page that is not the content of a file."""
     return [block for block in blocks(page, "python") if not file_of(block)]
 
 
@@ -100,7 +100,7 @@ def test_every_page_runs_something():
 
 
 def public() -> set[str]:
-    """The names that the package and its rooms offer."""
+    """Return the public names of the package and its subpackages."""
     rooms = {n for n in adversarium.__all__ if (DOCS.parent / f"src/adversarium/{n}").is_dir()}
     names = {f"adversarium.{name}" for name in set(adversarium.__all__) - rooms}
     for room in rooms:
@@ -157,7 +157,7 @@ def test_every_public_part_has_an_example():
 
 
 def test_every_document_is_on_the_site():
-    """In a table of contents, found by its name."""
+    """It is in a table of contents, which refers to it by name."""
     trees = [DOCS / "index.md", DOCS / "howto" / "index.md", DOCS / "reference" / "index.rst"]
     for tree in trees:
         entries = set(re.findall(r"^\s*([\w/]+)$", tree.read_text(encoding="utf-8"), re.M))

@@ -1,4 +1,4 @@
-"""The walk-through runs as printed and shows the numbers it shows."""
+"""The walk-through notebook runs and gives the outputs that it shows."""
 
 import json
 import re
@@ -14,7 +14,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def told(notebook: dict) -> list[str]:
-    """Everything that the cells show as text."""
+    """Return all text that the cells show."""
     shown = [o for cell in notebook["cells"] for o in cell.get("outputs", ())]
     return [
         "".join(o["text"]) if "text" in o else o["data"].get("text/html", o["data"]["text/plain"])

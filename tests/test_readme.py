@@ -1,5 +1,4 @@
-"""Every command of the README works as printed, in order, in one fresh directory; so does its
-Python."""
+"""All commands and Python examples of the README work as shown, in order, in a new directory."""
 
 import re
 import shlex

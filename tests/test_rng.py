@@ -1,4 +1,4 @@
-"""Streams: one per seed and use, none moves another."""
+"""Streams: there is one per seed and use, and none affects another."""
 
 import torch
 

@@ -1,5 +1,4 @@
-"""The layout is the argument: rooms import only to their left; papers, labels and parts stay where
-they belong."""
+"""Packages import only to their left; papers, labels and parts are used only where they belong."""
 
 import ast
 import inspect
@@ -46,7 +45,7 @@ def files(*rooms: str) -> list[Path]:
 
 
 def imported(path: Path, nodes: Iterator[ast.AST] | list[ast.stmt]) -> set[tuple[str, str]]:
-    """(module, name) of every import among some nodes of a file; no name for `import module`."""
+    """Return (module, name) of every import among some nodes; no name for `import module`."""
     found = set()
     package = path.relative_to(SOURCE.parent).with_suffix("").parts
     for node in nodes:
@@ -105,7 +104,8 @@ def test_a_cluster_is_imported_only_where_one_is_used():
 
 
 def needed(module: str, seen: set[str]) -> set[str]:
-    """What is imported with a module of ours, its packages and whatever these import."""
+    """Return the packages that a module of adversarium imports, directly or through other
+    modules."""
     if module in seen:
         return set()
     seen.add(module)
@@ -264,7 +264,7 @@ def test_no_label_is_taken_apart_or_compared():
 
 
 def numbered(node: ast.AST) -> bool:
-    """Whether a string (also one with holes) has the form name[2]."""
+    """Return whether a string (or an f-string) has the form name[2]."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return bool(re.fullmatch(r"[\w.()]+\[\d+\]", node.value))
     if not isinstance(node, ast.JoinedStr):
@@ -292,7 +292,7 @@ def test_every_public_function_has_an_example():
 
 
 def test_nothing_outside_papers_names_one():
-    """Addresses in docstrings, "eq. (M) of CGRO", are welcome; ids and tags are not."""
+    """Addresses in docstrings, "eq. (M) of CGRO", are allowed; ids and tags are not."""
     tags = re.compile(rf"\b({'|'.join(papers())})\b")
     data = [p for p in SOURCE.rglob("*") if p.suffix in (".toml", ".txt", ".js", ".css", ".html")]
     for path in (*files(), *data):

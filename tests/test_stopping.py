@@ -1,4 +1,4 @@
-"""A call that is stopped: one line and status 130, from the first import on."""
+"""A call that is stopped prints one line and returns status 130, even during the first import."""
 
 import os
 import subprocess

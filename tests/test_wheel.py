@@ -1,4 +1,4 @@
-"""A built wheel is whole: in a fresh environment it judges a claim in an empty folder."""
+"""A built wheel is complete: in a new environment it judges a claim in an empty folder."""
 
 import json
 import os
@@ -18,7 +18,7 @@ CLEAN = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
 
 
 def called(*words: str | Path, cwd: Path) -> str:
-    """What a process prints; it must succeed."""
+    """Return what a process prints; it must succeed."""
     done = subprocess.run(
         words, cwd=cwd, env=CLEAN, capture_output=True, text=True, check=False, timeout=500
     )
@@ -28,7 +28,7 @@ def called(*words: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """The wheel, built offline by the backend that is installed here."""
+    """Return the wheel, built offline by the installed backend."""
     folder = tmp_path_factory.mktemp("wheel")
     build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
     called(sys.executable, "-m", "pip", *build, cwd=folder)
@@ -38,8 +38,8 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def fresh(wheel, tmp_path_factory) -> Path:
-    """The programs of an environment with the wheel and, beside it, the dependencies that are
-    installed here (but no editable install: a second-hand folder's own .pth files are not read)."""
+    """Return the programs of an environment with the wheel and the dependencies that are installed
+    here, without editable installs (.pth files of a second folder are not read)."""
     home = tmp_path_factory.mktemp("fresh")
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"
@@ -132,7 +132,7 @@ for block in Store(sys.argv[1], readonly=True).dump():
 
 @pytest.fixture(scope="module")
 def split(tmp_path_factory) -> Path:
-    """An environment whose adversarium has no papers, with CONV installed as a package beside."""
+    """Return an environment with an adversarium without papers, and CONV as a separate package."""
     home = tmp_path_factory.mktemp("split")
     skip = shutil.ignore_patterns("__pycache__")
     core, conv = home / "core", home / "conv"

@@ -1,4 +1,4 @@
-"""Keep the best: ties, values that are no numbers, events of any shape."""
+"""Attacks keep the best point: ties, values that are not numbers, events of any shape."""
 
 from dataclasses import dataclass
 
@@ -49,7 +49,7 @@ def test_per_example_chooses_whole_examples():
 
 
 def test_one_candidate_without_a_number_does_not_blind_an_attack():
-    """The first corner met has no number; the best one comes last."""
+    """The loss at the first corner is NaN; the best corner comes last."""
 
     def broken(x: Tensor) -> Tensor:
         return torch.where((x < 0).all(-1), torch.nan, x.sum(-1))

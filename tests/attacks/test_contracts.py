@@ -1,4 +1,4 @@
-"""Contracts over every attack: budget, repeatability, purity, closed forms."""
+"""All attacks keep to their budget, are repeatable and pure, and agree with closed forms."""
 
 import math
 from dataclasses import dataclass, replace
@@ -371,7 +371,7 @@ def test_a_step_to_the_zero_of_the_network_itself_respects_its_cap():
 
 
 def test_patch_transplant_sees_what_a_flat_activation_hides():
-    """f = Σ_j ⟨w, X[j]⟩³ on a signal patch: ascents from x only shrink the signal."""
+    """f = Σ_j ⟨w, X[j]⟩³ on a signal patch: gradient ascent from x only shrinks the signal."""
     batch = PatchData(d=6, P=3, alpha=1.0, sigma=0.0).sample(20, stream(0, "x"))
 
     def loss(x):

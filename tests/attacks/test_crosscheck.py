@@ -1,6 +1,6 @@
-"""Our strong suite against foolbox and AutoAttack on small nets, with live and with vanished
-gradients, and on the laboratory's own: never weaker than all of them together by more than one
-point; and against exact maxima, where there are any."""
+"""Compare our strong suite with foolbox and AutoAttack on small networks, with and without vanished
+gradients, and on our own networks: all of them together must not be stronger by more than one
+percentage point. Also compare it with exact maxima where these are known."""
 
 import math
 import warnings
@@ -35,7 +35,7 @@ class Points:
 
 
 def blobs(k: int) -> tuple[Tensor, Tensor]:
-    """k blobs of the unit cube in R¹⁶."""
+    """Return k blobs in the unit cube of R¹⁶."""
     rng = stream(k, "crosscheck")
     centres = 0.25 + 0.5 * uniform((k, 16), rng)
     y = torch.arange(400 + N) % k
@@ -44,7 +44,7 @@ def blobs(k: int) -> tuple[Tensor, Tensor]:
 
 @cache
 def trained(k: int) -> tuple[nn.Module, Points]:
-    """A small net on k blobs, trained for a moment, and its test points."""
+    """Return a small network, trained for a short time on k blobs, and its test points."""
     x, y = blobs(k)
     with torch_seeded(stream(k, "net")):
         net = nn.Sequential(
@@ -54,7 +54,7 @@ def trained(k: int) -> tuple[nn.Module, Points]:
 
 
 def fitted(net: nn.Module, k: int, steps: int) -> nn.Module:
-    """The net, trained on the other points."""
+    """Return the network, trained on the other points."""
     x, y = blobs(k)
     optimiser = torch.optim.Adam(net.parameters(), 5e-3)
     for _ in range(steps):
@@ -66,7 +66,7 @@ def fitted(net: nn.Module, k: int, steps: int) -> nn.Module:
 
 
 def ours(net: nn.Module, points: Points, p: float, radius: float, k: int, scalar: bool) -> int:
-    """How many points survive our suite; only survivors go on."""
+    """Return how many points our suite does not misclassify; only these go to the next attack."""
 
     def f(x):
         F = net(x)
@@ -87,8 +87,7 @@ def ours(net: nn.Module, points: Points, p: float, radius: float, k: int, scalar
 
 
 def peers(net: nn.Module, points: Points, norm: str, radius: float) -> int:
-    """Survivors of AutoAttack's parts (its targeted ones need four classes and more) and foolbox's
-    attacks together; a moved point counts where it lies in the ball."""
+    """Count the points that survive AutoAttack's untargeted parts and foolbox, within the ball."""
     D = points.x.shape[-1]
     side = math.isqrt(D)
     image = points.x.view(-1, 1, side, side) if side * side == D else points.x.view(-1, 1, 1, D)
@@ -185,7 +184,7 @@ def hard_sigmoids() -> nn.Module:
 
 
 def dead_zones() -> nn.Module:
-    """Hidden units whose thresholds were raised after training: most sleep at most points."""
+    """Make most hidden units inactive at most points, by thresholds raised after training."""
     with torch_seeded(stream(6, "dead")):
         net = fitted(nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 3)), 3, 300)
     net[0].bias.data -= 0.8 * net[0](trained(3)[1].x).std(0)
@@ -222,7 +221,7 @@ def test_vanished_gradients_do_not_hide_what_others_find(kind, norm):
 
 
 def test_what_survives_where_gradients_vanish_is_what_survives_where_they_do_not():
-    """A softmax changes no decision: the suite must not care."""
+    """A softmax does not change decisions, so the suite must give the same result."""
     net, points = trained(3)
     some = Points(points.x[:40], points.y[:40])
     both = (net, VANISHED["softmax"]())

@@ -1,4 +1,5 @@
-"""What went wrong once: sets left, steps not taken, numbers that are none."""
+"""Past defects: points outside their set, steps that were not taken, values that are not
+numbers."""
 
 import math
 from dataclasses import dataclass, replace
@@ -224,7 +225,8 @@ def test_an_attack_without_a_ball_cannot_be_certified():
 def test_errors_by_radius_keep_every_broken_point():
     @dataclass(frozen=True)
     class Blinking:
-        """Breaks the first half of the points at a small radius, the others at a large one."""
+        """An attack on the first half of the points at a small radius, on the others at a large
+        one."""
 
         radius: float
 

@@ -1,5 +1,5 @@
-"""Attacks that know what a network is made of, and attacks from the far side: contracts, closed
-forms, and what ascents from x do not see."""
+"""Attacks that use the structure of a network, and attacks from far away: contracts, closed forms,
+and maxima that gradient ascent from x does not find."""
 
 import itertools
 import math
@@ -85,7 +85,7 @@ def test_every_new_attack_keeps_the_contracts(p, box):
 
 
 def test_a_sleeping_unit_is_woken():
-    """f = ⟨w_0, x⟩ + a relu(⟨w, x⟩ − b): no slope at x shows the unit."""
+    """f = ⟨w_0, x⟩ + a relu(⟨w, x⟩ − b): the gradient at x does not depend on the inactive unit."""
     d, radius = 20, 2.0
     W = {"w_0": torch.eye(1, d)[0].double(), "w": 9 * torch.eye(d)[1:3].double(),
          "a": torch.tensor([-1.0, 1.0]).double()}  # fmt: skip
@@ -106,7 +106,7 @@ def test_a_sleeping_unit_is_woken():
 
 @pytest.mark.parametrize("replicas", ((), (2,)))
 def test_the_shortest_of_a_thousand_sleeping_units_is_woken(replicas):
-    """999 longer units look elsewhere and stay asleep; a step along any of them brings nothing."""
+    """999 units with longer weights remain inactive; steps along them do not help."""
     d, m, radius = 40, 1000, 2.0
     long = torch.zeros(m - 1, d).double()
     long[:, 3:] = normal((m - 1, d - 3), stream(0, "units"))
@@ -131,7 +131,7 @@ def test_the_shortest_of_a_thousand_sleeping_units_is_woken(replicas):
 
 @pytest.mark.parametrize("p", NORMS)
 def test_every_patch_is_maximised_on_its_own(p):
-    """Against brute force on a grid of the ball: two patches in the plane."""
+    """Compare with brute force on a grid of the ball: two patches in the plane."""
     network, radius = SmoothedCNN(m=3), 0.7
     W = normal((2, 3, 2), stream(0, "W"))
     x, y = normal((40, 2, 2), stream(1, "x")), torch.arange(40) % 2
@@ -201,7 +201,8 @@ def test_what_a_loss_tells_agrees_with_it():
 
 @pytest.mark.parametrize("p", NORMS)
 def test_vanished_slopes_are_walked_around(p):
-    """f clipped on both sides: at x there is no slope, the far side breaks every point."""
+    """f is clipped on both sides: its slope at x is 0, and the far side misclassifies every
+    point."""
     x = torch.ones(20, 4).double()
     radius = {1: 6.0, 2: 3.0, math.inf: 1.5}[p]
 

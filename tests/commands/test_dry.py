@@ -1,4 +1,4 @@
-"""`--dry-run`: the configuration, the changes, the memory and what cannot run; nothing runs."""
+"""`--dry-run`: the configuration, the changes, the memory and what cannot run; nothing is run."""
 
 import json
 

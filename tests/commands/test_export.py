@@ -1,4 +1,4 @@
-"""`adversarium export`: rows and figures out, over an earlier export and over nothing else."""
+"""`adversarium export`: rows and figures; only an earlier export is overwritten."""
 
 import csv
 import sys

@@ -1,4 +1,4 @@
-"""`adversarium list`: what there is, chosen by paper and by verdict."""
+"""`adversarium list`: all names, or those of a paper or with a verdict."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What several commands check before any work: ids, and folders for what they write."""
+"""Checks of several commands before any work: ids, and output folders."""
 
 import pytest
 

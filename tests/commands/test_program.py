@@ -1,4 +1,5 @@
-"""How a call ends: one sentence for a wrong call, JSON alone with --json, a help text per flag."""
+"""The end of a call: one sentence for an invalid call, only JSON with --json, help for every
+flag."""
 
 import io
 import json
@@ -38,7 +39,7 @@ def test_what_a_file_prints_does_not_spoil_the_json(call, own):
 
 
 def printed(words: list[str], monkeypatch) -> tuple[int, bytes]:
-    """Status and bytes of a call whose standard output knows only ASCII."""
+    """Return status and bytes of a call whose standard output can only encode ASCII."""
     buffer = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
     with pytest.raises(SystemExit) as stop:

@@ -1,4 +1,4 @@
-"""What is said while a run trains."""
+"""The messages while a run trains."""
 
 from adversarium.commands.progress import Progress
 

@@ -1,4 +1,4 @@
-"""`adversarium run`: what it prints, which files it leaves, and what it refuses before it runs."""
+"""`adversarium run`: its output, its files, and errors before it runs."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`adversarium sweep`: its cost beforehand, its files, and what it refuses before it trains."""
+"""`adversarium sweep`: its estimated cost, its files, and errors before it trains."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`adversarium verify` and `adversarium run` judge alike."""
+"""`adversarium verify` and `adversarium run` give the same verdicts."""
 
 import json
 

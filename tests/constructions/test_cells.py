@@ -1,4 +1,4 @@
-"""A linear classifier is broken where its margin is at most δ times the dual norm."""
+"""A linear classifier is not robust where its margin is at most δ times the dual norm."""
 
 import pytest
 import torch

@@ -1,5 +1,5 @@
-"""Certificates of the explicit classifiers: never above what an attack reaches, and lost when a
-ball of the other class comes too near."""
+"""Certificates of the explicit classifiers never exceed what an attack reaches, and fail if a ball
+of the other class comes too close."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Balls that cannot be memorised are refused."""
+"""Balls that cannot be memorised raise an error."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Counting inequalities, at places where they can be worked out by hand."""
+"""Counting inequalities, for values that can be worked out by hand."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Explicit classifiers on the cells: right where they should be, broken where they must be."""
+"""Explicit classifiers on the cells: correct where they should be, not robust where they must
+fail."""
 
 from dataclasses import replace
 

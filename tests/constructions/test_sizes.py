@@ -1,4 +1,4 @@
-"""Parameters of the explicit networks: a constant number a ball, and so many a dimension."""
+"""The parameters of the explicit networks: a constant number per ball and per dimension."""
 
 import pytest
 

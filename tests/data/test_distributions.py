@@ -1,4 +1,5 @@
-"""Distributions: laws with a fixed seed, and a negative control that the same test rejects."""
+"""Distributions, tested with a fixed seed and with a negative control that the same test
+rejects."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Cluster marginals: their numbers, and draws that have them."""
+"""Cluster marginals: their moments, and samples that have these moments."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Zeros and ones: MNIST where its files are at hand, and the digits that stand in for it."""
+"""Zeros and ones of MNIST, if its files are available, and the digits that replace them
+otherwise."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Brackets: attack ≤ truth ≤ proof, against exact enumeration."""
+"""Brackets: attack ≤ true value ≤ proof, compared with exact enumeration."""
 
 import math
 from dataclasses import replace

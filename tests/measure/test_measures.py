@@ -1,4 +1,4 @@
-"""What every probe and fold says of its numbers: names, symbols, sentences and axes."""
+"""Every probe and fold describes its quantities: names, symbols, sentences and axes."""
 
 import inspect
 import pickle
@@ -133,7 +133,7 @@ HOMES = {
 
 
 def made(name, home):
-    """The public probe of that name, or one made of the public class."""
+    """Return the public probe of this name, or an instance of the public class."""
     member = getattr(home, name)
     return MADE.get(name) or (member() if inspect.isclass(member) else member)
 
@@ -145,7 +145,7 @@ for known in paper_probes().values():
 
 
 def home(name, probe):
-    """The problem that a public probe can read."""
+    """Return a problem that a public probe can read."""
     function = probe if inspect.isfunction(probe) else type(probe)
     room = function.__module__.rpartition(".")[2]
     if room == "features":
@@ -168,7 +168,7 @@ def runs():
 
 
 def returned(probe, scene, states):
-    """What a probe or a fold returns, by name."""
+    """Return what a probe or a fold returns, by name."""
     if isinstance(probe, Fold):
         memory = None
         for state in states:
@@ -179,7 +179,7 @@ def returned(probe, scene, states):
 
 
 def check(probe, rows):
-    """The rows are those that the probe declares, each with its axes."""
+    """Require that the rows are those that the probe declares, each with its axes."""
     declared = {measure.name: measure for measure in measured(probe)}
     assert list(rows) == list(declared)
     for name, value in rows.items():

@@ -1,4 +1,4 @@
-"""Probes and folds: what they measure, on states whose answer is known."""
+"""Probes and folds on states for which the result is known."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tensor power sequences: times and levels against what can be worked out by hand."""
+"""Tensor power sequences: times and levels agree with results worked out by hand."""
 
 import pytest
 

@@ -100,8 +100,8 @@ def dot(a, b):
 @pytest.mark.parametrize("dtype", (torch.float32, torch.float64))
 @pytest.mark.parametrize("p", (1, math.inf))
 def test_on_the_edge_a_certificate_is_never_positive_where_the_exact_margin_is_negative(p, dtype):
-    """f falls and rises with h = ⟨w, x⟩ alone, so its least value in the ball is at h − r‖w‖_q;
-    x is chosen so that this is 0 up to rounding, and rational arithmetic tells its sign."""
+    """f depends only on h = ⟨w, x⟩, so its smallest value in the ball is at h − r‖w‖_q. Choose x
+    such that this is 0 up to rounding; rational arithmetic gives its sign."""
     d, wrong, seen = 7, 0, 0
     for seed in range(300):
         rng = stream(seed, "edge")

@@ -1,4 +1,4 @@
-"""Modules are stateless values: all there is to know stands in the weights."""
+"""Modules are stateless values: the weights contain the entire state."""
 
 import gc
 import subprocess
@@ -71,7 +71,7 @@ def stacked(Ws: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def plain(build, seed: int) -> nn.Module:
-    """The nn.Module that init draws its weights from."""
+    """Return the nn.Module from which init draws the weights."""
     with torch_seeded(stream(seed, "init")):
         return build(SHAPE, K).double()
 

@@ -1,4 +1,4 @@
-"""BOAT's regime, readings and ceilings say what the paper and its errata say."""
+"""BOAT's regime, readings and ceilings agree with the paper and its errata."""
 
 import math
 from dataclasses import replace
@@ -107,7 +107,7 @@ def test_where_no_ceiling_is_known_none_is_drawn(change):
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_every_figure_has_the_four_readings_of_the_radius(id):
-    """α/‖μ‖ = r, step α/(5‖μ‖): radius, step and the length of the data's mean."""
+    """α/‖μ‖ = r, step α/(5‖μ‖): radius, step, and the norm of the data's mean."""
     made = {
         r: [run for run in load(id).tasks("quick", reading=r) if run.attack is not None]
         for r in READINGS

@@ -1,4 +1,4 @@
-"""CGRO's checks follow what was run."""
+"""CGRO's checks agree with the runs."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ SEEDS = tuple(range(5))
 
 
 def published_count(gap, alpha=200**0.249, sigma=200**-0.509):
-    """N_c at d = 200, P = 3, m = 8."""
+    """Return N_c at d = 200, P = 3, m = 8."""
     return critical_n(200, 3, 8, alpha, sigma, 200**-0.5, gap)
 
 
 def raced(*changes):
-    """The runs of cgro.phases with changes, noise memorised up to the published N_c."""
+    """Return the runs of cgro.phases with changes; noise is memorised up to the published N_c."""
     runs = []
     for task in planned(load("cgro.phases"), "quick", parse_changes(changes)):
         share = np.full((5, 1), float(task.n < published_count(task.attack.gap)))
@@ -33,7 +33,7 @@ def raced(*changes):
 
 
 def place(rows):
-    """The part of the claim that says where the switch lies."""
+    """Return the part of the claim that states where the outcome switches."""
     return judged(load("cgro.phases").checks["cgro.thm4.1.N-critical"], rows).parts[0]
 
 

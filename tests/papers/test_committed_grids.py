@@ -1,5 +1,5 @@
-"""Three cells of every grid of BOAT that was computed on a GPU, computed again on this processor in
-double precision by the plain engine: their tenth step is the committed one."""
+"""Recompute three cells of every grid of BOAT that ran on a GPU, on this CPU in double precision
+with the engine `full`: step ten must agree with the committed rows."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ ERRORS = ("robust_error", "robust_test_error")
 
 
 def cells(id):
-    """The first, the middle and the last of the runs of least dimension, and what is known."""
+    """Return the first, middle and last runs of smallest dimension, with their committed rows."""
     runs = load(id).tasks("paper")
     least = min(run.data.d for run in runs)
     few = [run for run in runs if run.data.d == least]
@@ -35,7 +35,7 @@ def cells(id):
 
 
 def committed(id, job):
-    """The committed numbers of seed 0 that a job asks for, by (name, t)."""
+    """Return the committed values of seed 0 that a job needs, by (name, t)."""
     return {
         (name, int(t)): series.values[block.seeds.index(0)][k]
         for block in shipped(id)
@@ -48,7 +48,7 @@ def committed(id, job):
 
 
 def again(run, names):
-    """Numbers of seed 0 up to the last record time within ten steps, by (name, t)."""
+    """Return values of seed 0 up to the last record time within ten steps, by (name, t)."""
     times = tuple(t for t in run.record if t <= 10)
     short = replace(run, steps=max(times), record=times, engine="full", dtype="float64")
     outcome = compute(Unit((resolve(narrowed(short, frozenset(names))),), ((0,),)))

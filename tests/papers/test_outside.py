@@ -1,5 +1,5 @@
-"""A paper outside the package is found and treated like the laboratory's own: in a folder that is
-named, and in an installed package that announces itself."""
+"""A paper outside the package is found and treated like ours: in a folder that is named, and in an
+installed package with an entry point."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.program import told
 
 
 def by_tag(tag: str) -> list[list[str]]:
-    """Every command that takes an id, with the tag (or the path) of the paper."""
+    """Call every command that takes an id, with the tag (or the path) of the paper."""
     return [
         ["list", "papers"],
         ["list", "experiments"],
@@ -26,7 +26,7 @@ def by_tag(tag: str) -> list[list[str]]:
 
 
 def check(said: list[str], cwd: Path) -> None:
-    """The paper appears wherever one of the laboratory's own does."""
+    """Require that the paper appears wherever ours do."""
     papers, experiments, claims, claim, experiment, ran, verified, swept, _ = said
     assert "TOY   Two clusters are learnt" in papers and papers.count("\n") == 6
     assert "toy.thm1" in experiments and "Theorem 1: the training error vanishes" in experiments
@@ -58,8 +58,7 @@ def test_a_folder_that_the_environment_names_is_a_home_of_papers(tmp_path):
 
 
 def installed(folder: Path, nested: bool) -> str:
-    """What an installed package looks like: a package, and beside it its metadata with the entry
-    point; the name of the package."""
+    """Make a package with metadata that have the entry point, as if installed; return its name."""
     name = "toy_papers" if nested else "toy_paper"
     package = toy.write(folder / name / "first" if nested else folder / name)
     (package / "__init__.py").write_text("")

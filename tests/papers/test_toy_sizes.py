@@ -1,5 +1,5 @@
-"""Every experiment at toy size, so that none rots: it runs, records what its checks and figures
-ask for, and its figures draw."""
+"""Every experiment runs at toy size, records what checks and figures need, and draws its
+figures."""
 
 from dataclasses import fields, is_dataclass, replace
 
@@ -217,7 +217,7 @@ def test_every_experiment_has_a_toy_size():
 
 
 def shortened(value):
-    """Probes with short attacks on few points; their names stay."""
+    """Return probes with short attacks on few points, under the same names."""
     if isinstance(value, tuple):
         return tuple(shortened(one) for one in value)
     if not is_dataclass(value):
@@ -231,7 +231,7 @@ def shortened(value):
 
 
 def toy_jobs(id):
-    """The plan at toy size; what is measured is not part of a run's key."""
+    """Return the plan at toy size; the probes are not part of a run's key."""
     for task in planned(load(id), "quick", TOY[id]):
         if isinstance(task, Run):
             kinds = ("probes", "final", "folds")

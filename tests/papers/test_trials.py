@@ -1,4 +1,4 @@
-"""What every trial promises: named numbers, the same for the same stream."""
+"""Every trial returns named numbers, which are the same for the same stream."""
 
 import inspect
 import pkgutil
@@ -172,7 +172,7 @@ HOMES = ("constructions", "measure", *(f"papers.{tag}.theory" for tag in papers(
 
 
 def _trials():
-    """Every public function that returns the numbers of a trial, by name."""
+    """Return all public functions that return the numbers of a trial, by name."""
     found = {}
     for home in HOMES:
         package = import_module(f"adversarium.{home}")
@@ -205,7 +205,7 @@ def _at_a_random_point(f, x, y, delta, rng, directions=None):
 
 @pytest.fixture
 def short_attacks(monkeypatch):
-    """Ascents are slow, and test_cells.py is about them."""
+    """Shorten gradient ascent, which is slow; test_cells.py tests it."""
     for name in ("misclassified_in_linf", "misclassified_in_l2"):
         monkeypatch.setattr(explicit, name, _at_a_random_point)
 

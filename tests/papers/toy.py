@@ -1,4 +1,4 @@
-"""A toy paper outside the package, and a catalogue that forgets it afterwards."""
+"""Write a toy paper outside the package, and reset the catalogue afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,7 +89,7 @@ PROMISED = '"""What the theorem promises."""\n\nLOSS = 1.0\n'
 
 
 def write(folder: Path) -> Path:
-    """The paper in a new folder."""
+    """Write the paper into a new folder."""
     for package in ("theory", "experiments"):
         (folder / package).mkdir(parents=True)
     files = {
@@ -105,7 +105,7 @@ def write(folder: Path) -> Path:
 
 @contextmanager
 def forgotten() -> Iterator[None]:
-    """A catalogue that reads its homes anew, and afterwards knows nothing of what was named."""
+    """Read the catalogue anew, and afterwards forget the directories that were named."""
     before = list(catalogue._named)
     _clear()
     try:

@@ -1,4 +1,4 @@
-"""Evidence made by hand: the runs of a plan with numbers that a test chooses."""
+"""Make evidence by hand: the runs of a plan, with values that a test chooses."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from adversarium.plans.evidence import Series
 
 
 def run(family="", at=None, seeds=None, **numbers):
-    """One run; each number a list over seeds (its last value), or a series."""
+    """Return the rows of one run; a quantity is a list over seeds (its last value) or a series."""
     made = {
         name: value
         if isinstance(value, Series)
@@ -23,12 +23,12 @@ def run(family="", at=None, seeds=None, **numbers):
 
 
 def rows(**numbers):
-    """The evidence of a single run without a place."""
+    """Return the evidence of a single run without coordinates."""
     return Evidence((run(**numbers),))
 
 
 def patches(**changes):
-    """A small run; nothing of it is run."""
+    """Return a small run, which is never executed."""
     parts = dict(
         data=PatchData(d=20, P=3, alpha=2.0, sigma=0.2),
         network=CubicCNN(m=4, sigma0=0.2),

@@ -1,5 +1,5 @@
-"""The catalogue: all ids of the canonical list, statements in our words, checks with a home, and
-plans that record what the checks ask for."""
+"""The catalogue: listed ids, an experiment for every check, and plans that record what checks
+need."""
 
 import csv
 import math
@@ -24,7 +24,7 @@ EITHER = {"largest_signal", "signals"}  # a check that names both reads the one 
 
 @cache
 def tasks(id, preset):
-    """The plan of an experiment, laid out once for all tests."""
+    """Return the plan of an experiment, computed once for all tests."""
     return load(id).tasks(preset)
 
 
@@ -100,8 +100,8 @@ def test_presets_turn_only_knobs_and_every_run_has_a_place_of_its_own(id):
 
 
 def records(task, names) -> bool:
-    """Whether a task records all names; a worst value may do without its step, and what a trial
-    returns is known when it has run (test_toy_sizes)."""
+    """Return whether a task records all names. The step of a worst value is optional, and what a
+    trial returns is known only after it has run (test_toy_sizes)."""
     if isinstance(task, Trial):
         return True
     known = {name for recording in task.recordings for name in recording.names}

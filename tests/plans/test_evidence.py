@@ -1,4 +1,4 @@
-"""Evidence: runs asked by family and coordinate, numbers by name, intervals that cover."""
+"""Evidence: runs selected by family and coordinate, quantities by name, intervals with coverage."""
 
 import math
 from dataclasses import FrozenInstanceError, replace

@@ -1,4 +1,4 @@
-"""An experiment's plan: every task in a place of its own."""
+"""An experiment's plan: every task has a different label."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A user's file as an experiment: every fault of it is reported in one sentence before it runs."""
+"""A user's file as an experiment: every error in it is reported in one sentence before it runs."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs and trials: where they stand, when what is recorded, and what decides their numbers."""
+"""Runs and trials: their coordinates, record times, and what determines their numbers."""
 
 import math
 from dataclasses import dataclass, replace
@@ -85,7 +85,7 @@ def lonely(state):
 
 @dataclass(frozen=True)
 class Unheld:
-    """An attack with a radius that nothing enforces."""
+    """An attack with a radius but no ball."""
 
     radius: float = 0.1
 

@@ -1,4 +1,4 @@
-"""Errors on sampled points are known only up to the error of the sample."""
+"""Errors on sampled points are known only up to the sampling error."""
 
 import numpy as np
 import pytest

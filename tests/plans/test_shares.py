@@ -1,11 +1,12 @@
-"""Shares: numbers in [0, 1], known by what a probe says and never by its name."""
+"""Shares are quantities in [0, 1], recognised by what their probe declares and not by their
+names."""
 
 import adversarium as av
 from adversarium.plans.shares import clipped, shares
 
 
 def risk_change(state, scene):
-    """Named like a risk, and not a share."""
+    """A quantity that is named like a risk but is not a share."""
     return state.risk() - 0.7
 
 

@@ -1,2 +1,2 @@
 """Planted bugs: each breaks one part of the program and names the claims whose verdict must change.
-Those of a paper are in tests/papers/TAG/planted.py."""
+The bugs of a paper are in tests/papers/TAG/planted.py."""

@@ -12,7 +12,7 @@ from tests.planted.page import PAGE, page
 
 
 def main(word: str) -> None:
-    """One word of the command line: an experiment, or --page."""
+    """Read one argument: an experiment, or --page."""
     if word == "--page":
         PAGE.write_text(page(), encoding="utf-8")
         return

@@ -1,8 +1,8 @@
-"""What a planted bug is, ways to plant one, and the verdicts with and without it.
+"""Define planted bugs, and compute the verdicts with and without them.
 
-The audit is itself audited: with the bug in place the claims no longer have their verdict. Knobs,
-seeds and parameters of trials shrink a run where the healthy verdict stays the same; knobs that
-leave runs out cost nothing without the bug, for the rows of the others come with the code.
+Each bug must change the verdicts of its claims. A bug can set parameters and seeds that make runs
+smaller, if the healthy verdict stays the same. Parameters that leave out runs cost nothing without
+the bug, because the rows of the other runs are shipped.
 """
 
 import functools
@@ -29,35 +29,35 @@ Plant = Callable[[], AbstractContextManager[Any]]
 
 @dataclass(frozen=True)
 class Bug:
-    """A bug, and the claims of one experiment that it must turn."""
+    """A bug, and the claims of one experiment whose verdict it must change."""
 
     name: str
     plant: Plant
     turns: tuple[str, ...]
     knobs: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 0  # 0: as many as the quick preset has
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # of its trials, beside the plan's
-    reading: bool = False  # what reads the rows is at fault: those of the paper preset, as shipped
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # set in trials
+    reading: bool = False  # the bug is in code that reads rows: use the shipped ones of `paper`
 
     @property
     def home(self) -> str:
-        """The experiment that its claims belong to."""
+        """Return the experiment to which its claims belong."""
         (home,) = {claims()[id].experiment for id in self.turns}
         return home
 
     @property
     def resized(self) -> bool:
-        """Whether something else is run than the quick preset."""
+        """Return whether the runs differ from those of the quick preset."""
         return bool(self.knobs or self.seeds or self.parameters)
 
     @property
     def size(self) -> str:
-        """What is run, in words: one healthy run serves all bugs of a size."""
+        """Return the size of the runs as text; one healthy run serves all bugs of the same size."""
         return repr((self.home, self.knobs, self.seeds, self.parameters))
 
 
 def swapped(owner: Any, name: str, change: Callable[..., Any]) -> Plant:
-    """A function of a module, or a method of a class, replaced by change(original, …)."""
+    """Replace a function of a module, or a method of a class, by change(original, …)."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -68,17 +68,17 @@ def swapped(owner: Any, name: str, change: Callable[..., Any]) -> Plant:
 
 
 def scaled(owner: Any, name: str, factor: float) -> Plant:
-    """What a function returns, times a factor."""
+    """Multiply what a function returns by a factor."""
     return swapped(owner, name, lambda original, *a, **k: factor * original(*a, **k))
 
 
 def derived(owner: type, name: str, value: Callable[[Any], Any]) -> Plant:
-    """A property of a class replaced."""
+    """Replace a property of a class."""
     return lambda: patch.object(owner, name, property(value))
 
 
 def defaults(function: Any, **values: Any) -> Plant:
-    """A function with other values where nobody gives one."""
+    """Change the default values of a function."""
 
     def plant() -> AbstractContextManager[Any]:
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
@@ -91,7 +91,7 @@ def defaults(function: Any, **values: Any) -> Plant:
 
 
 def together(*plants: Plant) -> Plant:
-    """Several bugs at once."""
+    """Plant several bugs at once."""
 
     def plant() -> ExitStack:
         stack = ExitStack()
@@ -104,13 +104,14 @@ def together(*plants: Plant) -> Plant:
 
 @dataclass(frozen=True)
 class Misled:
-    """An engine that is told of other settings than it was given."""
+    """An engine that runs other settings than it was given."""
 
     engine: AnyEngine
     change: Callable[[AnyProblem], AnyProblem]
 
     def init(self, settings: Sequence[AnyProblem]) -> Any:
-        """The state at t = 0 of the changed settings, with the training sets of the given ones."""
+        """Return the initial state of the changed settings, with the training sets of the given
+        ones."""
         told = [self.change(setting) for setting in settings]
         for given, other in zip(settings, told, strict=True):
             vars(other)["train"] = given.train  # a cached property: what was drawn is shared
@@ -121,13 +122,13 @@ class Misled:
 
 
 def misled(name: str, change: Callable[[AnyProblem], AnyProblem]) -> Plant:
-    """An engine, by name, that runs a changed setting; whoever measures knows the right one."""
+    """Replace an engine by one that runs a changed setting; probes see the given setting."""
     return lambda: patch.dict(ENGINES, {name: Misled(ENGINES[name], change)})  # type: ignore
 
 
 def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
-    """The verdicts of claims at the bug's knobs, from what they need and nothing else: computed
-    (`fresh`), or with the help of the rows that come with the code."""
+    """Return the verdicts of claims from the rows that they need: all computed (`fresh`), or those
+    computed that are not shipped."""
     experiment = load(bug.home)
     checks = {id: experiment.checks[id] for id in wanted}
     needs = [need for check in checks.values() for need in check.needs]
@@ -147,15 +148,15 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
 
 
 def _smaller(task: Task, parameters: Mapping[str, Any]) -> Task:
-    """A trial with more of its parameters given; a run as it is."""
+    """Return a trial with more of its parameters set; return a run unchanged."""
     if isinstance(task, Run) or not parameters:
         return task
     return replace(task, parameters={**task.parameters, **parameters})
 
 
 def planted(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:
-    """Every bug: its name, its claims' verdicts without it (where knobs or seeds are changed; else
-    they are the ledger's) and with it. One healthy run serves all bugs that run the same."""
+    """Yield the name of every bug, and its claims' verdicts with it and (at changed sizes) without
+    it. One healthy run serves all bugs with the same runs."""
     bugs = tuple(bugs)
     healthy: dict[str, dict[str, str]] = {}
     for bug in bugs:

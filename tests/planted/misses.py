@@ -1,7 +1,5 @@
-"""Near misses: one number of the stored rows is off by a factor, and a verdict must turn.
-
-Nothing is trained: the rows that come with the code are judged as they are and distorted.
-"""
+"""Near misses: if one quantity of the stored rows is wrong by a factor, a verdict must change.
+Nothing is trained: the shipped rows are judged both unchanged and distorted."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,7 +20,8 @@ JUDGED = (Outcome.HOLDS, Outcome.FAILS, Outcome.MIXED)
 
 
 def _size(*paths: str) -> Callable[[Task], float]:
-    """A size of a task: the first of some places that it has; 1 where it has none."""
+    """Return a function that reads the first field that a task has; it returns 1 if there is
+    none."""
 
     def of(task: Task) -> float:
         for path in paths:
@@ -53,7 +52,7 @@ MISSES: dict[str, Callable[[Task], float]] = {
 
 @dataclass(frozen=True)
 class Miss:
-    """A claim, the number that is distorted, and how."""
+    """A claim, the quantity that is distorted, and how."""
 
     claim: str
     number: str
@@ -61,7 +60,7 @@ class Miss:
 
 
 def distorted(rows: Evidence, number: str, how: str) -> Evidence:
-    """The rows with one number off."""
+    """Return the rows with one quantity distorted."""
     return replace(rows, runs=tuple(_off(run, number, how) for run in rows))
 
 
@@ -74,7 +73,7 @@ def _off(run: Rows, number: str, how: str) -> Rows:
 
 
 def stored(id: str) -> tuple[Check, Evidence] | None:
-    """A claim's check and the rows that come with the code; None where some are missing."""
+    """Return a claim's check and the shipped rows; None if some are missing."""
     experiment = load(claims()[id].experiment)
     check = experiment.checks[id]
     preset = "paper" if "paper" in experiment.presets else "quick"
@@ -90,7 +89,7 @@ def stored(id: str) -> tuple[Check, Evidence] | None:
 
 
 def word(check: Check, rows: Evidence) -> Outcome | None:
-    """The verdict's word; None where a distorted number cannot be judged at all."""
+    """Return the verdict as text; None if the distorted quantity cannot be judged at all."""
     try:
         return judged(check, rows).outcome
     except (ValueError, ZeroDivisionError, FloatingPointError, ArithmeticError):
@@ -98,7 +97,7 @@ def word(check: Check, rows: Evidence) -> Outcome | None:
 
 
 def turned(miss: Miss) -> bool:
-    """Whether a near miss turns its claim."""
+    """Return whether a near miss changes the verdict of its claim."""
     known = stored(miss.claim)
     if known is None:
         return False
@@ -106,7 +105,8 @@ def turned(miss: Miss) -> bool:
 
 
 def found(id: str) -> Miss | None:
-    """The nearest miss that turns a claim, the first of its numbers; None where none does."""
+    """Return the first distortion in `MISSES` that changes a claim's verdict; None if there is
+    none."""
     known = stored(id)
     if known is None or word(*known) not in JUDGED:
         return None
@@ -120,13 +120,13 @@ def found(id: str) -> Miss | None:
 
 
 def turned_by(check: Check, rows: Evidence, name: str, how: str) -> bool:
-    """Whether one distortion turns a check."""
+    """Return whether one distortion changes the verdict of a check."""
     off = word(check, distorted(rows, name, how))
     return off is not None and off != word(check, rows)
 
 
 def all_found() -> Iterator[Miss]:
-    """A near miss for every claim that has one."""
+    """Yield a near miss for every claim that has one."""
     for id, claim in claims().items():
         if claim.experiment and not claim.alias_of and (miss := found(id)):
             yield miss

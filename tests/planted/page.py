@@ -1,5 +1,4 @@
-"""docs/faults.md: every planted bug and near miss with the claims that it turns, and the claims
-that none turns."""
+"""Write docs/faults.md: all planted bugs and near misses, and the claims whose verdicts change."""
 
 import re
 from pathlib import Path
@@ -36,7 +35,7 @@ Claims that were judged and that neither a planted bug nor a near miss turns:
 
 
 def page() -> str:
-    """The page's text."""
+    """Return the text of the page."""
     lines = [_HEAD]
     for paper in papers().values():
         own = [bug for bug in BUGS if bug.home.startswith(f"{paper.tag}.")]
@@ -52,24 +51,24 @@ def page() -> str:
 
 
 def judged_claims() -> list[str]:
-    """The claims of the committed ledger that hold, fail or are mixed, aliases left out."""
+    """Return the claims of the committed ledger that hold, fail or are mixed, without aliases."""
     words = {entry.id: entry.verdict for entry in committed()}
     known = [id for entry in experiments().values() for id in entry.claims]
     return [id for id in known if words.get(id) in JUDGED]
 
 
 def listed_bugs(text: str) -> set[str]:
-    """The names of the bugs that a page lists."""
+    """Return the names of the bugs that a page lists."""
     return set(re.findall(r"^\| ([^`|]+) \| `", text, re.MULTILINE))
 
 
 def listed_misses(text: str) -> list[Miss]:
-    """The near misses that a page lists."""
+    """Return the near misses that a page lists."""
     return [Miss(*m) for m in re.findall(r"^\| `(.+?)` \| `(.+?)` \| (.+) \|$", text, re.MULTILINE)]
 
 
 def listed_unturned(text: str) -> set[str]:
-    """The claims that a page calls unturned."""
+    """Return the claims that a page lists as unaffected."""
     return set(re.findall(r"^- `(.+)`$", text, re.MULTILINE))
 
 

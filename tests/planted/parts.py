@@ -1,4 +1,4 @@
-"""Broken parts that several papers run on: engines, ascents, balls."""
+"""Broken parts that several papers use: engines, attacks, balls."""
 
 import copy
 from dataclasses import replace
@@ -14,7 +14,7 @@ def _still(original, self, loss, batch, t, rng):
 
 
 def still(attack: type) -> Plant:
-    """An attack that moves nothing."""
+    """An attack that does not move any point."""
     return swapped(attack, "__call__", _still)
 
 
@@ -27,7 +27,7 @@ HALF_BALLS = swapped(Balls, "inside", _half_ball)
 
 
 def misstepping(engine: str, factor: float) -> Plant:
-    """An engine that takes steps of another size than the recipe says."""
+    """An engine that uses another step size than the recipe says."""
 
     def change(setting: AnyProblem) -> AnyProblem:
         recipe = copy.copy(setting.recipe)

@@ -1,7 +1,5 @@
-"""Each planted bug turns its claims; without it the verdict is the ledger's at the same size.
-
-Bugs are planted in processes of their own, one an experiment, where shapes are not checked.
-"""
+"""Each planted bug changes the verdicts of its claims; without it, the verdicts are the ledger's.
+The bugs of one experiment run in a separate process, in which shapes are not checked."""
 
 import json
 import subprocess

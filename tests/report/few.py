@@ -1,4 +1,4 @@
-"""A report of few experiments: to judge and draw the whole catalogue takes minutes."""
+"""Report only a few experiments: judging and drawing the entire catalogue takes minutes."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -13,7 +13,7 @@ from adversarium.runs import audit
 
 
 def few(patch: pytest.MonkeyPatch, ids: Collection[str]) -> None:
-    """Only these experiments are read and drawn; the claims of others are there without one."""
+    """Read and draw only these experiments; claims of others appear without a verdict."""
 
     def bare(claim: Claim) -> Claim:
         own = claim.experiment in ids or user_file(claim.experiment) is not None

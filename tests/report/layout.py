@@ -1,4 +1,4 @@
-"""What is wrong with a drawn picture, from the boxes of its artists."""
+"""Find faults of a drawn picture from the boxes of its artists."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -9,7 +9,8 @@ from matplotlib.transforms import Bbox
 
 
 def faults(picture: Any) -> list[str]:
-    """Texts outside the canvas or over each other, legends over data, axes without a label."""
+    """Return texts outside the canvas or overlapping, legends over data, and axes without a
+    label."""
     picture.draw_without_rendering()
     return [*_clipped(picture), *_covered(picture), *_bare(picture), *_collisions(picture)]
 

@@ -1,4 +1,4 @@
-"""Numbers with axes in pictures and tables: one line a place, the place in words."""
+"""Quantities with axes in pictures and tables: one line per coordinate, which is shown as text."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ T = np.array([0, 5, 9])
 
 
 def series(classes: int, **more: tuple[float, ...]) -> Series:
-    """Values 100·class + 10·t + seed, with a class axis and others; three seeds."""
+    """Return values 100·class + 10·t + seed with a class axis and other axes, for three seeds."""
     axes = {"class": tuple(float(i) for i in range(classes)), **more}
     shape = (3, len(T), *(len(at) for at in axes.values()))
     seed, t, place = np.ogrid[:3, : len(T), :classes]

@@ -23,7 +23,7 @@ QUICK = ("cgrm.modified", "cgro.thm4.1")
 
 
 def pictures(id: str):
-    """The pictures of an experiment, from the rows shipped with the code."""
+    """Return the pictures of an experiment, from the rows that we ship."""
     experiment = load(id)
     stored = stored_evidence(experiment, Store("nowhere.sqlite", readonly=True))
     made = [] if stored is None else [(f, drawing(f, stored[3])) for f in experiment.figures]
@@ -65,7 +65,7 @@ def test_a_figure_without_labels_gets_them_from_its_numbers(figure):
 
 
 def kept(monkeypatch):
-    """The pictures that are saved, instead of their files."""
+    """Collect the pictures instead of saving them to files."""
     made = []
     monkeypatch.setattr(planes, "save", lambda picture, path: made.append(picture))
     return made

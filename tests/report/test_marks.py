@@ -1,4 +1,4 @@
-"""Numbers in the pages are the ledger's."""
+"""Numbers in the pages are those of the ledger."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -10,7 +10,7 @@ from adversarium.report.figures import draw
 
 
 def plane(power=-0.5, noise=0.1, seeds=6):
-    """Outcomes that switch at y = x^power, blurred by seeds."""
+    """Return outcomes that switch at y = x^power, with a blur that varies with the seed."""
     rng = np.random.default_rng(1)
     x, y = (v.ravel() for v in np.meshgrid(np.geomspace(1, 100, 9), np.geomspace(0.05, 2, 9)))
     side = power * np.log10(x) - np.log10(y)
@@ -49,11 +49,11 @@ def test_a_prediction_crosses_zero_between_cells():
 
 
 def outcome(rng):
-    """Stands for what was run: its rows are given."""
+    """A task that is not run; its rows are given."""
 
 
 def side(task):
-    """The logarithm of how far a cell lies below y = x^(−1/2)."""
+    """Return the logarithm of the factor by which a cell lies below y = x^(−1/2)."""
     return -np.log(task.coordinates["y"] * task.coordinates["x"] ** 0.5)
 
 

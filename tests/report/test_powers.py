@@ -1,4 +1,4 @@
-"""Fitted powers beside the claimed ones."""
+"""Fitted powers are shown together with the claimed ones."""
 
 import numpy as np
 
@@ -8,16 +8,16 @@ from adversarium.report.figures import draw
 
 
 def stopped(rng):
-    """Stands for what was run: its rows are given."""
+    """A task that is not run; its rows are given."""
 
 
 def time(rows):
-    """T, one a seed."""
+    """Return T, one number per seed."""
     return rows.last("T")
 
 
 def swept(family, *sizes):
-    """T = 5 x^(−3/2) up to a factor a seed; the last seed never came there."""
+    """Return T = 5 x^(−3/2) times a factor that varies with the seed; the last seed has no T."""
     seeds = np.array([1.0, 1.5, 0.8, np.nan])
     return tuple(
         Rows(

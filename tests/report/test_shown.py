@@ -1,4 +1,4 @@
-"""One claim or experiment as text: its ranges, who judges it, its knobs."""
+"""A claim or an experiment as text: its ranges, its experiment, its parameters."""
 
 import json
 
@@ -8,7 +8,7 @@ from tests.program import SHORT
 
 
 def entry(**more):
-    """A verdict as JSON; `more` are fields of the first number of its first part."""
+    """Return a verdict as JSON; `more` are fields of the first quantity of its first part."""
     low = {"name": "a", "mean": 0.0, "low": 0.0, "high": 0.001, "values": []}
     high = {"name": "b", "mean": 0.48, "low": 0.47, "high": 0.49, "values": []}
     part = {"verdict": "holds", "reason": "", "sharpness": {"from the edge": 0.02}}

@@ -39,7 +39,7 @@ SMALL = Experiment(
 
 
 def rows(values, task=TASK):
-    """Five seeds: the value at the end and twice it before; and a number with a class axis."""
+    """Return rows of five seeds: a value at the end, twice it before, and one with a class axis."""
     ends = np.array(values)
     curve = Series(np.array([0, 9]), np.stack([2 * ends, ends], axis=1))
     classes = Series(np.array([9]), ends[:, None, None] * np.array([1.0, 3.0]), {"class": (0, 1)})

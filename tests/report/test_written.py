@@ -1,4 +1,4 @@
-"""Files that are written again: over an earlier one, never over an edited or a foreign one."""
+"""Files can be written again over an earlier version, but not over an edited or another file."""
 
 import pytest
 

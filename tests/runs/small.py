@@ -1,4 +1,4 @@
-"""Small runs, and what runs them into a store."""
+"""Small runs, and a function that executes them into a store."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from adversarium.runs.reader import Reader
 
 
 def small(steps=20, **changes):
-    """A run in the coordinates of signal_noise."""
+    """Return a run for the engine signal_noise."""
     parts = dict(
         data=PatchData(d=20, P=3, alpha=2.0, sigma=0.2),
         network=CubicCNN(m=4, sigma0=0.2),
@@ -28,7 +28,7 @@ def small(steps=20, **changes):
 
 
 def clusters(d=30, radius=0.3, eta=0.05, **changes):
-    """A run in the coordinates of gram."""
+    """Return a run for the engine gram."""
     parts = dict(
         data=Clusters(d=d, mu=3.0, beta=0.1),
         network=TwoLayer(m=6, omega=0.01),
@@ -42,7 +42,7 @@ def clusters(d=30, radius=0.3, eta=0.05, **changes):
 
 
 def execute(store, seeds, *tasks, experiment="some.experiment"):
-    """Runs what the store lacks and writes it down; the units that were needed."""
+    """Run what the store lacks, store the rows, and return the units that were needed."""
     reader = Reader(store, experiment)
     lacking = [piece for task in tasks for piece in reader.lacking(resolve(task), tuple(seeds))]
     made = units(lacking, "cpu")
@@ -55,16 +55,16 @@ def execute(store, seeds, *tasks, experiment="some.experiment"):
 
 
 def rows(store, task, seeds):
-    """The rows of a task, as whoever judges reads them."""
+    """Return the rows of a task as a check reads them."""
     return Reader(store, "some.experiment").rows(resolve(task), tuple(seeds))
 
 
 def same(a, b):
-    """Whether two runs have the same numbers under the same names."""
+    """Return whether two runs have the same values under the same names."""
     assert set(a.series) == set(b.series)
     return all(np.array_equal(a[name].values, b[name].values) for name in a.series)
 
 
 def probe_id(probe):
-    """The digest under which a probe's rows are stored."""
+    """Return the digest under which a probe's rows are stored."""
     return Recording(probe, None).id

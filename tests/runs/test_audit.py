@@ -1,5 +1,5 @@
-"""The audit: what is needed is run and nothing else, strongest evidence, aliases, the committed
-ledger recomputed."""
+"""The audit runs only what is needed and uses the strongest rows; the committed ledger
+recomputed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -151,7 +151,7 @@ def test_a_citation_rests_on_no_rows(store, toy):
 
 
 def unlucky(state, scene):
-    """Always fails."""
+    """Raise an error."""
     raise ZeroDivisionError("by hand")
 
 
@@ -246,7 +246,7 @@ def test_what_is_needed_of_a_task_is_narrowed_to_its_names():
 
 
 def _sample() -> list[str]:
-    """Every entry that costs under two seconds, and the cheapest of each kind per paper."""
+    """Return the entries that take under two seconds, and the cheapest of each kind per paper."""
     known = [e for e in committed() if e.measured]
     cheap = {e.id for e in known if e.seconds < CHEAP}
     for pair in {(e.paper, e.kind) for e in known}:
@@ -311,7 +311,7 @@ def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
 
 
 def reaching(spans):
-    """Evidence that has the same values whatever is asked of it."""
+    """Return a function that gives the same values of symbols for every check."""
     return lambda check: spans
 
 
@@ -357,7 +357,7 @@ def test_only_the_parts_that_fail_are_seen_again():
 
 
 def drawn(rng, shift):
-    """A number that is below 1 in the first seeds and, for another shift, only there."""
+    """Return a number that is below 1 in the first seeds and, for another shift, only there."""
     seed = rng.initial_seed() % 1000 / 1000
     return {"drawn": seed + shift}
 

@@ -1,4 +1,4 @@
-"""Words of the command line: seeds, values, changes; nothing is evaluated."""
+"""Arguments of the command line: seeds, values, changes; no expression is evaluated."""
 
 import math
 

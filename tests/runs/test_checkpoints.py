@@ -1,4 +1,4 @@
-"""A run with checkpoints goes on where it stopped, with identical rows."""
+"""A run with checkpoints continues where it stopped, with identical rows."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What a unit refuses while it runs: global random numbers, and numbers that would mislead."""
+"""Errors while a unit runs: global random numbers, and values that would mislead."""
 
 import random
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ DATA = av.data.Clusters(d=6, mu=2.0)
 
 
 def trained(store=None, **parts):
-    """Two seeds of a small run."""
+    """Train two seeds of a small run."""
     given = dict(data=DATA, network=av.networks.TwoLayer(m=4), n=6, steps=10, eta=0.1)
     run = av.Run(**{**given, "probes": [av.measure.risk], **parts})
     return av.run(run, range(2), store)

@@ -1,4 +1,4 @@
-"""Which runs a change leaves as published: noted beside the run, never refused."""
+"""Runs that a change does not affect are listed in notes; they do not raise an error."""
 
 import pytest
 
@@ -9,7 +9,7 @@ PHASES = {"sizes": (), "classes": ()}  # without the families whose steps are fi
 
 
 def notes(id: str, **changes) -> tuple[str, ...]:
-    """The notes of an experiment with changes."""
+    """Return the notes of an experiment with changes."""
     return plan(id, "", AuditOptions("quick"), changes).notes
 
 

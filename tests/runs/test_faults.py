@@ -1,4 +1,4 @@
-"""What a part of a user raises is reported with its file, its line and its name."""
+"""An error that a user's part raises is reported with file, line and name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Jobs: keys of the dynamics alone, recordings that are added, units that run side by side."""
+"""Jobs: keys depend only on the dynamics, recordings can be added, units run side by side."""
 
 import math
 from dataclasses import replace
@@ -81,7 +81,7 @@ def test_the_version_of_an_engine_is_in_the_key():
 
 
 def draws(rng, scale, places=(1.0, 2.0)):
-    """A number, and one along an axis."""
+    """Return a number, and a quantity with an axis."""
     level = scale * (1 + rng.initial_seed() % 7)
     return {"level": level, "curve": Along("N", places, tuple(level * p for p in places))}
 
@@ -111,7 +111,7 @@ def test_the_record_times_of_a_probe_are_not_in_its_digest():
 
 
 def table(store, name):
-    """A table of the store, as it lies in the file."""
+    """Return a table of the store as it is in the file."""
     return set(store._db.execute(f"SELECT * FROM {name}"))
 
 
@@ -272,7 +272,7 @@ def test_a_run_that_diverges_fails_alone():
 
 
 class Broken(PatchData):
-    """A distribution that cannot be drawn from."""
+    """A distribution whose `sample` raises."""
 
     def sample(self, n, rng):
         raise OSError("the disk is gone")
@@ -291,7 +291,7 @@ def test_a_run_that_cannot_start_fails_alone():
 
 def test_a_probe_that_raises_fails_its_own_run_alone():
     def unlucky(state, scene):
-        """Fails where the radius is small."""
+        """Raise an error if the radius is small."""
         if scene.attack.radius < 0.2:
             raise ZeroDivisionError("nothing to divide by")
         return state.risk()

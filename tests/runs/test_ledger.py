@@ -1,4 +1,4 @@
-"""The ledger: every claim with its verdict, in our words; JSON keys are a contract."""
+"""The ledger: every claim with its verdict, in our words; the keys of the JSON are stable."""
 
 import json
 import math
@@ -27,7 +27,7 @@ KEYS = {
 
 
 def made():
-    """An entry with something of everything."""
+    """Return an entry whose fields are all set."""
     numbers = (Summary("x", 1.0, 0.5, 1.5, (1.0, None)),)
     parts = (
         Part("signal", Outcome.HOLDS, numbers, "", (Sensitivity("half width", 0.5),)),
@@ -93,7 +93,7 @@ def test_a_claim_without_a_verdict_says_so_and_names_its_correction():
 
 @pytest.fixture
 def whole(tmp_path):
-    """A copy of the committed ledger."""
+    """Return a copy of the committed ledger."""
     path = tmp_path / "ledger.json"
     path.write_text((files("adversarium.papers") / "ledger.json").read_text(encoding="utf-8"))
     return path

@@ -1,4 +1,4 @@
-"""What a call asks for: changes beside the published runs, and what of it comes to nothing."""
+"""Plans of a call: changed runs with their published counterparts, and changes without effect."""
 
 import json
 

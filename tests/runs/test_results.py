@@ -1,4 +1,4 @@
-"""Row files: what is shipped is what a plan asks for, once."""
+"""Row files: shipped rows are those that a plan needs, and each occurs once."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from adversarium.runs.results import read_rows, thinned, write_rows
 
 
 def block(seeds, times=(0, 1, 2), probes=("risk",), start=0.0):
-    """A block whose values tell their seed and time."""
+    """Return a block whose values encode their seed and time."""
     values = start + np.array([[10.0 * seed + t for t in times] for seed in seeds])
     kept = {p: StoredSeries(tuple(times), {p: Series(np.array(times), values)}) for p in probes}
     return Block("key", "toy", {}, "full", {}, tuple(seeds), 0.1, {}, kept)

@@ -1,4 +1,4 @@
-"""Places that cannot serve as a store, and a store that cannot grow: nothing is lost."""
+"""Paths that cannot be a store, and a store that cannot grow: nothing is lost."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""The store: seeds filled in, all or nothing, foreign and broken files untouched."""
+"""The store adds missing seeds, writes all or nothing, and does not change foreign or damaged
+files."""
 
 import importlib.util
 import os
@@ -190,7 +191,7 @@ def test_two_processes_share_a_store(tmp_path):
 
 @pytest.fixture
 def shipped(tmp_path, monkeypatch):
-    """Row files as if they came with the code: where they lie, and what reads them."""
+    """Pretend that row files in a folder are shipped with the code; return this folder."""
     (tmp_path / "results").mkdir()
     paper = SimpleNamespace(folder=tmp_path)
     monkeypatch.setattr(results, "paper_of", lambda experiment: paper)
@@ -262,7 +263,7 @@ def test_a_run_that_diverges_is_a_failure_with_its_reason_not_a_number(store):
 
 
 def mine(tmp_path, body):
-    """A function of a user's own file."""
+    """A function of a user's file."""
     path = tmp_path / "mine.py"
     path.write_text(f"def mine(*given):\n    {body}\n")
     spec = importlib.util.spec_from_file_location("mine", path)

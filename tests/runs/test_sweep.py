@@ -1,4 +1,4 @@
-"""Sweeps: axes as words, cells, refinement where the outcome changes, and the boundary between."""
+"""Sweeps: axes as text, cells, refinement where the outcome changes, and the fitted boundary."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ CALLS = []
 
 
 def hill(rng, x, y):
-    """A number that exceeds 1 above the line y = 4 x, and varies a little with the seed."""
+    """Return a number that exceeds 1 above the line y = 4 x, and varies a little with the seed."""
     CALLS.append((x, y))
     if y > 50:
         raise ArithmeticError("too high")
@@ -67,7 +67,7 @@ def plan(x, y, family="hill"):
 
 
 def margin(task):
-    """The theorem's side of the line."""
+    """Return the margin that a theorem predicts."""
     return task.parameters["y"] - 4 * task.parameters["x"]
 
 

@@ -1,4 +1,4 @@
-"""What checks and figures ask for and no run gives is refused in one sentence."""
+"""Quantities that checks and figures need and that no run gives raise an error in one sentence."""
 
 from tests.program import SHORT, one_sentence
 

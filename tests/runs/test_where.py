@@ -1,4 +1,4 @@
-"""Where units run changes no number: here, processes and a cluster give the same rows by digest."""
+"""This process, other processes and a cluster compute the same rows."""
 
 import hashlib
 import os
@@ -26,14 +26,14 @@ CHANGES = {"m": (16,), "rules": ("exact", "random", "fgsm"), "steps": 6, "along"
 
 
 def waiting():
-    """A small plan of runs and trials as units."""
+    """Return a small plan of runs and trials as units."""
     experiment = load("conv.eq16")
     jobs = [resolve(task) for task in planned(experiment, "quick", CHANGES)]
     return units([(job, tuple(range(4))) for job in jobs], "cpu")
 
 
 def digests(outcome):
-    """Every array of an outcome by key, seeds, probe and name, as a digest."""
+    """Return the digest of every array of a result, by key, seeds, probe and name."""
     assert not outcome.failures, outcome.failures
     made = {}
     for block in outcome.blocks:
@@ -46,7 +46,7 @@ def digests(outcome):
 
 
 def computed(where, after_first=None):
-    """The digests of all units at a place; `after_first` is called when one is done."""
+    """Return the digests of all units at a place; call `after_first` when one is done."""
     made = {}
     for i, (_, outcome) in enumerate(where.computed(waiting(), "conv.eq16", lambda *told: None)):
         made |= digests(outcome)
@@ -78,7 +78,7 @@ def test_processes_are_kept_from_one_experiment_to_the_next_and_ended_when_one_i
 
 
 class Servers:
-    """A scheduler and two workers, started by the program's own commands."""
+    """A scheduler and two workers, started by the program's commands."""
 
     def __init__(self):
         self.scheduler, self.address = self._started("scheduler", "--port", "0")

@@ -55,13 +55,13 @@ def parts(name: str):
 
 
 def placed(name: str, problem):
-    """A problem in the coordinates of an engine that has some of its own."""
+    """Return a problem in the coordinates of its engine, if the engine uses special ones."""
     engine = ENGINES[name]
     return engine.placed(problem) if isinstance(engine, Placing) else problem
 
 
 def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
-    """A small network with batch normalisation: it has a memory beside its weights."""
+    """Return a small network with batch normalisation, which has buffers in addition to weights."""
     return nn.Sequential(
         nn.Conv2d(shape[0], width, 3, padding=1, bias=False),
         nn.BatchNorm2d(width),
@@ -73,31 +73,31 @@ def normalised(shape: tuple[int, ...], k: int, width: int = 3) -> nn.Module:
 
 
 def finals(name, problems):
-    """The last states of problems that run side by side."""
+    """Return the last states of problems that run side by side."""
     engine = ENGINES[name]
     *_, joined = train(engine, [placed(name, problem) for problem in problems])
     return engine.split(joined)
 
 
 def final(name, problem):
-    """The last state of one problem."""
+    """Return the last state of one problem."""
     (state,) = finals(name, (problem,))
     return state
 
 
 def weights(state):
-    """The weights as tensors by name."""
+    """Return the weights as tensors by name."""
     return state.W if isinstance(state.W, dict) else {"W": state.W}
 
 
 def length(state):
-    """‖W‖_F of all weights, one number a replica."""
+    """Return ‖W‖_F of all weights, one number per seed."""
     squares = [w.double().flatten(1).square().sum(-1) for w in weights(state).values()]
     return torch.stack(squares).sum(0).sqrt()
 
 
 def gap(state, other):
-    """The largest difference between the weights of two states; buffers are among them."""
+    """Return the largest difference between the weights (and buffers) of two states."""
     pairs = zip(weights(state).values(), weights(other).values(), strict=True)
     return max(
         float((a.double().cpu() - b.double().cpu()).abs().max()) for a, b in pairs if a.numel()
@@ -105,7 +105,7 @@ def gap(state, other):
 
 
 def largest_difference(given, name: str, device: str, seeds: int = 10) -> tuple[float, float]:
-    """Seeds together against single runs on a device, and against the CPU: largest differences."""
+    """Return the largest differences: seeds together and alone on a device, and device and CPU."""
     together = final(name, Problem(*given, tuple(range(seeds)), device))
     apart = across = 0.0
     for seed in range(seeds):

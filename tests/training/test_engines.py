@@ -1,4 +1,4 @@
-"""Engines: exact coordinates equal the plain computation; side by side equals alone."""
+"""Engines: exact coordinates do not change results, and neither do runs side by side."""
 
 import json
 import math
@@ -146,7 +146,8 @@ def test_gram_attacks_fresh_points_as_the_plain_engine_does():
 
 
 def beside(name):
-    """Settings that differ in everything that an engine's shape permits, seeds among it."""
+    """Return problems that an engine can train side by side although all that may differ
+    differs."""
     data, network, attack, recipe = parts(name)
     match name:
         case "signal_noise":
@@ -340,7 +341,7 @@ def test_an_attack_that_leaves_its_ball_is_caught():
 
 
 def golden_row(name):
-    """What a change of an engine would move: its risk, and the length of its weights."""
+    """Return numbers that show a change of an engine: the risk, and the norm of the weights."""
     state = final(name, Problem(*parts(name), (0, 1)))
     version = ENGINES[name].version
     return {"version": version, "risk": state.risk().tolist(), "weights": length(state).tolist()}

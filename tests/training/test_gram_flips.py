@@ -1,4 +1,4 @@
-"""K c by flips of units: the algebra on a CPU, the kernels on CUDA."""
+"""K c from the units that changed sign: the algebra on a CPU, the kernels on CUDA."""
 
 import pytest
 import torch
@@ -20,7 +20,8 @@ NETWORKS = (
 
 
 def products(share):
-    """Slopes of a few steps of an attack, of which a share changes at each, and what is needed."""
+    """Return the factors of a product, and slopes of which a share changes in each of a few
+    steps."""
     rng = stream(0, "flips")
     W, a, y = normal((3, 40, 30), rng), normal((3, 1, 40), rng), normal((3, 7, 1), rng).sign()
     on = normal((3, 7, 40), rng) > 0
@@ -65,7 +66,7 @@ def test_the_kernels_train_as_double_precision_does(network):
 
 
 def off(made, exact):
-    """The relative distance."""
+    """Return the relative distance."""
     return float((made.cpu() - exact).norm() / exact.norm())
 
 

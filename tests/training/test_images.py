@@ -1,4 +1,4 @@
-"""What training on images needs: one copy of the data, bounded memory, schedules, augmentation."""
+"""Training on images: one copy of the data, bounded memory, schedules, augmentation."""
 
 from dataclasses import dataclass, replace
 

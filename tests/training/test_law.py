@@ -1,4 +1,4 @@
-"""The law engine: the same law as real vectors, and any dimension."""
+"""The engine `law`: states have the same distribution as with real vectors, in any dimension."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Data, networks and attacks of a user that do not fit are refused with what is needed."""
+"""A user's data, networks and attacks that do not fit raise an error that says what is needed."""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ CLUSTERS = av.data.Clusters(d=6, mu=2.0)
 
 
 def trained(**parts):
-    """Two seeds of a small run."""
+    """Train two seeds of a small run."""
     given = dict(data=CLUSTERS, network=av.networks.TwoLayer(m=4), n=6, steps=2, eta=0.1)
     return av.run(av.Run(**{**given, "probes": [av.measure.risk], **parts}), seeds=range(2))
 
@@ -26,7 +26,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Other:
-    """Clusters whose batches are made into something else."""
+    """Clusters whose batches are replaced by something else."""
 
     make: object
     shape = (6,)

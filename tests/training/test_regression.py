@@ -1,4 +1,4 @@
-"""Regression works as classification does: real labels, losses of one's own, attacks, probes."""
+"""Regression: real-valued labels, user-defined losses, attacks, probes."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Real labels without a best prediction."""
+    """Real-valued labels without a best prediction."""
 
     shape, k = (6,), 1
 

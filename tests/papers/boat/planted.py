@@ -19,7 +19,7 @@ _ANY = {"tries": 4, "draws": 50_000}
 
 
 def _smoother(factor: float) -> Plant:
-    """The smoothness of the smoothed leaky ReLU times a factor."""
+    """Multiply the smoothness of the smoothed leaky ReLU by a factor."""
     own = SmoothedLeakyReLU.C2.fget  # type: ignore[attr-defined]
     return derived(SmoothedLeakyReLU, "C2", lambda self: factor * own(self))
 

@@ -1,4 +1,4 @@
-"""Rare errors against closed forms, and bounds of increments against points of the ball."""
+"""Rare errors agree with closed forms, and bounds of increments hold at points of the ball."""
 
 import math
 from dataclasses import replace
@@ -15,7 +15,7 @@ from adversarium.training import Problem, Recipe, WeightState
 
 
 def linear_state(s: float, d: int = 5):
-    """f(x) = ⟨w, x⟩ by two opposite units: wrong with probability Φ(−s)."""
+    """Return a state with f(x) = ⟨w, x⟩ from two opposite units: wrong with probability Φ(−s)."""
     data = av.data.Clusters(d=d, mu=s, beta=0.0)
     problem = Problem(data, av.networks.TwoLayer(m=2), None, Recipe(n=2, steps=1, eta=0.1), (0, 1))
     w = torch.zeros(2, 2, d, dtype=torch.float64)
@@ -101,7 +101,7 @@ def test_cluster_errors_leave_the_flips_out_of_the_estimate():
 
 
 def ended(data, final, **more):
-    """The last numbers of a short run of two seeds."""
+    """Return the last values of a short run of two seeds."""
     given = dict(network=av.networks.TwoLayer(m=4), n=6, steps=20, eta=0.1)
     return av.run(av.Run(data=data, final=final, **given, **more), seeds=range(2))
 

@@ -1,4 +1,4 @@
-"""Ladders: statements with a constant sufficiently large."""
+"""Ladders: statements with a sufficiently large constant."""
 
 import adversarium as av
 from adversarium.papers.boat.theory.ladder import Ladder

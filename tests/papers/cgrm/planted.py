@@ -74,7 +74,7 @@ def _half_units(original, w_0, w, a, b):
 
 
 def _shorter(share):
-    """Attacks, and the exact check, of a smaller radius."""
+    """Use a smaller radius in attacks and in the exact check."""
     return lambda original, f, memory, x, y, delta, own: original(
         f, memory, x, y, share * delta, own
     )

@@ -1,4 +1,4 @@
-"""The modified trainings: nothing of the training set is left to attack, fresh points are."""
+"""The modified training methods: training points cannot be attacked, fresh points can."""
 
 from dataclasses import replace
 
@@ -73,8 +73,8 @@ def test_without_attackable_points_nothing_is_memorised_and_nothing_turns():
 
 
 def test_sleeping_units_are_found_and_what_cannot_be_reached_is_proven():
-    """With b far below its window foreign units can be switched on: ascents hardly see them; and a
-    proof never says less than an attack found."""
+    """With b far below its window, gradient ascent rarely activates other units. The proven robust
+    error is never smaller than the attacked one."""
     data = MarginMixture(d=60, alpha=5.0, beta=0.5, mu=0.2)
     low = modified.modified_training(stream(0, "trial"), data, N=60, delta=2.0, b=20.0, fresh=20)
     assert 0.1 < low["robust_train"] <= low["robust_train_bound"]

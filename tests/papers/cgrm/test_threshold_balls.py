@@ -1,4 +1,4 @@
-"""Balls under threshold units: the exact check against many points of the ball."""
+"""Balls under threshold units: the exact check is compared with many points of the ball."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def _network(memory):
 
 
 def _sampled(f, x, y, delta, seed=1):
-    """The least y f over many points of every ball and its sphere."""
+    """Return the smallest y f over many points of every ball and its sphere."""
     rng = stream(seed, "ball")
     least = y * f(x)
     for share in (0.5, 0.9, 1.0, 1.0):
@@ -62,7 +62,7 @@ def test_an_own_unit_alone_is_minimised_exactly():
 
 
 def test_a_sleeping_unit_is_woken():
-    """The gradient at x does not know of the unit; the step towards it does."""
+    """The gradient at x does not depend on the unit; a step towards the unit reveals it."""
     w = torch.tensor([[0.0, 10.0]]).double()
     memory = Memory(torch.eye(2)[0].double(), w, -torch.ones(1).double(), 8.0)
     x, y = torch.tensor([[1.0, 0.0]]).double(), torch.ones(1).double()

@@ -65,19 +65,19 @@ _HALF_ATTACK = misled("signal_noise", _half_attack)
 
 
 def _rooted(original, self, memory):
-    """Sums over N(P − 1) cross terms divided by their root."""
+    """Divide sums over N(P − 1) cross terms by the root of this number."""
     rows = dict(original(self, memory))
     rows["residual"] = rows["residual"] / memory.start.shape[1] ** 0.5
     return rows
 
 
 def _rooted_fall(original, self, memory):
-    """The largest fall of N(P − 1) noise patches divided by the root of their number."""
+    """Divide the largest decrease of N(P − 1) noise patches by the root of this number."""
     return {name: row / memory[0].shape[1] ** 0.5 for name, row in original(self, memory).items()}
 
 
 def _once_more(original, self, memory, state, scene):
-    """A mean over points divided by their number once more, in what is kept of L."""
+    """Divide a mean over points by the number of points once more, in the stored values of L."""
     risk = SignalNoiseState.risk
     over_n = patch.object(SignalNoiseState, "risk", lambda own: risk(own) / own.problem.recipe.n)
     with over_n:

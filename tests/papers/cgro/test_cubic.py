@@ -1,4 +1,4 @@
-"""The cubic network's identities are exact, and would not be if a part were built wrong."""
+"""The cubic network's identities are exact, and fail if a part is built incorrectly."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A power law is recognised exactly; numbers that are not positive have no power."""
+"""A power law is recognised exactly; numbers that are not positive have no exponent."""
 
 import math
 

@@ -16,7 +16,7 @@ _FEW = {"sizes": (2, 3), "most": 8, "splits": ((3, 1), (6, 3)), "tried": ((2, 2)
 
 
 def _without_pattern(original, self, patterns):
-    """The back-products without the pattern of their own layer."""
+    """Omit the activation pattern of a layer from its own back-product."""
     made = original(self, patterns)
     if len(self.W) > 1:
         made[0] = self.W[1].T @ made[1]
@@ -28,7 +28,7 @@ _SMALL = {"widths": (16, 64), "sizes": (16, 32, 64, 128), "alpha": (0.4,), "runs
 
 
 def _fresh_pairs(original, m, d, rng, sphere=False):
-    """Weights of which no two are equal."""
+    """Return weights of which no two are equal."""
     W, a = original(m, d, rng, sphere)
     return W + torch.randn(W.shape, generator=rng, dtype=W.dtype), a
 
@@ -56,7 +56,7 @@ def _quadratic_larger(original, activation, r):
 
 
 def _not_lifted(original, activation, x):
-    """The Gram matrix without the coordinate that a lift adds."""
+    """Return the Gram matrix without the coordinate that a lift adds."""
     flat = torch.nn.functional.normalize(x[:, :-1], dim=1)
     return original(activation, flat if x.shape[1] > 2 else x)
 

@@ -1,4 +1,4 @@
-"""The exact rooms of CONV's deep network, against searches and whole networks."""
+"""Sign changes, jumps and linearisation errors of CONV's deep network agree with searches."""
 
 import itertools
 import math

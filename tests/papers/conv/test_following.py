@@ -1,4 +1,4 @@
-"""Eqs. (16) and (17) of CONV are followed step by step as they are written."""
+"""Eqs. (16) and (17) of CONV are computed at every step as published."""
 
 import math
 
@@ -21,7 +21,7 @@ def problem():
 
 
 def _followed(problem, c):
-    """The fold of a descent, and both excesses by hand at every step."""
+    """Return the fold of a descent, and both excesses computed by hand at every step."""
     V = problem.W0 + normal(problem.W0.shape, stream(1, "b")) / 4
     regret = Regret(c, ALPHA, problem.W0, [V], [problem.robust_loss(V)])
     W, rng, size = problem.W0, stream(0, "c"), math.sqrt(16)

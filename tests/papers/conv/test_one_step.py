@@ -1,4 +1,4 @@
-"""Eq. (16) of CONV holds after one step, by three slacks none of which is negative."""
+"""Eq. (16) of CONV holds after one step: each of its three slacks is nonnegative."""
 
 from adversarium.attacks.finite import option_losses
 from adversarium.networks import SmoothedReLU

@@ -1,4 +1,4 @@
-"""The smallest networks that fit points and balls: what is proven, what an attack finds."""
+"""The smallest networks that fit points and balls: proven bounds, and what an attack finds."""
 
 import pytest
 import torch

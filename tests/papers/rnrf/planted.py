@@ -16,7 +16,7 @@ from tests.planted.parts import BLIND_ASCENTS, misstepping, still
 
 
 def _times(factor):
-    """An attack that moves a point by so many times as much."""
+    """Make the attack move a point this many times as far."""
 
     def change(original, self, loss, batch, t, rng):
         return batch.x + factor * (original(self, loss, batch, t, rng) - batch.x)
@@ -25,7 +25,7 @@ def _times(factor):
 
 
 def _stepped(power, factor=1.0):
-    """An attack whose step enters with another power, or a factor."""
+    """Raise the attack's step to another power, and multiply it by a factor."""
 
     def change(original, self, *arguments):
         return original(replace(self, step=factor * self.step**power), *arguments)
@@ -64,7 +64,7 @@ def _always(original, rng, c, *more):
 
 
 def _faster(original, x, y, S, *more):
-    """It may win, and then runs away."""
+    """Multiply the ratio by 1.1; the sequence may then grow until it overflows."""
     try:
         return original(x, y, 1.1 * S, *more)
     except OverflowError:
@@ -76,7 +76,7 @@ def _logit_difference(original, name, f, x, y, risk):
 
 
 def _strengths(**factors: float) -> Plant:
-    """Strengths times factors."""
+    """Multiply strengths of features by factors."""
 
     def change(original, self, n, rng):
         fields = {name: factor * getattr(self, name) for name, factor in factors.items()}
@@ -86,12 +86,12 @@ def _strengths(**factors: float) -> Plant:
 
 
 def _starts(factor: float) -> Plant:
-    """Initial weights times a factor."""
+    """Multiply the initial weights by a factor."""
     return swapped(SmoothedCNN, "init", lambda f, *a: factor * f(*a))
 
 
 def _clips(kind: str) -> Plant:
-    """An attack that clips in another way than it was asked to."""
+    """Make the attack clip to another set."""
     return swapped(MarginStep, "__call__", lambda f, self, *a: f(replace(self, clip=kind), *a))
 
 

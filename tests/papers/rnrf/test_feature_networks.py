@@ -1,4 +1,4 @@
-"""Explicit networks on the features: who fits, who is broken, and what saturation hides."""
+"""Explicit networks on the features: which fit, which are not robust, and what saturation hides."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The recursions of RNRF beside training, and the collision list."""
+"""The recursions of RNRF agree with training; the collision list."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What is left to wrong classes."""
+"""The softmax probability of the wrong classes."""
 
 import math
 from dataclasses import replace

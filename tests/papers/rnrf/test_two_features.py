@@ -1,4 +1,4 @@
-"""RNRF's measures against their definitions, on random weights."""
+"""The measures of RNRF agree with their definitions, on random weights."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A store with few rows, and the site of it, made once."""
+"""A store with few rows and its site, made once for all tests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def trained(*arguments, **words):
 
 @contextmanager
 def small() -> Iterator[None]:
-    """The training at a size that takes a moment, for the tests of this folder alone."""
+    """Make the training small enough to take a moment, for the tests of this folder only."""
     size = dict(sizes=((6, 500, 8.0, 0.1),), steps=3, m=8, seeds=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(published, "quick", size)
@@ -51,7 +51,7 @@ def store(tmp_path_factory) -> Store:
 
 @pytest.fixture
 def reading(monkeypatch):
-    """One experiment is drawn, and nothing may train."""
+    """Draw one experiment; fail if anything trains."""
     few(monkeypatch, SHOWN[:1])
     monkeypatch.setattr(compute, "TrainingStream", trained)
     monkeypatch.setattr(here, "compute", trained)

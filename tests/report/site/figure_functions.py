@@ -1,4 +1,4 @@
-"""Functions that stand for figures; another process imports them quickly."""
+"""Functions that replace figures; another process can import them quickly."""
 
 import os
 import time
@@ -8,13 +8,13 @@ from adversarium.report.site.drawing import FigureFiles
 
 
 def write_process(name, home):
-    """Stands for a figure: the process that drew it."""
+    """Write the process id in place of a figure."""
     time.sleep(0.05)
     (home / name).write_text(str(os.getpid()))
 
 
 def die(main, home):
-    """Ends the process unless it is the main one."""
+    """End the process unless it is the main one."""
     if os.getpid() != main:
         os._exit(1)
     (home / "survivor").write_text("drawn")

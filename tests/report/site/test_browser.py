@@ -22,7 +22,8 @@ FLAGS = (
 
 
 def visited(address: str, folder: Path) -> tuple[str, str, set[str]]:
-    """The page in Chromium: its document, what the console said, which hosts the page asked."""
+    """Open a page in Chromium; return its document, the console's messages, and all requested
+    hosts."""
     log = folder / "net.json"
     done = subprocess.run(
         ["chromium", *FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}",
@@ -39,7 +40,7 @@ def visited(address: str, folder: Path) -> tuple[str, str, set[str]]:
 
 
 def shown(document: str) -> list[str]:
-    """The claims of the ledger that are not hidden, in order."""
+    """Return the visible claims of the ledger, in order."""
     rows = re.findall(r'<tr id="([^"]+)"([^>]*)>', document)
     return [id for id, rest in rows if "hidden" not in rest]
 

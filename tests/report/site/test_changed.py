@@ -1,4 +1,4 @@
-"""Changed runs and sweeps of a store, told beside the published setting."""
+"""Changed runs and sweeps of a store are compared with the published runs."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ BOAT = "boat.published"
 
 
 def stored(store, key, config, value):
-    """A run of two seeds with one number."""
+    """Store a run of two seeds with one quantity."""
     one = Series(np.array([9]), np.array([[value], [value + 0.1]]))
     kept = {"p": StoredSeries((9,), {"robust_train_error": one})}
     provenance = {"cpu": "c", "cores": 1, "device": "cpu", "torch": "2", "dtype": "float64"}
@@ -22,7 +22,7 @@ def stored(store, key, config, value):
 
 
 def filled(path, changes):
-    """A store with the published runs and with some whose fields differ."""
+    """Return a store with the published runs, and with others whose fields differ."""
     store = Store(path)
     jobs = planned_jobs(load(BOAT), "quick")
     for job in jobs:

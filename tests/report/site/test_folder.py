@@ -1,4 +1,4 @@
-"""The folder of a site: only what changed is written, only what is ours is removed."""
+"""The folder of a site: only changed files are written, only files of adversarium are removed."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def files(home):
 
 
 def aged(home):
-    """All files as if they were old, so that a rewritten one is seen."""
+    """Set the times of all files to the past, so that a rewritten file can be detected."""
     for path in home.rglob("*"):
         if path.is_file():
             os.utime(path, ns=(10**18, 10**18))

@@ -1,4 +1,4 @@
-"""The pages of the site: what they tell, where their links lead, how they are written."""
+"""The pages of the site: their content, their links, and their markup."""
 
 import json
 import re
@@ -48,13 +48,13 @@ def pages(site: Path) -> list[Path]:
 
 
 def tree(text: str) -> ElementTree.Element:
-    """A page as XML: it is well-formed, MathML included."""
+    """Return a page as XML, which must be well-formed, including MathML."""
     assert text.startswith("<!doctype html>\n")
     return ElementTree.fromstring(text.partition("\n")[2])
 
 
 def words(text: str) -> str:
-    """What a reader sees of a page."""
+    """Return the visible text of a page."""
     return " ".join("".join(tree(text).itertext()).split())
 
 
@@ -126,7 +126,7 @@ def test_every_page_is_well_formed_with_unique_marks(site):
 
 @dataclass
 class Ids(HTMLParser):
-    """The rows of the ledger, as a browser without scripts has them."""
+    """Collect the rows of the ledger, as a browser without scripts shows them."""
 
     def __post_init__(self):
         super().__init__()
