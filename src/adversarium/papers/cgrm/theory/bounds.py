@@ -1,4 +1,4 @@
-"""Evaluate the threshold window and the predictions for CGRM as numbers."""
+"""Evaluate predictions for CGRM, and the window of the threshold b, as numbers."""
 
 import math
 
@@ -33,7 +33,7 @@ def threshold_window(d: int, N: int, mu: float, delta: float) -> tuple[float, fl
     """√d(√(2 ln(μN·N)) + δ) < b < d − √d(2√(ln μN) + δ) − δ, the window for the threshold b (our
     result).
 
-    Below the window, the unit of another point can become active inside a ball; above it, the
+    Below the window, the unit of another point can become active inside a ball. Above it, the
     point's own unit can become inactive.
 
     >>> low, high = threshold_window(d=400, N=20, mu=0.1, delta=1.0)

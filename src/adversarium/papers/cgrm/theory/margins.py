@@ -1,4 +1,4 @@
-"""Measure directions, margins and threshold units of §4 of CGRM; w* = e₁."""
+"""Measure directions, margins and threshold units of §4 of CGRM, where w* = e₁."""
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ MixedState = State[dict[str, Tensor]]
 
 
 def direction(state: MixedState) -> Float[Tensor, "S d"]:
-    """Return w_0/‖w_0‖ of the linear part, or 0 at w_0 = 0."""
+    """Return w_0/‖w_0‖ of the linear part, or 0 if w_0 = 0."""
     w = state.W["w_0"]
     return w / _length(w)[..., None].clamp_min(1e-300)
 

@@ -24,10 +24,10 @@ def max_margin_directions(
 ) -> Numbers:
     """tan θ = max(M, 0)/α and ‖u − w*‖ ≤ ‖mean y ξ‖/α, our correction of Theorem 4.1 of CGRM.
 
-    u is the max-margin direction of N' large-margin points and θ its angle to w*. By N': `error` is
-    ‖u − w*‖ and `bound` its bound; `tangent_error` and `margin_error` are the errors of tan θ and
-    of the margin √(α² + M²); `predicted` is the prediction for N' ≪ d; `not_exact` is 1 if u ≠ w*,
-    and `wendel` is Wendel's probability of that.
+    u is the max-margin direction of N' large-margin points, θ its angle to w* and M the margin of
+    the points yξ. For each N': `error` is ‖u − w*‖ and `bound` its bound; `tangent_error` and
+    `margin_error` are the errors of tan θ and of the margin √(α² + M²); `predicted` is ‖u − w*‖
+    predicted for N' ≪ d; `not_exact` is 1 if u ≠ w*; `wendel` is Wendel's probability that u ≠ w*.
 
     >>> from adversarium.rng import stream
     >>> numbers = max_margin_directions(stream(0, "example"), d=4, alpha=5.0, counts=(2, 20))
@@ -58,11 +58,11 @@ def _direction(rng: Generator, d: int, alpha: float, n: int) -> dict[str, float]
 
 
 def not_exact_share(rng: Generator, d: int, draws: int) -> Numbers:
-    """P[u ≠ w*] = P[Bin(N' − 1, ½) ≤ d − 2], our correction of Theorem 4.1 of CGRM, at N' = 2(d −
-    1) and at √d more.
+    """P[u ≠ w*] = P[Bin(N' − 1, ½) ≤ d − 2], our correction of Theorem 4.1 of CGRM, at N' =
+    2(d − 1) and at N' = 2(d − 1) + √d.
 
     `share` is the share of draws with u ≠ w*, which means that all y_i ξ_i lie in a half-space;
-    `wendel` is Wendel's probability.
+    `wendel` is the right side, Wendel's probability.
 
     >>> from adversarium.rng import stream
     >>> found = not_exact_share(stream(0, "example"), d=3, draws=5)
@@ -83,8 +83,8 @@ def not_exact_share(rng: Generator, d: int, draws: int) -> Numbers:
 def cauchy(rng: Generator, d: int, alpha: float, n: int = 60, beta: float = 0.5) -> Numbers:
     """min_i min_{‖δ_i‖≤δ} y_i⟨w, x_i + δ_i⟩ = min_i y_i⟨w, x_i⟩ − δ, proof of Theorem B.1 of CGRM.
 
-    `error` is the largest error over u and random unit vectors w, with the inner minimum found by
-    the attack. The identity implies that both sides have the same maximiser.
+    `error` is the largest error over w = u and random unit vectors w, with the inner minimum found
+    by FGSM. The identity implies that both sides have the same maximiser w.
 
     >>> from adversarium.rng import stream
     >>> cauchy(stream(0, "example"), d=3, alpha=5.0, n=4)["error"] < 1e-9
@@ -121,10 +121,10 @@ def tilted_errors(
     angles: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
 ) -> Numbers:
     """Φ(−β cot θ)/Φ(−α cot θ), the ratio that Assumption 6.1 of CGRM bounds: the clean error on
-    small margins over that on large ones, for a linear classifier at angle θ to w*.
+    small margins divided by that on large ones, for a linear classifier at angle θ to w*.
 
-    `log10_ratio` is its logarithm by angle; `standard_errors` is the largest distance between
-    frequencies on fresh noise and Φ(−c cot θ), in standard errors.
+    `log10_ratio` is its decimal logarithm for every angle. `standard_errors` is the largest
+    distance between frequencies on fresh noise and Φ(−c cot θ), in standard errors.
 
     >>> from adversarium.rng import stream
     >>> numbers = tilted_errors(stream(0, "example"), draws=100, angles=(0.5, 1.0))

@@ -31,14 +31,14 @@ def _share(event: Tensor) -> float:
 
 @dataclass(frozen=True)
 class _Trained:
-    """A training set, and the network with one unit for each of its small-margin points."""
+    """A training set and its network, with one unit for each small-margin point."""
 
     train: MarginBatch
     memory: Memory
 
     @property
     def unit_of_point(self) -> Tensor:
-        """The index of every training point's unit, or −1 for a large margin, which has none."""
+        """The index of every training point's unit, or −1 for large-margin points."""
         small = self.train.is_small
         return torch.where(small, small.cumsum(0) - 1, -1)
 
@@ -55,8 +55,8 @@ def _trained(
     """Train f(x) = ⟨w_0, x⟩ + Σ_i y_i relu(⟨w_i, x⟩ − b), w_i = (I − w_0 w_0ᵀ)x_i, Theorem 4.2 of
     CGRM.
 
-    w_0 is trained on the large margins; with steps = 0, it is the limit of training, their
-    max-margin direction.
+    w_0 is trained on the large-margin points. If steps = 0, it is the limit of this training, the
+    max-margin direction of these points.
     """
     train = data.sample(N, rng)
     small = train.is_small
@@ -77,12 +77,11 @@ def modified_training(
     eta: float = 0.05,
     fresh: int = 200,
 ) -> Numbers:
-    """The modified training of Theorem 4.2 of CGRM.
+    """Run the modified training of Theorem 4.2 of CGRM and return errors of the network.
 
-    Return errors of the mixed network; a robust error is the share that attacks find, and `…_bound`
-    the share that the exact check does not certify. Also return the distances of w_0 and w_i to w*
-    and ξ_i, the error of the closed form of the robust margin at memorised points, and whether b
-    lies in its window.
+    A robust error is the share of points that attacks misclassify, and `…_bound` the share that the
+    exact check does not certify. Also return the distances of w_0 and w_i to w* and ξ_i, the error
+    of the closed form of the robust margin at memorised points, and whether b lies in its window.
 
     >>> import adversarium as av
     >>> given = dict(data=MarginMixture(d=400, alpha=5.0, mu=0.3), N=20, delta=1.0, b=200.0)
@@ -131,8 +130,8 @@ def certified_draws(
     b: float,
     draws: int,
 ) -> Numbers:
-    """Theorem 4.2 of CGRM "with high probability": count the training sets, among `draws`, for
-    which the exact check certifies every point after the modified training (with w_0 at its limit).
+    """Count the training sets, among `draws`, whose points are all certified by the exact check
+    after the modified training: Theorem 4.2 of CGRM "with high probability", with w_0 at its limit.
 
     >>> from adversarium.rng import stream
     >>> data = MarginMixture(d=100, alpha=4.0, beta=0.5, mu=0.3)
@@ -160,8 +159,8 @@ def best_threshold(
     shares: tuple[float, ...] = _SHARES,
     steps: int = 400,
 ) -> Numbers:
-    """Theorem 4.2 of CGRM with its unspecified b: the smallest share of training points that
-    attacks misclassify, over b = 0, 0.05 d, …, and the b that attains it.
+    """Return the smallest share of training points that attacks misclassify over b = 0, 0.05 d, …,
+    and the b that attains it. Theorem 4.2 of CGRM leaves b unspecified.
 
     >>> from adversarium.rng import stream
     >>> data = MarginMixture(d=100, alpha=4.0, beta=0.5, mu=0.3)
@@ -200,8 +199,7 @@ def _linear_part(
 def _fresh_errors(
     rng: Generator, f: Classifier, memory: Memory, data: MarginMixture, delta: float, fresh: int
 ) -> dict[str, float]:
-    """Return clean and robust errors on fresh small margins, fresh large margins, and their
-    mixture."""
+    """Return clean and robust errors on fresh small-margin, large-margin and mixed points."""
     errors: dict[str, float] = {}
     no_unit = torch.full((fresh,), -1)
     for name, mu in (("small", 1.0), ("large", 0.0)):
@@ -228,12 +226,13 @@ def generic_training(
     """f̂ = φ + (1 − φ)f, the modified training of Theorem 6.2 of CGRM, with margins spread over [β,
     α].
 
-    f̂_clean is the max-margin direction. φ consists of indicators of the training points on which
-    an attack of radius δ succeeds. f is trained adversarially on the other points; we use its
-    limit, their max-margin direction (Lemma B.2 of CGRM). `adversarial_train` is the robust
-    training error that attacks find, and `adversarial_train_bound` the share of points without a
-    certificate. A point is certified if the classes are more than 2δ apart, so no ball of the other
-    class is reached, and the point is memorised or has ⟨w, y x⟩ > δ.
+    The clean network f̂_clean is the max-margin direction. φ consists of indicators of balls around
+    the training points on which an attack of radius δ succeeds. f is trained adversarially on the
+    other points; we use its limit, their max-margin direction w (Lemma B.2 of CGRM).
+    `adversarial_train` is the robust training error that attacks find, and
+    `adversarial_train_bound` the share of points without a certificate. A point is certified if the
+    classes are more than 2δ apart, so no ball of the other class is reached, and the point is
+    memorised or has ⟨w, y x⟩ > δ.
 
     >>> from adversarium.rng import stream
     >>> numbers = generic_training(stream(0, "example"), N=20, d=4, fresh=10)
@@ -270,7 +269,7 @@ def generic_training(
 
 
 def _on_sphere(x: Float[Tensor, "n d"], delta: float, rng: Generator) -> Float[Tensor, "n d"]:
-    """Return a random point on the sphere of radius δ around every x."""
+    """Return one random point on the sphere of radius δ around every x."""
     direction = normal(x.shape, rng)
     length: Tensor = direction.norm(dim=1, keepdim=True)
     return x + delta * direction / length

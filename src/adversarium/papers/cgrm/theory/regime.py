@@ -1,4 +1,4 @@
-"""Evaluate CGRM's hypotheses for a run from its data, attack, threshold and number of points."""
+"""Evaluate CGRM's hypotheses for a run from its data, attack, threshold b and number of points."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def gates(run: Task) -> Sequence[Gate]:
     """Return β ≪ α, §4 of CGRM, read as α/β ≥ 2 (our choice), and the conditions that Theorems 4.1
     and 4.2 of CGRM need but do not state.
 
-    These are δ below the margin, N' ≫ d/α² large-margin points, and b in its window. Only runs of
+    They are δ below the margin, N' ≫ d/α² large-margin points, and b in its window. Only runs of
     the mixed network on the margin mixture have hypotheses.
     """
     if not isinstance(run, Run):

@@ -1,5 +1,5 @@
 """Run the modified training of Theorem 6.2 of CGRM on data that satisfy its Assumption 6.1: cells
-in which both margins are equally hard to learn."""
+in which points with small and with large margins are equally hard to learn."""
 
 import torch
 from torch import Generator, Tensor
@@ -27,19 +27,18 @@ def separated_training(
     eps0: float = 0.05,
     height: float = 0.4,
 ) -> Numbers:
-    """The modified training of Theorem 6.2 of CGRM on d cells in which both margins are equally
-    hard to learn.
+    """Run the modified training of Theorem 6.2 of CGRM on d cells in which points with small and
+    with large margins are equally hard to learn.
 
     The cells have centres 0.8 e_c and one label each; the last coordinate is ½ + s_c y h, where h =
     ε0 with probability μ, else `height`. The classes are 0.8 > 2δ apart in l_inf. The class F
     contains all choices of the signs s_c (VC dimension d). Clean risk minimisation learns s_c for
-    every cell with a training point; indicators are added on the training points that can be
-    attacked.
+    every cell with a training point. For each training point that can still be attacked, an
+    indicator of its ball is added to the network.
 
-    The numbers are, over `draws` training sets, the mean `clean_error` on fresh points, the `ratio`
-    of the clean error on small margins to that on large ones (Assumption 6.1 of CGRM), and
-    `open_train`, the largest share of training points over whose l_inf ball the network is not
-    certified.
+    Return, over `draws` training sets, the mean `clean_error` on fresh points, the `ratio` of the
+    clean error on small margins to that on large ones (Assumption 6.1 of CGRM), and `open_train`,
+    the largest share of training points over whose l_inf ball the network is not certified.
 
     >>> from adversarium.rng import stream
     >>> numbers = separated_training(stream(0, "example"), N=8, d=16, draws=5)
@@ -72,8 +71,8 @@ def _error(
     margin: float,
     cell: Int[Tensor, " n"],
 ) -> float:
-    """Return the share of fresh points with y = 1 and last coordinate x_D = ½ + s_c h that s̃_c(x_D
-    − ½) misclassifies."""
+    """Return the share of fresh points with y = 1 and last coordinate x_D = ½ + s_c h that the
+    learnt classifier s̃_c(x_D − ½) misclassifies; s̃_c is `learnt`."""
     height = 0.5 + signs[cell] * margin
     return float((learnt[cell] * (height - 0.5) <= 0).double().mean())
 
@@ -87,9 +86,9 @@ def _not_certified(
 ) -> Tensor:
     """Return which training points have no certificate.
 
-    The clean part has margin h in its cell and keeps its sign over a ball of radius δ < h.
-    Otherwise the point is memorised, and its ball must not meet a ball of the other class, whose
-    cells are 0.8 away.
+    At a point that is classified correctly with margin h > δ, the network learnt from clean data
+    has a constant sign on the ball of radius δ. Other points are memorised; their balls must not
+    meet a ball of the other class, whose cells are 0.8 away.
     """
     attackable = right * h <= delta
     other = y[:, None] * y < 0

@@ -1,7 +1,7 @@
 """Bound margins over l2 balls for a linear part plus threshold units (§4 of CGRM).
 
 An exact check bounds the smallest margin in a ball, from the units that can become active or
-inactive there; steps towards every inactive unit attack it.
+inactive there. The attack steps towards every inactive unit.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Worst:
 
     `found` comes from steps into the ball and is at least the minimum. `least` comes from the exact
     check, is at most the minimum, and equals it if no unit of another point is reachable. `affine`:
-    no unit changes between active and inactive inside the ball.
+    no unit switches inside the ball. `reachable`: a unit of another point can be active there.
     """
 
     found: Float[Tensor, " n"]
@@ -110,11 +110,11 @@ def _directed(
     own: Int[Tensor, " n"],
     reachable: Bool[Tensor, "n m"],
 ) -> Float[Tensor, " n"]:
-    """Return the smallest y f after steps of length δ that activate foreign units against the
+    """Return the smallest y f after steps of length δ that activate other points' units against the
     label.
 
     The directions are w_j − y w_0 for every unit j that can become active against the label, the
-    same minus the point's own unit, and the sum over all such units.
+    same direction minus the point's own w_i, and the sum over all such units.
     """
     found = torch.full_like(y, torch.inf)
     point, unit = reachable.nonzero(as_tuple=True)

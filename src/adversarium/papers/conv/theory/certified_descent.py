@@ -39,9 +39,9 @@ CAPS = {"d = 5": (5, 8, 0.3), "d = 8": (8, 2, 0.5), "d = 10": (10, 16, 0.5), "d 
 
 
 def points(name: str, radius: float = 0.2) -> SphereBatch:
-    """Return a fixed set of labelled points and their perturbation sets, by name. Labels alternate.
+    """Return labelled points with their perturbation sets, by name. Labels alternate.
 
-    - "circle": four arcs of a circle, nine members each. "one arc", "two arcs": the first of them.
+    - "circle": four arcs of a circle, nine points each. "one arc", "two arcs": the first ones.
     - "odd arcs", "odd points": six arcs or points on a hexagon. Antipodes have opposite labels.
     - "lifted": eight points on an octagon, lifted to [x, 1]/√2.
     - "d = 5", "d = 8", "d = 10", "d = 32": 8, 2, 16 or 4 caps on the sphere of R^d.
@@ -146,12 +146,12 @@ class DescentProblem:
 
     @cached_property
     def _gram(self) -> Tensor:
-        """The Gram matrix of the gradients of f at W_0, over all members of all sets."""
+        """The Gram matrix of the gradients of f at W_0, over all points of all sets."""
         x = self.batch.options.flatten(0, 1)
         return (self.slopes @ self.slopes.T) * (x @ x.T)
 
     def bracket(self, R: float) -> tuple[float, float, Tensor]:
-        """Return certified bounds of min L_* over B(R), and weights that attain the upper one."""
+        """Return certified bounds on min L_* over B(R), and weights that attain the upper one."""
         options, y = self.batch.options, self.batch.y
         start = self.network.f(self.W0, options.flatten(0, 1)).view(options.shape[:2])
         optimum = robust_optimum(self._gram, y, R * self.unit_radius, LOSSES[self.loss], start)
@@ -169,7 +169,7 @@ class DescentProblem:
     def loss_and_gradient(
         self, W: Tensor, rule: str, t: int, rng: Generator
     ) -> tuple[float, Tensor]:
-        """Return L_A(W) and its gradient at fixed points of the attack."""
+        """Return L_A(W) and its gradient, in which the attacked points are constants."""
         x = attacked(rule, self.network, W, self.batch, t, rng, LOSSES[self.loss])
         return self.loss_and_gradient_at(W, x)
 
@@ -186,7 +186,7 @@ class DescentProblem:
     ) -> tuple[list[float], float]:  # fmt: skip
         """Run gradient descent on L_A, projected onto B(R) if R is finite.
 
-        Returns L_A(W_t) for t = 0 … steps, and the largest |∇L_A| of all steps taken. `regret`
+        Return L_A(W_t) for t = 0 … steps and the largest |∇L_A| of these steps. If given, `regret`
         receives every step.
         """
         W, losses, G, radius = self.W0, [], 0.0, R * self.unit_radius

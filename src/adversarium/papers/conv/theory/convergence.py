@@ -1,7 +1,7 @@
-"""Theorems 4.1 (one hidden layer) and 5.1 of CONV, compared with certified optima.
+"""Tests of Theorems 4.1 (one hidden layer) and 5.1 of CONV against certified optima.
 
-Also: case 2 of the proof of Theorem 5.1, Corollary 5.1, larger balls, descent with and without
-projection, and the loss under attacks not used in training.
+This module also tests case 2 of the proof of Theorem 5.1 and Corollary 5.1, and measures the effect
+of larger balls, of the projection and of attacks that were not used in training.
 """
 
 import itertools
@@ -40,19 +40,19 @@ def descent_gap(
     loss: str = "pseudo_huber",
     sphere: bool = False,
 ) -> Numbers:
-    """Test Theorem 5.1 of CONV after T = √m/(cα) steps of descent on L_A, by radius R.
+    """Test Theorem 5.1 of CONV on T = √m/(cα) steps of descent on L_A, for several radii R.
 
-    The unit of the gap is ε = αG²/2 + cR²/(2√m(1 − 1/S_T)). The optimum min L_* over B(R) lies
-    between certified bounds.
+    Gaps are divided by ε = αG²/2 + cR²/(2√m(1 − 1/S_T)), with c = C2, G the largest |∇L_A| and S_T
+    = (1 + cα/√m)^T. The optimum min L_* over B(R) lies between certified bounds.
 
     - `gap/ε`: the smallest L_A of t = 1 … T minus the lower bound of the optimum, divided by ε.
-    - `gap/ε, proved`: the same for t = 0 … T − 1, which the proof covers.
-    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε. If negative, ε is vacuous.
+    - `gap/ε, proved`: the same with the smallest L_A of t = 0 … T − 1, which the proof covers.
+    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; ε is vacuous if it is negative.
     - `bracket`: the distance between the two bounds.
-    - `promised`: the upper bound plus ε, which the theorem guarantees for L_A.
-    - `(16) …`, `(17) …`: the largest left minus right side of eqs. (16) and (17) of CONV, with the
-      weights that attain the upper bound as comparator, and its t.
-    - `least L_A`, `last L_A`, `mean L_A`: over all t; they do not depend on R.
+    - `promised`: the upper bound of the optimum plus ε, which the theorem guarantees for L_A.
+    - `(16) …`, `(17) …`: the largest left minus right side of eqs. (16) and (17) of CONV, compared
+      with the weights that attain the upper bound, and the step t at which it occurs.
+    - `least L_A`, `last L_A`, `mean L_A`: over all t, without R.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -91,12 +91,12 @@ def hidden_converging(
     rng: Generator, rule: str, m: int, R: float, eps: float, data: str = "circle",
     loss: str = "pseudo_huber",
 ) -> Numbers:  # fmt: skip
-    """Test Theorem 4.1 of CONV with H = 1: projected descent in B(R), α = ε/m, T = ⌈R²/ε²⌉.
+    """Test Theorem 4.1 of CONV with H = 1 on T = ⌈R²/ε²⌉ projected steps in B(R), α = ε/m.
 
-    - `gap/ε`: the smallest L_A of t = 1 … T minus the certified lower bound of the optimum, over ε.
-    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε. If negative, ε is vacuous.
+    - `gap/ε`: the smallest L_A of t = 1 … T minus the lower bound of the optimum, divided by ε.
+    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; ε is vacuous if it is negative.
     - `gate`: R⁹/(ε⁷m), which the theorem assumes to be small.
-    - `low`, `high`: the certified bounds of min L_* over B(R).
+    - `low`, `high`: the certified lower and upper bound of the optimum min L_* over B(R).
 
     >>> from adversarium.rng import stream
     >>> numbers = hidden_converging(stream(0, "example"), "exact", m=4608, R=1.0, eps=0.3)
@@ -118,16 +118,15 @@ def hidden_converging(
 def descent_until_exit(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, R: float
 ) -> Numbers:
-    """Test case 2 of App. B of CONV: descent until it leaves B(3R), compared with weights in B(R).
+    """Test case 2 of App. B of CONV: a descent that leaves B(3R), compared with weights in B(R).
 
-    The comparators are the best weights found and three random ones; d is the smallest distance of
-    the last weights to a comparator, and S = (1 + cα/√m)^t.
+    The comparators are the best weights found in B(R) and three random ones at distance R. d is the
+    smallest distance of the last weights to a comparator, S = (1 + cα/√m)^t, G the largest |∇L_A|.
 
     - `left`: 1 if the descent leaves B(3R) before T = √m/(cα) steps, else 0.
     - `S`: the factor S at the last step.
-    - `gap`: (smallest L_A before the exit − L_* of a comparator)/(αG²/2), the largest over
-      comparators.
-    - `2R − d`, `R² − d²/S`: these differences divided by R and by R².
+    - `gap`: the largest (smallest L_A before the exit − L_* of a comparator)/(αG²/2).
+    - `2R − d`, `R² − d²/S`: these differences, divided by R and by R² respectively.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -165,9 +164,9 @@ def radii_compared(rng: Generator, activation: Any, m: int, radii: tuple[float, 
 
     The network has two layers, or one hidden ReLU layer if `activation` is None.
 
-    - `low`, `high`: the certified bounds, by R.
-    - `step`: the upper bound at R minus the lower bound at the previous radius, so at most how much
-      the optimum increases.
+    - `low`, `high`: the certified bounds, one per R.
+    - `step`: the upper bound at R minus the lower bound at the previous radius; the optimum
+      increases by at most this.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -193,11 +192,12 @@ def radii_compared(rng: Generator, activation: Any, m: int, radii: tuple[float, 
 def orthogonal_times(
     rng: Generator, activation: Any, rule: str, K: int, m: int, alpha: float, eps: float
 ) -> Numbers:
-    """Return the first t with L_* ≤ ε for one point with B = {e_1 … e_K} and y = 1.
+    """Return the first t with L_* ≤ ε for one example with B = {e_1 … e_K} and y = 1.
 
-    R² = K f²/κ(1) is the exact squared radius as m → ∞, where f is the output whose loss is ε.
+    As m → ∞, R² = K f²/κ(1) is the smallest squared radius with L_* ≤ ε; f is the output with loss
+    ε and κ(1) the mean squared slope of the units at W_0.
 
-    - `t εα/R²`: the time t in units of R²/(εα). `R²`, `t`: both factors.
+    - `t εα/R²`: the time t in units of R²/(εα). `R²`, `t`: R² and t themselves.
     - `reached`: 1 if L_* ≤ ε is reached before 20 R²/(εα) steps, else 0.
 
     >>> from adversarium.networks import SmoothedReLU
@@ -227,11 +227,10 @@ def descent_to_eps(
 
     R must be such that some W in B(R) has L_* ≤ ε/2.
 
-    - `least/ε`: the smallest L_A over ε, the largest over all starts.
-    - `reached`: the share of starts for which it is at most 1.
-    - `t εα/R²`: the first time at which it is at most 1, in units of R²/(εα), the largest of all
-      starts.
-    - `reference`: L_* of the best weights found in B(R) (first start), over ε/2.
+    - `least/ε`: the smallest L_A of a descent divided by ε; the largest value of all starts.
+    - `reached`: the share of starts that reach L_A ≤ ε.
+    - `t εα/R²`: the first time with L_A ≤ ε, in units of R²/(εα); the largest of all starts.
+    - `reference`: L_* of the best weights found in B(R) at the first start, divided by ε/2.
     - `m`, `T`: the width and the number of steps.
 
     >>> from adversarium.networks import SmoothedReLU
@@ -266,13 +265,13 @@ def transfer_losses(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, steps: int, radius: float,
     members: int = 9, data: str = "circle", others: tuple[str, ...] = (),
 ) -> Numbers:  # fmt: skip
-    """Train against an attack on the first `members` of every set; measure the remaining loss.
+    """Train against an attack on the first `members` points of every set; return the losses.
 
     - `L_A`: the loss under the training attack at the end.
     - `L_*`: the exact robust loss over the entire sets.
-    - `under …`: the loss under each attack of `others`. `random` and `cycle` are means over the
-      members; `pgd-100` makes 100 steps of ascent on the entire caps from x and two opposite points
-      of the rim.
+    - `under …`: the loss under each attack of `others`. `random` and `cycle` are means over all
+      points of the sets; `pgd-100` makes 100 steps of ascent on the entire caps, from x and from
+      two opposite points of the rim.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -315,12 +314,12 @@ def _loss_under(
 def free_and_projected(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, shares: tuple[float, ...]
 ) -> Numbers:
-    """Compare descent without projection to descent in balls, T = √m/(cα) steps.
+    """Compare T = √m/(cα) steps of descent without projection to descent projected onto balls.
 
-    The radii of the balls are shares of the largest distance from W_0 on the free path.
+    The radii of the balls are `shares` of `path`.
 
-    - `free − projected`: the smallest L_A without projection minus that with projection, by share.
-    - `path`: the largest |W_t − W_0| without projection. `least`: its smallest L_A.
+    - `free − projected`: the smallest L_A without projection minus that with projection, per share.
+    - `path`, `least`: the largest |W_t − W_0| and the smallest L_A without projection.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream

@@ -20,18 +20,18 @@ P = 0.01  # failure probability at which Prop. C.1 is tested
 
 
 def _loss_at(distance: float) -> float:
-    """The pseudo-Huber loss at distance `off` from the label."""
+    """The pseudo-Huber loss at the given distance from the label."""
     return math.sqrt(1 + distance**2) - 1
 
 
 def printed_sign(rng: Generator, m: int, R: float, eps: float, members: int = 200) -> Numbers:
     """Refute the last display of App. A of CONV, which has a sign reversed (H = 1, inputs in R¹⁶).
 
-    The initial network fits x exactly, B(x) has random members of the sphere, and there is no
-    attack, so L_A = 0 and W_t = W_0 at every t.
+    The initial network fits x exactly, B(x) consists of random points of the sphere, and the
+    training attack returns x itself, so L_A = 0 and W_t = W_0 at every t.
 
-    - `L_*(W_*)/ε`: a lower bound of L_*(W) over all W in B(R), over ε. It uses |f(W, x') − f(W_0,
-      x')| ≤ |a|(R/√m)|Ax'|. The display as published implies at most 1.
+    - `L_*(W_*)/ε`: a lower bound on min L_*(W) over W in B(R), divided by ε. It uses |f(W, x') −
+      f(W_0, x')| ≤ |a|(R/√m)|Ax'|. The display as published implies at most 1.
     - `gate`: R⁹/(ε⁷m), which the theorem assumes to be small.
 
     >>> from adversarium.rng import stream
@@ -49,10 +49,10 @@ def printed_sign(rng: Generator, m: int, R: float, eps: float, members: int = 20
 
 
 def coarse_fit(rng: Generator, eps: float, e: float = 1 / 3) -> Numbers:
-    """Return L_*/ε of the network of Theorem 5.2 of CONV (with its sign) for a coarse tolerance e.
+    """Return L_*/ε of the network of Theorem 5.2 of CONV if its target only has tolerance e.
 
     The target g has minimum norm under |g − y| ≤ e on four arcs of a circle; m = R⁴/ε², R = |g|.
-    The paper has the tolerance 1/(3 Lip) in place of ε/(3 Lip).
+    The moves have the sign a_r that the paper omits; its tolerance 1/(3 Lip) should be ε/(3 Lip).
 
     >>> from adversarium.rng import stream
     >>> coarse_fit(stream(0, "example"), eps=0.05)["L_*/ε"] > 1
@@ -76,9 +76,9 @@ def wide_cap(rng: Generator, d: int, eps: float) -> Numbers:
     The cap is fitted by g(x) = ⟨v, x⟩ with the constant representer u = 2v, so |g|_RF = R = 2|v|
     for every d.
 
-    - `R⁴/ε²`, `R²(R² + d)/ε²`: a lower bound of L_*/ε at the published width and at the larger one.
-      The attack tilts x towards and away from the mean of the weights.
-    - `distance/(|g|_RF/2)`: the distance from the start over the published radius.
+    - `R⁴/ε²`, `R²(R² + d)/ε²`: a lower bound on L_*/ε at this width; the first is the published
+      one. The attack tilts x towards and away from the mean of the weights.
+    - `distance/(|g|_RF/2)`: the distance from the initial weights divided by the published radius.
 
     >>> from adversarium.rng import stream
     >>> numbers = wide_cap(stream(0, "example"), d=2048, eps=0.2)
@@ -104,13 +104,14 @@ def wide_cap(rng: Generator, d: int, eps: float) -> Numbers:
 
 
 def loss_floor_in_ball(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
-    """Return a lower bound of L_*/ε over B(R), R = |g|_RF, m = R⁴/ε², on the cap of `wide_cap`.
+    """Return a lower bound on L_*/ε over B(R), R = |g|_RF, m = R⁴/ε², on the cap of `wide_cap`.
 
     At a point of the cap with ⟨w_r, x⟩ ≤ −R − 1.5 for every r, no move of length R makes |f| larger
     than √2 R s'(−1.5).
 
     - `least L_*/ε`: the lower bound, or 0 if the cap has no such point.
-    - `needed`: the sine of the angle to such a point over that of the cap; at most 1 if it exists.
+    - `needed`: the sine of the angle of such a point divided by that of the cap's half-angle; at
+      most 1 exactly if the cap contains such a point.
 
     >>> from adversarium.rng import stream
     >>> numbers = loss_floor_in_ball(stream(0, "example"), d=6500)
@@ -137,9 +138,8 @@ def loss_floor_in_ball(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
 def contraction(rng: Generator, tau: float, b: float = 2.0) -> Numbers:
     """Refute the contraction step in the proof of Prop. C.1 of CONV (w_i = τe, c_i = e/M).
 
-    `left/right` is E sup|Σ ξ_i⟨c_i, x⟩s'(⟨w_i, x⟩)| over C E sup|Σ ξ_i⟨w_i, x⟩|/M, with
-    C = max(C1, C2) and s' = Φ(bz). Both are E|Σ ξ_i| times a supremum over |⟨e, x⟩| ≤ 1, attained
-    at x = e.
+    `left/right` is E sup|Σ ξ_i⟨c_i, x⟩s'(⟨w_i, x⟩)| divided by C E sup|Σ ξ_i⟨w_i, x⟩|/M, with
+    C = max(C1, C2), s' = Φ(bz). Both are E|Σ ξ_i| times a supremum over |⟨e, x⟩| ≤ 1, at x = e.
 
     >>> from adversarium.rng import stream
     >>> round(contraction(stream(0, "example"), tau=0.01)["left/right"], 1)
@@ -154,10 +154,10 @@ def printed_tail(rng: Generator, size: float, M: int = 16, draws: int = 20000) -
     """Test McDiarmid's inequality as used in the proof of Prop. C.1 of CONV.
 
     d = 1, s' = Φ(2z), h(x) = size·x/2 with u = size, v = sup|ĥ − h|, ε = size/20, ξ = 2 size/M. The
-    probability P[v ≥ E v + ε] is estimated by draws.
+    probability P = P[v ≥ E v + ε] is estimated from `draws` samples.
 
-    - `printed`: the probability over exp(−2ε²/(Mξ)), the published bound.
-    - `with ξ²`: the probability over exp(−2ε²/(Mξ²)).
+    - `printed`: P divided by exp(−2ε²/(Mξ)), the published bound.
+    - `with ξ²`: P divided by exp(−2ε²/(Mξ²)).
 
     >>> from adversarium.rng import stream
     >>> numbers = printed_tail(stream(0, "example"), size=1000.0)
@@ -178,11 +178,11 @@ def printed_tail(rng: Generator, size: float, M: int = 16, draws: int = 20000) -
 def two_representers(rng: Generator, t: float) -> Numbers:
     """Show that |h|_RF depends on the representer: one h in R² with the representers u and u + tv.
 
-    h has two sections, s' = Φ(2z), and v is e_1 for |w| below its median and −e_1 above. Then E⟨v,
-    x⟩s' = 0, because s' − ½ is odd. Expectations are computed by quadrature.
+    h is a sum of two kernel sections K(·, c), s' = Φ(2z); v is e_1 for |w| below its median and
+    −e_1 above. As s' − ½ is odd, E⟨v, x⟩s' = 0. Expectations are computed by quadrature.
 
-    - `h`: sup|h_t − h| over sup|h|.
-    - `|h|_RF`: sup|u + tv| over sup|u|, the quotient of the two norms.
+    - `h`: the largest difference between the functions of both representers, divided by sup|h|.
+    - `|h|_RF`: sup|u + tv| divided by sup|u|, the quotient of the two norms.
 
     >>> from adversarium.rng import stream
     >>> numbers = two_representers(stream(0, "example"), t=10.0)
@@ -219,7 +219,7 @@ def one_letter(rng: Generator, b: float, M: int = 512, draws: int = 1, d: int = 
     """Test Prop. C.1 of CONV with two readings of its constant C.
 
     u(w) = sign(w_1)e_1 and s' = Φ(bz), so h(x) = x_1 arcsin(bx_1/√(1 + b²))/π. Each number is the
-    mean of sup|ĥ − h| on 180 points of a circle over the bound at p = 0.01.
+    mean of sup|ĥ − h| on 180 points of a circle, divided by the bound at p = 0.01.
 
     - `C2 alone`: with C = C2, the constant of Assumption 5.1.
     - `both`: with C = max(C1, C2).
@@ -243,12 +243,12 @@ def one_letter(rng: Generator, b: float, M: int = 512, draws: int = 1, d: int = 
 
 
 def least_integral(rng: Generator, d: int, steep: float, share: float = 0.1) -> Numbers:
-    """Test eq. (25) of CONV: the smallest ∫(h − ĥ)² of a c_L-Lipschitz h − ĥ that is ε at x_0.
+    """Test eq. (25) of CONV: the smallest ∫(h − ĥ)² if h − ĥ is c_L-Lipschitz and ε at x_0.
 
-    The integral is over S^{d−1}. The tent (ε − c_L|x − x_0|)₊ attains it; ε = share·c_L.
+    The integral is over S^{d−1}; its minimum is attained by (ε − c_L|x − x_0|)₊. ε = share·c_L.
 
-    - `printed`: the right side as published, with c_L^d, over the smallest integral.
-    - `power d − 1`: the right side with c_L^{d−1}, over the smallest integral.
+    - `printed`: the right side as published, with c_L^d, divided by the smallest integral.
+    - `power d − 1`: the right side with c_L^{d−1}, divided by the smallest integral.
 
     >>> from adversarium.rng import stream
     >>> one, two = (least_integral(stream(0, "example"), 3, c) for c in (1.0, 0.1))

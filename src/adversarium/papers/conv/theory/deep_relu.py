@@ -30,7 +30,7 @@ class Deep:
         return cls(scale * normal((m, d), rng), weights, normal((m,), rng))
 
     def features(self, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """Return x⁽⁰⁾ … x⁽ᴴ⁾ and the activation patterns D⁽¹⁾ … D⁽ᴴ⁾ (1 if x̄ ≥ 0, else 0)."""
+        """Return x⁽⁰⁾ … x⁽ᴴ⁾ and the activation patterns D⁽¹⁾ … D⁽ᴴ⁾ (1 at inputs ≥ 0, else 0)."""
         features, patterns = [self.A @ x], []
         for W in self.W:
             before = W @ features[-1]

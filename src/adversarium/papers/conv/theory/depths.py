@@ -1,7 +1,7 @@
 """The effect of depth on Theorem 4.1 of CONV.
 
-Its number of steps, the inequalities of its proof, and descents of the deep network with and
-without projection.
+This module measures the number of steps and the inequalities of the proof, and runs descents of the
+deep network with and without projection.
 """
 
 import math
@@ -46,9 +46,8 @@ def depth_times(rng: Generator, m: int, H: int, R: float, y: float = 20.0, d: in
     The comparator W in B(R) is W⁽⁰⁾ moved along the gradient in every layer.
 
     - `t`: the first t with L_A(W_t) − L(W) ≤ ε.
-    - `t mεα/R²`: t over R²/(mεα), the published T with constant 1. `t mεα/(HR²)`: over H times
-      that.
-    - `gap at T/ε`: the smallest gap for t = 1 … T, over ε.
+    - `t mεα/R²`: t divided by R²/(mεα), the published T with constant 1. `t mεα/(HR²)`: t/(HT).
+    - `gap at T/ε`: the smallest L_A(W_t) − L(W) of t = 1 … T, divided by ε.
     - `gate`: R⁹H¹⁶/(ε⁷m), which the theorem assumes to be small.
 
     >>> from adversarium.rng import stream
@@ -80,15 +79,15 @@ def depth_times(rng: Generator, m: int, H: int, R: float, y: float = 20.0, d: in
 
 
 def proof_steps(rng: Generator, m: int, H: int, R: float, draws: int = 1, d: int = 5) -> Numbers:
-    """Measure the quantities in the proof of Theorem 4.1 of CONV; means over draws.
+    """Measure the quantities in the proof of Theorem 4.1 of CONV, as means over draws.
 
     The weights are W⁽⁰⁾ and two opposite points of B(R) whose layers all move by R/√m.
 
-    - `diameter²`, `radius²`: the squared distance of the two points, and of one from W⁽⁰⁾, over
-      R²/m.
-    - `gradient²/(mH²)`, `layer²/m`: the squared norm of the gradient over all layers, and that of
-      the largest layer. For each layer, the largest of the three weights is taken.
-    - `bend`: the linearisation error at these points, over R^{4/3}m^{−1/6}.
+    - `diameter²`, `radius²`: the squared distance of the two points, and of one of them from W⁽⁰⁾,
+      divided by R²/m.
+    - `gradient²/(mH²)`, `layer²/m`: the squared norms of the layers' gradients: their sum, and that
+      of the largest layer. Each layer has its largest norm at the three weights.
+    - `bend`: the linearisation error at the two points, divided by R^{4/3}m^{−1/6}.
     - `gate`: τH⁶(log m)³, which the lemmas assume to be small.
 
     >>> from adversarium.rng import stream
@@ -133,13 +132,12 @@ def _proof_steps(net: Deep, x: Tensor, R: float) -> dict[str, float]:
 
 
 def deep_paths(rng: Generator, m: int, H: int, steps: int = 200, rule: str = "exact") -> Numbers:
-    """Run descents of the deep network on four arcs of a circle, α = 0.2/(mH), free and projected.
+    """Run free and projected descents of the deep network on four arcs of a circle, α = 0.2/(mH).
 
-    The projected descents stay in B(R), with R half, once and twice the length `path` of the free
-    one.
+    The projected descents stay in B(R), with R = ½, 1 and 2 times `path`.
 
-    - `path`: √m max_h |W⁽ʰ⁾ − W⁽ʰ⁾₀|, the largest over the free descent.
-    - `least`: the smallest L_A of the free descent. `last/first`: its last L_A over its first.
+    - `path`: the largest √m max_h |W⁽ʰ⁾ − W⁽ʰ⁾₀| of the free descent.
+    - `least`, `last/first`: the smallest L_A of the free descent, and last L_A/first L_A.
     - `free − projected, …`: the smallest L_A without projection minus that with projection.
 
     >>> from adversarium.rng import stream
@@ -174,7 +172,7 @@ def deep_descent(
 ) -> tuple[list[float], list[float]]:
     """Run a descent in B(R) with α = 0.2/(mH).
 
-    Returns L_A(W_t) for t = 0 … steps, and √m times the largest distance of a layer from its start.
+    Return L_A(W_t) and √m times the largest distance of a layer from its start, for t = 0 … steps.
     """
     m, H, first = len(net.a), len(net.W), net.W
     network = _Outputs(net)

@@ -1,6 +1,6 @@
 """Complete descents of CONV's two-layer network compared with fixed weights, eq. (17) of CONV.
 
-Also one descent step on a certified upper bound of the loss.
+This module also tests one descent step on a certified upper bound of the loss.
 """
 
 import math
@@ -33,7 +33,7 @@ def member_losses(network: Any, W: Any, batch: SphereBatch, loss: Loss = pseudo_
 
 
 def robust_loss(network: Any, W: Tensor, batch: SphereBatch, loss: Loss = pseudo_huber) -> Tensor:
-    """L_*(W) = mean_i max_{x' ∈ B(x_i)} ℓ(f(W, x'), y_i), Def. 3.4 of CONV: exact here."""
+    """L_*(W) = mean_i max_{x' ∈ B(x_i)} ℓ(f(W, x'), y_i), Def. 3.4 of CONV, for finite sets."""
     return member_losses(network, W, batch, loss).amax(-1).mean(-1)
 
 
@@ -41,7 +41,7 @@ def attacked(
     rule: str, network: Any, W: Any, batch: SphereBatch, t: int, rng: Generator,
     loss: Loss = pseudo_huber,
 ) -> Tensor:  # fmt: skip
-    """Return the points that a rule of attack chooses; `identity` returns the data points."""
+    """Return the points chosen by the attack named `rule`; `identity` returns the data points."""
     if rule == "identity":
         return batch.x
     if rule in ("exact", "anti"):  # one call for all members is faster
@@ -59,9 +59,9 @@ def surrogate(network: TwoLayer, W: Tensor, x: Tensor, y: Tensor) -> Tensor:
 def comparators(
     network: TwoLayer, W0: Tensor, batch: SphereBatch, R: float, rng: Generator
 ) -> dict[str, Tensor]:
-    """Return three weights at distance at most R from W_0.
+    """Return three weight matrices at distance at most R from W_0, by name.
 
-    `best`: the best that projected descent on L_* finds; `ascent`: a step of length R along ∇L_*;
+    `best`: the best found by projected descent on L_*; `ascent`: a step of length R along ∇L_*;
     `random`: a step of length R in a random direction.
     """
     best, W, least = W0, W0, math.inf
@@ -93,10 +93,9 @@ def regret_of_descent(
 
     For each of the comparators `best`, `ascent` and `random`:
 
-    - its name: the largest left minus right side of (17) with the factor ½; `t of …`: its t.
+    - `best`, `ascent`, `random`: the largest left minus right side of (17) with ½; `t of …`: its t.
     - `(16), …`: the largest left minus right side of eq. (16) of CONV.
-    - `printed, …`: the excess of (17) as published, without ½ and without O(α), in units of α; O(α)
-      would need at least this constant.
+    - `printed, …`: the excess of (17) as published but without O(α), divided by α.
 
     `G²/2` is half the largest squared gradient norm.
 
@@ -131,11 +130,11 @@ def regret_of_descent(
 def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numbers:
     """Test eq. (17) of CONV in a case where W_* is known.
 
-    erf is odd. With n = 1 and B(x) closed under negation, no W has L_* < l(0) = L_*(W_0), so W_* =
-    W_0 in every B(R). The attack chooses the point of B(x) whose output is nearest to `level`.
+    The activation erf is odd. If n = 1 and B(x) is closed under negation, no W has a smaller L_*
+    than W_0, so W_* = W_0 in every B(R). The attack steers the output to `level`.
 
     - `half`: the largest left minus right side of (17) with the factor ½.
-    - `printed`: the same as published, without ½ and without O(α), in units of α.
+    - `printed`: the excess of (17) as published, without ½ and O(α), divided by α.
     - `far`: the largest |W_t − W_0|.
 
     >>> from adversarium.rng import stream
@@ -163,7 +162,7 @@ def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numb
 def _certified(
     activation: Any, W: Tensor, a: Tensor, x: Tensor, y: Tensor, rho: float
 ) -> tuple[Tensor, Tensor]:
-    """Return an upper bound of the loss of one point and the inputs that give it.
+    """Return an upper bound of the loss of one point, and the inputs that attain it.
 
     Every unit may have a different input of B(x, ρ).
     """
@@ -185,11 +184,11 @@ def certified_step(
     tries: int = 4,
     climbs: int = 200,
 ) -> Numbers:
-    """Test eq. (16) of CONV with interval bounds in place of an attack, s increasing.
+    """Test eq. (16) of CONV with interval bounds in place of an attack, for increasing s.
 
-    - `use`: the largest (L(W) + ⟨g, W_ref − W⟩ − L(W_ref))·2√m/(c|W_ref − W|²), found by ascent
-      over both weights. Eq. (16) with the constant c allows 1.
-    - `allowed`: (1 + ρ)², the value allowed for inputs of norm 1 + ρ.
+    - `use`: the largest (L(W) + ⟨g, W_ref − W⟩ − L(W_ref))·2√m/(c|W_ref − W|²) found by ascent over
+      W and W_ref, for the certified loss L and its gradient g. By eq. (16) it is at most 1.
+    - `allowed`: (1 + ρ)², the bound for inputs of norm 1 + ρ.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -215,7 +214,7 @@ def certified_step(
 def _share_of_c(
     activation: Any, W: Tensor, V: Tensor, a: Tensor, x: Tensor, y: Tensor, rho: float
 ) -> Tensor:
-    """Return the share of the constant c that one step from W to V uses."""
+    """Return the constant that one step from W to V needs, divided by c."""
     loss, inputs = _certified(activation, W, a, x, y, rho)
     loss_at_V, _ = _certified(activation, V, a, x, y, rho)
     sqrt_m = math.sqrt(len(a))

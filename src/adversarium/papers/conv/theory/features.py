@@ -78,7 +78,7 @@ class Sections:
 
 
 def drawn_sections(activation: Any, kind: str, d: int, rng: Generator) -> Sections:
-    """Draw one section ("one"), five close ones of one sign ("near"), or five others ("any")."""
+    """Draw one section ("one"), or five close ones with β ≥ 0 ("near"), or five others ("any")."""
     first = on_sphere(d, rng)
     if kind == "one":
         return Sections(activation, first[None], torch.ones(1, dtype=torch.float64))
@@ -93,7 +93,7 @@ def section_identities(rng: Generator, activation: Any, d: int) -> Numbers:
 
     - `function`: the largest |E[⟨u(w), x⟩s'(⟨w, x⟩)] − h(x)| over five x, with h in closed form.
     - `norm`: |E|u|² − |h|²|.
-    - `growth`: the largest |u| along the centres at |w| = 10⁴, over that at the nodes (|w| < 40).
+    - `growth`: the largest |u| along the centres at |w| = 10⁴ divided by the largest at the nodes.
 
     >>> from adversarium.networks import Erf
     >>> from adversarium.rng import stream
@@ -123,14 +123,14 @@ def feature_errors(
 ) -> Numbers:
     """Test Prop. C.1 of CONV for M random features.
 
-    The bound of sup |ĥ − h| is C|h|_RF(2√d + √(2 log(1/p)))/√M. On a circle (d = 2), the sup is an
+    The bound on sup |ĥ − h| is C|h|_RF(2√d + √(2 log(1/p)))/√M. On a circle (d = 2), the sup is an
     upper bound: the maximum over a grid plus the most that the slope can add between grid points.
     In more dimensions it is the maximum over random points, a lower bound. |h|_RF is a lower bound
     too, which makes the test stricter.
 
-    - `quotient`: the largest sup |ĥ − h| of all draws, over the bound.
-    - `kept`: the number of draws in which it is at most the bound.
-    - `scaled`: √M sup |ĥ − h|/|h|_RF at the grid points, mean over draws.
+    - `quotient`: the largest sup |ĥ − h| of all draws, divided by the bound.
+    - `kept`: the number of draws in which sup |ĥ − h| is at most the bound.
+    - `scaled`: the mean over draws of √M sup |ĥ − h|/|h|_RF at the grid points.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -166,7 +166,7 @@ def feature_errors(
 
 
 def interpolant(activation: Any, batch: SphereBatch, e: float) -> tuple[Sections, MinimumNorm]:
-    """Return the g of minimum norm in the RKHS with |g − y| ≤ e at every member of every set."""
+    """Return the g of minimum norm in the RKHS with |g − y| ≤ e at every point of every set."""
     x = batch.options.flatten(0, 1)
     y = batch.y.repeat_interleave(batch.options.shape[1]).numpy()
     solution = shortest(gram(activation, x), y - e, y + e)
@@ -176,7 +176,7 @@ def interpolant(activation: Any, batch: SphereBatch, e: float) -> tuple[Sections
 
 
 def built(g: Sections, m: int, rng: Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a paired start, the move a_r u(w_r)/√m, and the move as published, without a_r."""
+    """Return paired initial weights, moves a_r u(w_r)/√m, and the published moves without a_r."""
     half = normal((m // 2, g.centres.shape[1]), rng)
     move = g.u(half) / math.sqrt(m)
     a = 2.0 * integers(2, (m // 2, 1), rng) - 1  # as published, the unit of sign + moves by a_r c_r
@@ -186,9 +186,9 @@ def built(g: Sections, m: int, rng: Generator) -> tuple[Tensor, Tensor, Tensor]:
 def interpolant_norms(rng: Generator, activation: Any, e: float, radius: float = 0.2) -> Numbers:
     """Measure the g of minimum norm with |g − y| ≤ e on four arcs of a circle.
 
-    - `|g|`: its norm. `gap`: the norm minus its dual bound.
-    - `L_*(g)`: its exact robust loss on the sets.
-    - `|g|_RF/|g|`: the quotient of norms, with a lower bound of |g|_RF.
+    - `|g|`: the norm of g. `gap`: the norm minus its lower bound from the dual problem.
+    - `L_*(g)`: the exact robust loss of g on the sets.
+    - `|g|_RF/|g|`: the quotient of norms, with a lower bound on |g|_RF.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -216,9 +216,9 @@ def network_errors(rng: Generator, activation: Any, m: int, e: float = 0.1) -> N
 
     - `features`: the largest |sampled features − g|. `linearisation`: the largest |network −
       sampled features|. `whole`: the largest |network − g|.
-    - `linearisation/bound`: over its bound with corrected constants, C2|g|²_RF/(2√m).
-    - `distance/|g|`: the distance of the weights from the start, over |g|.
-    - `L_*`: the robust loss of the network. `printed`: that of the network as published.
+    - `linearisation/bound`: `linearisation` divided by its corrected bound, C2|g|²_RF/(2√m).
+    - `distance/|g|`: the distance of the weights from W_0, divided by |g|.
+    - `L_*`, `printed`: the robust losses of the network and of the network as published.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -259,12 +259,12 @@ def built_networks(
     The target g has minimum norm under |g − y| ≤ e on all sets, with e such that its loss is ε/2.
     The network has weights w_r + a_r u(w_r)/√m and width m = room·R⁴/ε², R = |g|.
 
-    - `kept`: the number of starts with L_* ≤ ε at a distance of at most 1.1 R from the start.
-    - `L_*/ε`, `distance/R`: the largest values over all starts.
+    - `kept`: the number of starts with L_* ≤ ε at a distance of at most 1.1 R from W_0.
+    - `L_*/ε`, `distance/R`: the largest values of all starts.
     - `printed`: the smallest L_* of the network as published, whose moves lack the sign a_r (random
       a_r).
-    - `RF/2R`: |g|_RF/2 over |g|, with a lower bound of |g|_RF.
-    - `violation`, `gap`: of the quadratic programme for g, the violation of its constraints and its
+    - `RF/2R`: |g|_RF/2 divided by |g|, with a lower bound on |g|_RF.
+    - `violation`, `gap`: the largest constraint violation in the quadratic programme for g, and its
       value minus the dual bound.
 
     >>> from adversarium.networks import SmoothedReLU

@@ -30,16 +30,16 @@ class RunningMaximum:
 
 
 class Regret:
-    """The largest left minus right side of eqs. (16) and (17) of CONV over t, per comparator V.
+    """The largest left minus right side of eqs. (16) and (17) of CONV over t, for comparators V.
 
-    The descent is W_{t+1} = W_t − α∇L_A(W_t); every comparator comes with its loss L_*(V):
+    The descent is W_{t+1} = W_t − α∇L_A(W_t). Each comparator V is given with its loss L_*(V):
 
     (16) |W_{t+1} − V|² ≤ (1 + cα/√m)|W_t − V|² + 2α(L_*(V) − L_A(W_t)) + α²|∇L_A(W_t)|²,
     (17) min_{s ≤ t} L_A(W_s) − L_*(V) ≤ αG²/2 + c(|W_0 − V|² − |W_{t+1} − V|²/S)/(2√m(1 − 1/S)),
 
-    with S = (1 + cα/√m)^{t+1} and G the largest gradient norm so far. `printed` is the excess of
-    (17) as published, without the factor ½ and without its O(α) term, in units of α: the constant
-    that O(α) would need.
+    with S = (1 + cα/√m)^{t+1} and G the largest gradient norm so far. `one_step` follows (16),
+    `summed` follows (17), and `printed` follows (17) as published, without the factor ½ and the
+    term O(α); its excess is divided by α, which gives the constant that O(α) would need.
 
     >>> W, g = torch.zeros(2, 1).double(), torch.ones(2, 1).double()
     >>> regret = Regret(1.0, 0.1, W, [W + 1, W - 1], [0.0, 0.0])
@@ -85,7 +85,7 @@ class Regret:
         self.squared, self.t = squared, self.t + 1
 
     def excesses_by_radius(self, radii: tuple[float, ...]) -> dict[str, Along]:
-        """Return the largest left minus right side of (16) and of (17), and their steps, by R."""
+        """Return, per radius, the largest left minus right sides of (16) and (17) and their t."""
         return {
             f"({k}) {name}": Along("R", radii, tuple(values.tolist()))
             for k, maximum in ((16, self.one_step), (17, self.summed))

@@ -1,7 +1,7 @@
 """Neural tangent kernels of CONV's two-layer network, Def. 5.1 of CONV.
 
 On the sphere K(x, y) = r·κ(r) with r = ⟨x, y⟩ and κ(r) = E[s'(u)s'(v)] for standard normal u, v of
-correlation r. This module has closed forms, integrals and the parity of K.
+correlation r. This module computes κ in closed form and by integration, and the parity of K.
 """
 
 import math
@@ -20,7 +20,7 @@ from adversarium.training.objectives import pseudo_huber
 def kappa(activation: Any, r: np.ndarray) -> np.ndarray:
     """κ(r) = E[s'(u)s'(v)], Def. 5.1 of CONV.
 
-    It is a closed form, a power series for the shifted smoothed ReLU, or an integral otherwise.
+    It is known in closed form, as a power series (shifted smoothed ReLU) or by integration.
 
     >>> [round(float(kappa(s, np.array([1.0]))[0]), 4) for s in (ReLU(), QuadraticReLU(), Erf())]
     [0.5, 2.0, 0.5694]
@@ -45,7 +45,7 @@ def kappa(activation: Any, r: np.ndarray) -> np.ndarray:
 def shifted_series(activation: Shifted, terms: int = 400) -> np.ndarray:
     """Return the power series of κ for s' = Φ(b(z − c)).
 
-    All coefficients are squares: they come from Hermite polynomials at c divided by a scale.
+    Its coefficients are the squared Hermite coefficients of s', by He_{k−1} at c/√(1 + b⁻²).
     """
     scale = math.sqrt(1 + activation.b**-2)
     h, share = activation.c / scale, 1 / scale**2
@@ -91,10 +91,10 @@ def _on_circle(activation: Any, r: float) -> float:
 def kernel_forms(rng: Generator, activation: Any, m: int = 64, draws: int = 2000) -> Numbers:
     """Compare the closed form of κ with its integral, and K with the kernel of a finite network.
 
-    - `off`: the largest difference between closed form and integral.
+    - `off`: the largest difference between the closed form of κ and its integral.
     - `bias`: the mean of the finite-width kernel over draws minus K, in standard errors.
-    - `spread`: its variance over Var(s's')⟨x, y⟩²/(m/2). There are m/2 independent units because
-      pairs of units are copies.
+    - `spread`: the variance of the finite-width kernel divided by Var(s's')⟨x, y⟩²/(m/2). There are
+      m/2 independent units because units come in pairs of equal weights.
 
     >>> from adversarium.rng import stream
     >>> numbers = kernel_forms(stream(0, "example"), SmoothedReLU(b=2.0), m=8, draws=200)
@@ -115,7 +115,7 @@ def kernel_forms(rng: Generator, activation: Any, m: int = 64, draws: int = 2000
 
 
 def parities(rng: Generator, activation: Any) -> Numbers:
-    """Measure which half of K is a polynomial; a universal kernel has none.
+    """Measure whether the even or odd part of K is a polynomial; for a universal K neither is.
 
     - `odd − linear`, `even − r²`, `even`: the largest |odd part − its linear term|, |even part −
       r²| and |even part| of K over r.
@@ -141,9 +141,9 @@ def parities(rng: Generator, activation: Any) -> Numbers:
 def harmonics(rng: Generator, activation: Any, d: int, most: int = 41) -> Numbers:
     """Expand K in zonal harmonics of degree k on the sphere of R^d.
 
-    - `coefficients`: the coefficient of each degree, by k.
-    - `norms`: for odd degrees, the norm of a harmonic in the RKHS of K over the bound k^s of its
-      derivatives, s = (d + 3)/2.
+    - `coefficients`: the coefficient of K for each degree k.
+    - `norms`: for odd degrees k, the norm of the harmonic in the RKHS of K, divided by k^s, which
+      bounds its derivatives; s = (d + 3)/2.
 
     >>> from adversarium.rng import stream
     >>> numbers = harmonics(stream(0, "example"), QuadraticReLU(), d=2, most=7)
@@ -190,15 +190,15 @@ def even_points(count: int, d: int) -> tuple[Tensor, Tensor]:
 
 
 def parity_floor(rng: Generator, m: int, d: int, tries: int = 20) -> Numbers:
-    """Bound the loss of the quadratic ReLU network at 8 points kπ/4 with labels (−1)^k.
+    """Bound from below the loss of quadratic ReLU networks at 8 points kπ/4 with labels (−1)^k.
 
     Σ_k y_k f(W, x_k) = 0 for all W and a, so by Jensen's inequality the loss is at least ℓ(0, 1).
 
-    - `sum`: the largest |Σ_k y_k f(W, x_k)|/Σ|f| over random W and a.
-    - `floor`: the lower bound of the loss that this leaves.
-    - `least`: the smallest loss over the tries.
-    - `sets`: the same if the points form two sets of four, under the exact attack.
-    - `descent`: the smallest loss of a descent against that attack.
+    - `sum`: the largest |Σ_k y_k f(W, x_k)|/Σ|f| over random W and a, which is a rounding error.
+    - `floor`: the lower bound on the loss, reduced by the rounding error `sum`.
+    - `least`: the smallest loss of the random networks.
+    - `sets`: their smallest robust loss if the four points of each label form one perturbation set.
+    - `descent`: the smallest robust loss of a descent against the exact attack on these sets.
 
     >>> from adversarium.rng import stream
     >>> numbers = parity_floor(stream(0, "example"), m=16, d=3, tries=3)
@@ -223,7 +223,7 @@ def parity_floor(rng: Generator, m: int, d: int, tries: int = 20) -> Numbers:
 def _descent_on_sets(rng: Generator, m: int, x: Tensor, y: Tensor, steps: int = 200) -> float:
     """Return the smallest L_A of a descent with α = 0.05 against the exact attack.
 
-    The data are two examples; the perturbation set of each is all points of one label.
+    There are two examples; the perturbation set of each consists of all points of one label.
     """
     network = TwoLayer(m=m, activation=QuadraticReLU())
     W, least = network.init(rng, (x.shape[1],), 1), math.inf
@@ -247,12 +247,12 @@ def gram(activation: Any, x: Tensor) -> np.ndarray:
 
 
 def lifted_gram(rng: Generator, activation: Any, n: int, d: int, lift: float = 1.0) -> Numbers:
-    """Test whether the Gram matrix of K is positive definite after a lift.
+    """Test whether the Gram matrix of K is positive definite at lifted points.
 
     The data are n points of the sphere of R^d, half of them antipodes of the others, mapped to [x,
     lift]/√(1 + lift²).
 
-    - `least`: the smallest eigenvalue. `quotient`: the same over the rounding error n·10⁻¹⁵.
+    - `least`: the smallest eigenvalue. `quotient`: its ratio to the rounding error n·10⁻¹⁵.
 
     >>> from adversarium.rng import stream
     >>> lifted_gram(stream(0, "example"), QuadraticReLU(), n=4, d=2)["quotient"] > 1
@@ -292,11 +292,11 @@ def trained_on_one_label(rng: Generator, m: int, steps: int = 400) -> Numbers:
 
 
 def unreachable(rng: Generator, activation: Any, points: int) -> Numbers:
-    """Bound the error of every function in the RKHS on `points` of a circle with labels (−1)^k.
+    """Bound from below the error of RKHS functions at `points` of a circle with labels (−1)^k.
 
-    - `left`: the largest |K y|.
-    - `error`: if K v = 0 for v = y, every g in the RKHS errs by at least |⟨v, y⟩|/|v|₁ = 1 at some
-      point, and `error` is 1. Otherwise there is no such bound and `error` is 0.
+    - `left`: the largest |(K y)_k|.
+    - `error`: 1 if K y = 0, because every g in the RKHS then errs by at least |⟨y, y⟩|/|y|₁ = 1 at
+      some point; 0 otherwise, because this gives no bound.
 
     >>> from adversarium.rng import stream
     >>> unreachable(stream(0, "example"), QuadraticReLU(), points=8)["error"]
@@ -314,11 +314,11 @@ PARITIES = {"even": 8, "odd": 6}  # number of points of a circle with labels (�
 def trained_parities(
     rng: Generator, activation: Any, m: int, alpha: float, lifted: float, steps: int = 3000
 ) -> Numbers:
-    """Return the loss after descent on data of one parity.
+    """Return the loss after descent on points whose antipodes all have equal or opposite labels.
 
     `even`: eight points of a circle whose antipodes have equal labels; `odd`: six whose antipodes
-    have opposite labels. The step size is α at the points themselves and `lifted` for the points
-    lifted to [x, 1]/√2 (`even, lifted` and `odd, lifted`).
+    have opposite labels. The step size is `alpha` at the points themselves and `lifted` at the
+    points lifted to [x, 1]/√2 (`even, lifted` and `odd, lifted`).
 
     >>> from adversarium.rng import stream
     >>> numbers = trained_parities(stream(0, "example"), QuadraticReLU(), 64, 0.05, 0.2, steps=20)
@@ -337,7 +337,7 @@ def trained_parities(
 def _final_loss(
     rng: Generator, activation: Any, m: int, x: Tensor, y: Tensor, alpha: float, steps: int
 ) -> float:
-    """Return the last loss of a descent of the paired network."""
+    """Return the last training loss of a network whose units start in cancelling pairs (f = 0)."""
     network = TwoLayer(m=m, activation=activation)
     W = network.init(rng, (x.shape[1],), 1)
 

@@ -1,4 +1,4 @@
-"""Exact suprema over one layer of CONV's deep ReLU network within B(R), over all W at once.
+"""Suprema over all weights of the last layer of CONV's deep ReLU network within B(R).
 
 Given x⁽ᴴ⁻¹⁾, the pre-activations z_j of the last layer are independent N(0, 2|x⁽ᴴ⁻¹⁾|²/m). Moving
 W⁽ᴴ⁾ by at most R/√m changes z by any e with |e| ≤ η = (R/√m)|x⁽ᴴ⁻¹⁾|. Suprema over e are knapsack
@@ -45,8 +45,8 @@ def largest_jump(z: Tensor, a: Tensor, eta: float) -> tuple[float, float]:
 def largest_linearisation_error(z: Tensor, a: Tensor, eta: float) -> tuple[float, float]:
     """max over |e| ≤ η of Σ_{a_j > 0} a_j(|e_j| − |z_j|)₊: a lower and an upper bound.
 
-    This is the linearisation error of one sign. The lower bound is the value of a feasible e, the
-    upper bound that of the dual problem.
+    This is the largest positive linearisation error; −a gives the largest negative one. The lower
+    bound is the value of a feasible e, the upper bound that of the dual problem.
 
     >>> low, high = largest_linearisation_error(torch.tensor([0.0]), torch.tensor([2.0]), 0.5)
     >>> low, round(high, 9)
@@ -77,7 +77,7 @@ def _contributing_units(z: Tensor, a: Tensor, eta: float) -> tuple[Tensor, Tenso
     """Return a and |z| of the units with a > 0 that can contribute, in order of |z|/a.
 
     At the optimum the dual variable is l, a unit contributes if |z|/a < 1/(4l), and all of these
-    together must satisfy |e| ≤ η. One more unit than that is kept.
+    together must satisfy |e| ≤ η. The result has one more unit than these.
     """
     keep = a > 0
     a, size = a[keep], z[keep].abs()
@@ -92,19 +92,19 @@ def _contributing_units(z: Tensor, a: Tensor, eta: float) -> tuple[Tensor, Tenso
 def kink_suprema(
     rng: Generator, m: int, R: float, H: int = 1, delta: float = 0.0, d: int = 2
 ) -> Numbers:
-    """Compute suprema over the last layer in B(R), each divided by its published order without H.
+    """Return suprema over the last layer in B(R), each divided by its published order without H.
 
-    If `delta` > 0, the input may also move by delta·R/√m; the numbers are then upper bounds (H =
-    1). τ = (1 + delta)R/√m. A name with `logs` has the published √log m in the order as well.
+    If `delta` > 0, the input may also move by delta·R/√m; the suprema are then upper bounds (H =
+    1). τ = (1 + delta)R/√m. A name with `logs` has √log m in the order as well, as published.
 
-    - `flips`: the number of sign changes, over mτ^{2/3}.
-    - `jump`: the change of the gradient, over τ^{1/3}√m; `jump, gap`: the relative distance of its
-      upper bound.
-    - `back`: the change of the back-product, over τ^{1/3}√m.
-    - `bend`: the linearisation error from W⁽⁰⁾, over (R/√m)(mR)^{1/3}; `bend, bound`: its upper
-      bound; `error`: the error itself.
-    - `edge`: the linearisation error per |W₂ − W₁| of W₂ next to a W₁ on the edge of B(R), over
-      (mR)^{1/3}.
+    - `flips`: the number of sign changes, divided by mτ^{2/3}.
+    - `jump`: the change of the gradient, divided by τ^{1/3}√m; `jump, gap`: the relative difference
+      between its upper and lower bound.
+    - `back`: the change of the back-product, divided by τ^{1/3}√m.
+    - `bend`: the linearisation error from W⁽⁰⁾, divided by (R/√m)(mR)^{1/3}; `bend, bound`: its
+      upper bound; `error`: the undivided error.
+    - `edge`: the linearisation error at W₂ near a W₁ on the edge of B(R), divided by
+      |W₂ − W₁|(mR)^{1/3}.
     - `gate`: τH⁶(log m)³, which the lemmas assume to be small.
 
     >>> from adversarium.rng import stream

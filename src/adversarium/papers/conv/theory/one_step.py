@@ -19,10 +19,10 @@ from .descents import robust_loss
 
 
 class _Sides(NamedTuple):
-    """Both sides of eq. (16) of CONV after one step, relative to ‖W − W_ref‖².
+    """Differences between the sides of eq. (16) of CONV after one step, divided by ‖W − W_ref‖².
 
-    `excess` is left minus right side, `slack` the smallest of the three slacks, and `mismatch` the
-    difference |sum of the slacks − (right − left)|.
+    `excess` is left minus right side, `slack` the smallest of the three `slacks`, and `mismatch`
+    the difference |sum of the slacks − (right − left)|.
     """
 
     excess: float
@@ -33,12 +33,12 @@ class _Sides(NamedTuple):
 def one_step(rng: Generator, m: int, b: float, draws: int = 40) -> Numbers:
     """‖W' − W_ref‖² ≤ (1 + cα/√m)‖W − W_ref‖² + 2α(L_*(W_ref) − L_A(W)) + α²‖∇L_A(W)‖².
 
-    Eq. (16) of CONV. Each draw is one step from a random W with a random step size; the attack
-    takes a random member of every set, and W_ref is near or far.
+    Eq. (16) of CONV. Each draw makes one step of random size from a random W; the attack picks a
+    random point of every perturbation set, and W_ref has a random distance from W.
 
-    - `largest_excess`: left minus right side.
-    - `smallest_slack`: the smallest slack in the proof.
-    - `slack_mismatch`: the largest |sum of the slacks − (right − left)|.
+    - `largest_excess`: the largest left minus right side, divided by ‖W − W_ref‖².
+    - `smallest_slack`: the smallest of the three `slacks` of the proof, in the same unit.
+    - `slack_mismatch`: the largest |sum of the slacks − (right − left)|, in the same unit.
 
     >>> from adversarium.rng import stream
     >>> numbers = one_step(stream(0, "example"), m=4, b=2.0, draws=2)
@@ -88,7 +88,7 @@ def slacks(
     batch: SphereBatch,
     alpha: float,
 ) -> Float[Tensor, " 3"]:
-    """Return right minus left side of eq. (16) of CONV as three slacks: curvature, attack, loss.
+    """Return right minus left side of eq. (16) of CONV as slacks of curvature, attack and loss.
 
     The proof in App. B of CONV shows that each of them is non-negative.
     """

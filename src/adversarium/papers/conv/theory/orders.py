@@ -1,4 +1,4 @@
-"""Check an order O(·) of CONV: the measured number divided by the published order must not grow."""
+"""Check an order O(·) of CONV: the measured value divided by the published order must not grow."""
 
 import math
 from collections.abc import Callable
@@ -13,9 +13,9 @@ def bounded(
     most: float,
     per: Callable[[float], float] = lambda size: 1.0,
 ) -> Check:
-    """Check that number/per(size) grows at most like size^`most`.
+    """Check that the quantity `number`, divided by per(size), grows at most like size^most.
 
-    The check reads the rows that `runs` selects and fits the power of the coordinate `along`.
+    The check selects `runs` and fits the power of their coordinate `along`, the size.
     """
     label = f"power of {along} in {number} ({runs.description})"
     return Exponent(label, number, along, runs, 0.0, (math.inf, most), per)

@@ -19,7 +19,7 @@ FAR = 1e4  # a label so large that the loss has slope 1
 
 
 def paired_start(m: int, d: int, rng: Generator, sphere: bool = False) -> tuple[Tensor, Tensor]:
-    """Return W_0 and a, with the units in random order.
+    """Return the weights W_0 and the output signs a, with the units in random order.
 
     Units come in pairs of equal weights with signs a_r and −a_r. The weights are standard normal,
     or uniform on the sphere of radius √d (footnote 13 of CONV) if `sphere`.
@@ -61,7 +61,7 @@ def steepest(activation: Any) -> float:
 
 
 def vanishing_start(rng: Generator, activation: Any, m: int, d: int) -> Numbers:
-    """max |f(W_0, x)|/√m over 50 points, summed in random order: footnote 6 of CONV says it is 0.
+    """max |f(W_0, x)|/√m over 50 points, which is 0 by footnote 6 of CONV; units in random order.
 
     >>> from adversarium.networks import Softplus
     >>> from adversarium.rng import stream
@@ -99,8 +99,8 @@ def gradient_formula(rng: Generator, activation: Any, m: int, d: int) -> Numbers
 def gradient_lipschitz(rng: Generator, activation: Any, m: int, d: int, tries: int = 60) -> Numbers:
     """|∇f(W) − ∇f(W')|_F √m/(C2|W − W'|_F), which App. B of CONV bounds by 1.
 
-    - `largest`: over random pairs of weights, near and far.
-    - `sharp`: all rows at the steepest point of s', moved along x; nearly 1.
+    - `largest`: the largest value over random pairs of weights, near and far.
+    - `sharp`: the value if all rows move along x from the steepest point of s'; nearly 1.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -127,7 +127,7 @@ def gradient_lipschitz(rng: Generator, activation: Any, m: int, d: int, tries: i
 def reversed_step(rng: Generator, activation: Any, m: int, d: int, step: float) -> Numbers:
     """Return the constant that eq. (14) of CONV would need as published, with ⟨∇l(W), W − W'⟩.
 
-    At W' = W − t∇l(W) it is (right side without its last term − left side)·√m/|W − W'|².
+    At W' = W − t∇l(W), t = `step`, it is (right side without last term − left side)·√m/|W − W'|².
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -148,9 +148,9 @@ def reversed_step(rng: Generator, activation: Any, m: int, d: int, step: float) 
 def curvature_pairs(rng: Generator, activation: Any, m: int, d: int, tries: int = 60) -> Numbers:
     """(l(W) + ⟨∇l(W), W' − W⟩ − l(W'))·2√m/(C2|W' − W|²), eq. (14) of CONV corrected, Lip = 1.
 
-    - `largest`: over random pairs of weights and random labels.
-    - `sharp`: one unit at the steepest point of s', moved along x, with a very large label; nearly
-      1.
+    - `largest`: the largest value over random pairs of weights and random labels.
+    - `sharp`: the value if one unit moves along x from the steepest point of s' and the label is
+      very large; nearly 1.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -188,9 +188,9 @@ def gradient_sizes(
 ) -> Numbers:
     """Test eq. (15) of CONV on weights within r√m of W_0, with d = share·m.
 
-    - `quotient`: |∇l| over |l'|(|s'(0)| + C2|Wx|/√m), the largest value found.
-    - `one x`, `all x`: for the quadratic ReLU, the exact supremum of |∇f| over that ball at one x,
-      and an upper bound over all x; means over max(1, 4096/m) starts.
+    - `quotient`: the largest |∇l|/(|l'|(|s'(0)| + C2|Wx|/√m)) found.
+    - `one x`, `all x`: for the quadratic ReLU, the exact supremum of |∇f| over these weights at one
+      x, and an upper bound over all x; means over max(1, 4096/m) starts.
 
     >>> from adversarium.networks import QuadraticReLU
     >>> from adversarium.rng import stream
@@ -221,8 +221,8 @@ def gradient_sizes(
 def spectral_not_frobenius(rng: Generator, m: int) -> Numbers:
     """Compare spectral and Frobenius balls, footnote 10 of CONV.
 
-    - `Frobenius`, `spectral`: |D|_F and |D|₂ over R/√m for D = (R/√m)·Q with Q orthogonal. D lies
-      in the spectral ball of the footnote, but outside the Frobenius ball.
+    - `Frobenius`, `spectral`: |D|_F and |D|₂, divided by R/√m, for D = (R/√m)·Q with Q orthogonal.
+      D lies in the spectral ball of the footnote, but outside the Frobenius ball.
     - `largest`: the largest |D|₂/|D|_F of random matrices of several ranks.
 
     >>> from adversarium.rng import stream

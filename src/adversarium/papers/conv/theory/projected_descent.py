@@ -1,4 +1,4 @@
-"""Descents of CONV's networks by t, with and without projection, and the slacks of eq. (16)."""
+"""Record descents of CONV's networks with and without projection, and the slacks of eq. (16)."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from .depths import deep_descent
 from .descents import attacked
 from .one_step import slacks
 
-INTERVALS = 40  # between the times t that are recorded
+INTERVALS = 40  # number of intervals between recorded times t
 
 
 def _by_time(losses: list[float], distances: list[float], R: float) -> Numbers:
@@ -41,12 +41,12 @@ def _by_time(losses: list[float], distances: list[float], R: float) -> Numbers:
 def held_descent(
     rng: Generator, activation: Any, rule: str, m: int, alpha: float, R: float | None
 ) -> Numbers:
-    """Run a descent of the two-layer network on four arcs of a circle, T = √m/(cα) steps.
+    """Run T = √m/(cα) steps of descent of the two-layer network on four arcs of a circle.
 
     The descent is projected onto B(R), unless R is None.
 
-    - `L_A`, `distance`, `held`: L_A, |W_t − W_0| and the share of steps on the edge of the ball, by
-      t.
+    - `L_A`, `distance`, `held`: at the recorded times, L_A, |W_t − W_0| and the share of steps on
+      the edge of the ball.
     - `least L_A`: the smallest L_A.
     - `upper end`: the certified upper bound of min L_* over B(R), if R is given.
 
@@ -72,9 +72,9 @@ def held_descent(
 def held_deep_descent(
     rng: Generator, m: int, H: int, rule: str, R: float | None, steps: int = 400
 ) -> Numbers:
-    """Run a descent of the deep network on six caps of R⁵ with six members each, α = 0.2/(mH).
+    """Run a descent of the deep network on six caps of R⁵ with six points each, α = 0.2/(mH).
 
-    The numbers are those of `held_descent`; the distance is √m max_h |W⁽ʰ⁾ − W⁽ʰ⁾₀|.
+    Return the numbers of `held_descent` without `upper end`; distances are √m max_h |W⁽ʰ⁾ − W⁽ʰ⁾₀|.
 
     >>> from adversarium.rng import stream
     >>> numbers = held_deep_descent(stream(0, "example"), m=32, H=2, rule="exact", R=0.5, steps=40)
@@ -93,12 +93,13 @@ def slacks_of_descent(
 ) -> Numbers:
     """Return the three slacks of eq. (16) of CONV along a descent on four arcs of a circle.
 
-    The descent takes T = √m/(cα) steps. The comparator is the weights of B(R) that attain the
-    certified upper bound. Every slack is divided by 2α.
+    The descent takes T = √m/(cα) steps. The comparator consists of the weights of B(R) that attain
+    the certified upper bound of min L_*. Every slack is divided by 2α.
 
     - `curvature`, `attack`, `convexity`: the slack due to the curvature of f, to the attack and to
       the convexity of the loss, by t.
-    - `least …`: the smallest value over all t. `least sum`, `its t`: the smallest sum, and its t.
+    - `least …`: the smallest value of all t. `least sum`, `its t`: the smallest sum of the three
+      slacks, and its t.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream

@@ -25,9 +25,9 @@ def on_radius(M: int, d: int, rng: Generator) -> Tensor:
 
 
 def sphere_rule(d: int, n: int = 0) -> tuple[Tensor, Tensor]:
-    """Return points of S^{d−1} and weights of a quadrature of the uniform law, d = 2, 3, 4.
+    """Return nodes and weights of a quadrature of the uniform law on S^{d−1}, d = 2, 3, 4.
 
-    It is exact for polynomials of degree at most 2n − 1.
+    The quadrature is exact for polynomials of degree at most 2n − 1.
 
     >>> x, p = sphere_rule(4, 6)
     >>> round(float(p.sum()), 9), round(float(p @ x[:, 0] ** 4), 9)  # 3/(d(d + 2))
@@ -58,9 +58,9 @@ def ridge_features(
     There are M = log(1/(εδ))/ε features with ridge parameter λ = ε/4. Suprema over h are operator
     norms on a quadrature of the sphere.
 
-    - `error²/ε`: the largest squared L2 error over ε.
+    - `error²/ε`: the largest squared L2 error divided by ε.
     - `MΣ|c|²`: the largest MΣ|c_r|².
-    - `kept`: the number of draws in which the squared error is at most ε.
+    - `kept`: the number of draws in which the squared error is at most ε for all h.
     - `M`: the number of features.
 
     >>> from adversarium.rng import stream
@@ -94,7 +94,7 @@ def ridge_features(
 
 
 def scaled_target(rng: Generator, d: int, size: float, eps: float = 0.1) -> Numbers:
-    """Return a lower bound of MΣ|c_r|² for every Σ_r c_rᵀx ReLU(w_rᵀx) within ε of t·h.
+    """Return a lower bound on MΣ|c_r|² for every Σ_r c_rᵀx ReLU(w_rᵀx) within ε of t·h, t = `size`.
 
     For |w_r| = √d and any M, |ĥ| ≤ √(Σ|c_r|² M d), so MΣ|c_r|² ≥ (t sup|h| − ε)²/d. h has five
     sections; its supremum is estimated by a lower bound.
@@ -114,9 +114,8 @@ def uniform_errors(rng: Generator, M: int, d: int, draws: int = 1, places: int =
     """Test Theorem C.1 of CONV with c_r = 2u(w_r)/M, whose mean is h; h has five sections.
 
     - `error`: sup |h − ĥ| over many points, the largest of all draws.
-    - `MΣ|c|²/|h|²`: MΣ|c_r|² over |h|², mean over draws. `|h|`: the norm of h.
-    - `to the next` (on a circle): the largest change of the error from one point to the next, over
-      its supremum.
+    - `MΣ|c|²/|h|²`: the mean over draws of MΣ|c_r|² divided by |h|². `|h|`: the norm of h.
+    - `to the next` (on a circle): the largest change of the error from point to point/`error`.
 
     >>> from adversarium.rng import stream
     >>> numbers = uniform_errors(stream(0, "example"), M=256, d=2)

@@ -23,7 +23,7 @@ from .kernels import gram, kappa
 
 
 def needed_radius(K: np.ndarray, y: Tensor, eps: float, most: float) -> tuple[float, float]:
-    """Return bounds of the smallest R with L_* ≤ ε, by bisection with certified optima.
+    """Return bounds on the smallest R with L_* ≤ ε, by bisection with certified optima.
 
     >>> low, high = needed_radius(np.eye(2), torch.tensor([1.0, -1.0]).double(), 0.1, 2.0)
     >>> low <= high <= 1.05 * low
@@ -45,12 +45,12 @@ def needed_radius(K: np.ndarray, y: Tensor, eps: float, most: float) -> tuple[fl
 def radii_needed(rng: Generator, activation: Any, d: int, n: int, eps: float) -> Numbers:
     """Compare the smallest R with L_* ≤ ε in the kernel limit with norms of an explicit g (§7).
 
-    The data are n caps of radius 0.3 in R^d, or arcs of the circle if d = 2. g has minimum norm
-    under a loss of at most ε/2 on every set.
+    The data are n caps of radius 0.3 in R^d, or arcs of the circle if d = 2. g is the function of
+    minimum norm whose loss is at most ε/2 on every set.
 
-    - `low`, `high`: certified bounds of the smallest R.
-    - `|g|`, `|g|_RF`: its norm in the RKHS, and a lower bound of its random-feature norm.
-    - `high/|g|_RF`, `2 high/|g|_RF`: quotients.
+    - `low`, `high`: certified bounds on the smallest R.
+    - `|g|`, `|g|_RF`: the RKHS norm of g, and a lower bound on its random-feature norm.
+    - `high/|g|_RF`, `2 high/|g|_RF`: `high` divided by |g|_RF and by |g|_RF/2.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream
@@ -106,8 +106,8 @@ def _averaged_kernel(activation: Any, q: int, x: Tensor, z: Tensor) -> np.ndarra
 def _points_in_caps(centres: Tensor, angle: float, full: bool, many: int, rng: Generator) -> Tensor:
     """Draw points of caps of S^{d−1} whose centres lie on a subsphere S^{k−1}.
 
-    Points are inside the caps and on the rim; their coordinates in the space of the subsphere have
-    shape (n, many, k). Unless `full`, all points lie on the subsphere itself.
+    Some points lie inside the caps, others on the rim; their coordinates in the space of the
+    subsphere have shape (n, many, k). Unless `full`, all points lie on the subsphere itself.
     """
     n, k = centres.shape
     direction = normal((n, many, k), rng)
@@ -129,8 +129,8 @@ def latent_radius(
     The n centres lie on a subsphere S^{k−1}. g is found by cutting planes; by symmetry it can be
     taken invariant under rotations of the other coordinates.
 
-    - `R`: the norm of g. `proven`: its dual lower bound.
-    - `violation`: the largest violation found. `planes`: the number of constraints.
+    - `R`: the norm of g. `proven`: a lower bound on the smallest norm, from the dual problem.
+    - `violation`: the largest violation of a constraint found. `planes`: the number of constraints.
 
     >>> from adversarium.networks import SmoothedReLU
     >>> from adversarium.rng import stream

@@ -1,4 +1,4 @@
-"""Norms in CONV's deep ReLU network at initialisation: exact law of one input, drawn networks.
+"""Norms in CONV's deep ReLU network at initialisation, from their exact law or drawn networks.
 
 x⁽⁰⁾ = A x, x̄⁽ʰ⁾ = W⁽ʰ⁾x⁽ʰ⁻¹⁾, x⁽ʰ⁾ = ReLU(x̄⁽ʰ⁾), f = ⟨a, x⁽ᴴ⁾⟩. The entries of A and W⁽ʰ⁾ are
 N(0, 2/m), those of a are N(0, 1).
@@ -21,7 +21,7 @@ def chi2(k: Tensor, rng: Generator) -> Tensor:
 
 
 def drawn_norms(m: int, H: int, draws: int, rng: Generator) -> tuple[Tensor, Tensor]:
-    """Draw |x⁽ʰ⁾|, h = 0, …, H, and |x̄⁽ʰ⁾|, h = 1, …, H, of one input from their exact law.
+    """Draw |x⁽ʰ⁾|, h = 0, …, H, and |x̄⁽ʰ⁾|, h = 1, …, H, of one input from their distribution.
 
     Given |x⁽ʰ⁻¹⁾|, the entries of x̄⁽ʰ⁾ are independent normal variables.
 
@@ -46,12 +46,12 @@ def drawn_norms(m: int, H: int, draws: int, rng: Generator) -> tuple[Tensor, Ten
 
 
 def norm_events(rng: Generator, m: int, H: int, draws: int = 4000) -> Numbers:
-    """Count the draws whose norms lie in the interval of Lemma A.2 of CONV, or in a corrected one.
+    """Count the draws whose norms lie in the intervals of Lemma A.2 of CONV, or in corrected ones.
 
-    - `first`, `before`, `after`: |x⁽⁰⁾|, all |x̄⁽ʰ⁾| or all |x⁽ʰ⁾| with h ≥ 1 lie in [2/3, 4/3].
-    - `corrected after`, `corrected before`: all |x⁽ʰ⁾| lie in [2/3, 4/3]·√2, all |x̄⁽ʰ⁾| in [2/3,
-      4/3]·2.
-    - `corrected`: both. `failed`: the share of draws for which this fails.
+    - `first`, `before`, `after`: draws with |x⁽⁰⁾|, all |x̄⁽ʰ⁾| or all |x⁽ʰ⁾|, h ≥ 1, in [2/3, 4/3].
+    - `corrected after`, `corrected before`: the draws with all |x⁽ʰ⁾| in [2/3, 4/3]·√2, or all
+      |x̄⁽ʰ⁾| in [2/3, 4/3]·2.
+    - `corrected`: the draws with both. `failed`: the share of draws without both.
 
     >>> from adversarium.rng import stream
     >>> norm_events(stream(0, "example"), m=1024, H=4, draws=200)["corrected"]
@@ -96,7 +96,7 @@ def on_sphere(d: int, rng: Generator) -> Tensor:
 
 
 def deep_gradients(rng: Generator, m: int, H: int, d: int = 5) -> Numbers:
-    """Test eq. (9) of CONV at every layer by three methods; relative errors.
+    """Compare eq. (9) of CONV at every layer with three other methods; return relative errors.
 
     - `autograd`: automatic differentiation.
     - `Euler`: Euler's identity ⟨∇_h f, W⁽ʰ⁾⟩ = f, because f is linear in each layer on each piece.
@@ -137,8 +137,8 @@ def spectral_norms(rng: Generator, m: int, H: int, share: float, draws: int = 1)
 
     - `A`, `W`, `a`: ‖A‖₂, max_h‖W⁽ʰ⁾‖₂ and |a|/√m, means over draws.
     - `over`: the largest share of draws in which a norm exceeds the threshold of the proof, which
-      is √2(1 + √(d/m) + s), √2(2 + s) or (1 + s) + 1/√m with s = 0.2; for W divided by H.
-    - `allowed`: the bound 2e^{−s²m/2} of the proof.
+      is √2(1 + √(d/m) + s), √2(2 + s) or (1 + s) + 1/√m with s = 0.2; for W it is divided by H.
+    - `allowed`: the bound 2e^{−s²m/2} of the proof on this share.
 
     >>> from adversarium.rng import stream
     >>> numbers = spectral_norms(stream(0, "example"), m=64, H=2, share=0.25)
@@ -168,8 +168,8 @@ def spectral_norms(rng: Generator, m: int, H: int, share: float, draws: int = 1)
 def back_products(rng: Generator, m: int, H: int, d: int = 5, draws: int = 1) -> Numbers:
     """max_h |aᵀD⁽ᴴ⁾W⁽ᴴ⁾ … D⁽ʰ⁾W⁽ʰ⁾|/√m, Lemma A.3 of CONV.
 
-    - `product`: the mean over draws. `failed`: the share of draws above 1.5.
-    - `gradient`: the mean of max_h |b_h||x⁽ʰ⁻¹⁾|/√m, the norms of the gradients.
+    - `product`: the mean over draws. `failed`: the share of draws in which it exceeds 1.5.
+    - `gradient`: the mean over draws of max_h |b_h||x⁽ʰ⁻¹⁾|/√m, the largest gradient norm.
 
     >>> from adversarium.rng import stream
     >>> 0.5 < back_products(stream(0, "example"), m=128, H=2)["product"] < 3
@@ -199,9 +199,10 @@ def moved_input(
 
     The changed layer is W⁽¹⁾ + W⁽¹⁾A(x' − x)(Ax)ᵀ/|Ax|².
 
-    - `features`, `patterns`: the differences of features and activation patterns from layer 1 on.
-    - `move`: an upper bound of the change over x' and over W in B(R), R = share·√m, in units of δ =
-      |x' − x|.
+    - `features`, `patterns`: the differences of features and activation patterns from layer 1 on,
+      between the network at x' and the changed network at x.
+    - `move`: an upper bound on the change of the layer in units of δ = |x' − x|, over x' and over W
+      in B(R), R = share·√m.
 
     >>> from adversarium.rng import stream
     >>> numbers = moved_input(stream(0, "example"), m=64, d=4, H=2, share=0.25)
@@ -236,9 +237,8 @@ def feature_drift(
     τ = 0 means the largest τ that the hypothesis τH⁶(log m)³ ≤ 1 allows.
 
     - `drift`: a lower bound. Every layer moves along the top singular vector of the layers after
-      it, and x along that of the entire network; the signs are chosen so that the moves add up.
-    - `above`: the sum of all possible moves of x⁽ᴴ⁾, an upper bound as long as no unit changes
-      sign.
+      it, and x along that of the entire network, with signs such that the moves add up.
+    - `above`: the sum of all possible moves of x⁽ᴴ⁾, an upper bound if no unit changes sign.
     - `norm`: the largest ratio |x'⁽ʰ⁾|/|x⁽ʰ⁾|.
 
     >>> from adversarium.rng import stream

@@ -1,9 +1,9 @@
 """The points that an n-robust interpolation class shatters, §6 and App. D of CONV.
 
-A cluster consists of the points c + s·e_j, j ≤ d, of which k are positive. Two balls of radius δ
-must contain the positive and the negative points. The centre c + (s/k + q)Σ_P e_j − qΣ_N e_j lies
-above the centroid of the positive points, at height q√d along the normal of the published
-hyperplane.
+A cluster consists of the points c + s·e_j, j ≤ d, of which k are positive (j ∈ P) and the others
+negative (j ∈ N). Two balls of radius δ must contain them, one per label. The centre
+c + (s/k + q)Σ_P e_j − qΣ_N e_j lies above the centroid of the positive points, at height q√d along
+the normal of the published hyperplane.
 """
 
 import math
@@ -26,9 +26,9 @@ def gamma(k: int, d: int) -> float:
 
 
 def largest_spread(d: int, side: str = "printed") -> float:
-    """Return the largest s/δ at which every labelling of a cluster has its two balls.
+    """Return the largest s/δ at which two disjoint balls separate every labelling of a cluster.
 
-    The balls must lie on different sides of the published hyperplane ("printed") or of any ("any").
+    They lie on different sides of the published hyperplane ("printed") or of some one ("any").
 
     >>> round(largest_spread(10), 4), round(largest_spread(10, "any"), 4)
     (0.6396, 0.7027)
@@ -41,8 +41,8 @@ def largest_spread(d: int, side: str = "printed") -> float:
 def reach(k: int, d: int, s: float, delta: float = 1.0) -> float:
     """Return the largest distance of two centres whose δ-balls contain the k and the d − k points.
 
-    It is the distance of the centroids plus the two free heights, or −∞ if a ball is too small to
-    contain its points.
+    It is the distance between the centroids plus, for each ball, the largest distance of its centre
+    from its centroid; it is −∞ if a ball is too small to contain its points.
     """
     free = [delta**2 - s**2 * (1 - 1 / part) for part in (k, d - k)]
     if min(free) < 0:
@@ -51,7 +51,7 @@ def reach(k: int, d: int, s: float, delta: float = 1.0) -> float:
 
 
 def _touching_spread(k: int, d: int) -> float:
-    """Return the s at which the two balls of a split k, d − k just touch, δ = 1.
+    """Return the s at which unit balls around k and d − k points of a cluster just touch.
 
     The value is 1 if they are still disjoint at s = 1.
     """
@@ -65,16 +65,16 @@ def _touching_spread(k: int, d: int) -> float:
 
 
 def shattered_clusters(rng: Generator, d: int, share: float = 0.5) -> Numbers:
-    """Test whether every labelling of a cluster has its two balls, in rational arithmetic.
+    """Test in rational arithmetic whether two balls separate every labelling of a cluster.
 
-    The balls must contain their points, lie on different sides, be disjoint and lie within 2δ of c.
-    The spread s is a share of the corrected limit. By symmetry in the e_j, only the number k = 0,
-    …, d of positive points matters; clusters 6δ apart do not interact.
+    The balls must contain their points, be disjoint, lie on different sides of the published
+    hyperplane and have centres within 2δ of c. s is `share` times largest_spread(d). By symmetry
+    only the number k of positive points matters; clusters 6δ apart do not interact.
 
     - `placed`: 1 if all of this holds, else 0.
     - `constants`: 1 if the two constant functions shatter the cluster too, else 0.
-    - `smallest gap`: the smallest distance of two centres over 2δ.
-    - `farthest`: the largest distance of a centre from c over 2δ.
+    - `smallest gap`: the smallest distance of two centres, divided by 2δ.
+    - `farthest`: the largest distance of a centre from c, divided by 2δ.
 
     >>> from adversarium.rng import stream
     >>> shattered_clusters(stream(0, "example"), d=6)["placed"]
@@ -92,7 +92,7 @@ def shattered_clusters(rng: Generator, d: int, share: float = 0.5) -> Numbers:
         one, two = (_centre(part, d, s, Fraction(height or 0)) for part, height in
                     zip((k, d - k), q, strict=True))  # fmt: skip
         placed += [_ball_is_valid(part, d, s, centre) for part, centre in ((k, one), (d - k, two))]
-        # The directions of the k points of one ball are not those of the other ball.
+        # Centres have coordinates one[0], −two[1] on the k axes and −one[1], two[0] on the others.
         gap = k * (one[0] + two[1]) ** 2 + (d - k) * (two[0] + one[1]) ** 2
         squared_gaps.append(gap)
         squared_distances += [part * c[0] ** 2 + (d - part) * c[1] ** 2
@@ -108,9 +108,9 @@ def shattered_clusters(rng: Generator, d: int, share: float = 0.5) -> Numbers:
 
 
 def _height(k: int, d: int, s: Fraction) -> Fraction | None:
-    """Return a rational height q for the centre of a ball, or None if there is none (δ = 1).
+    """Return a rational height q for the centre of a unit ball, or None if there is none.
 
-    It lies strictly between the height at which the ball touches the hyperplane and the height at
+    q lies strictly between the height at which the ball touches the hyperplane and the height at
     which it no longer contains its points.
     """
     low = (1 - float(s) / math.sqrt(d)) / math.sqrt(d)
@@ -120,12 +120,12 @@ def _height(k: int, d: int, s: Fraction) -> Fraction | None:
 
 
 def _centre(k: int, d: int, s: Fraction, q: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the coordinate of a centre along its points, and minus that along the others."""
+    """Return a centre's coordinate along its points, and −1 times that along the other points."""
     return s / k + q, q
 
 
 def _ball_is_valid(k: int, d: int, s: Fraction, centre: tuple[Fraction, Fraction]) -> bool:
-    """Return whether the unit ball contains its k points and lies on its side, exactly."""
+    """Return, exactly, whether the unit ball contains its k points and lies on its side."""
     a, b = centre
     inside = (s - a) ** 2 + (k - 1) * a**2 + (d - k) * b**2 <= 1
     beyond = (k * a + (d - k) * b) ** 2 >= d
@@ -133,12 +133,12 @@ def _ball_is_valid(k: int, d: int, s: Fraction, centre: tuple[Fraction, Fraction
 
 
 def spread_limits(rng: Generator, most: int, s: float = 0.999) -> Numbers:
-    """Test, along d, whether every labelling has its two balls at a spread s < δ, in units of δ.
+    """Test, for every d, whether two balls separate every labelling at a spread s < δ; δ = 1.
 
-    The published condition, a maximum, allows every s < δ.
+    The published condition takes a maximum over k in place of a minimum, and allows every s < δ.
 
-    - `printed`: 1 if the balls exist on the two sides of the published hyperplane, else 0.
-    - `any`: 1 if they exist on the two sides of any hyperplane, else 0.
+    - `printed`: 1 if the balls lie on the two sides of the published hyperplane, else 0.
+    - `any`: 1 if they lie on the two sides of some hyperplane, else 0.
 
     >>> from adversarium.rng import stream
     >>> numbers = spread_limits(stream(0, "example"), most=6)
@@ -160,11 +160,11 @@ def spread_limits(rng: Generator, most: int, s: float = 0.999) -> Numbers:
 
 
 def spread_curves(rng: Generator, most: int) -> Numbers:
-    """Return, along d ≥ 3, the largest s/δ at which every labelling has its two balls.
+    """Return, for every d ≥ 3, the largest s/δ at which two balls separate every labelling.
 
-    - `printed hyperplane`, `any hyperplane`: on the two sides of the published or of any
+    - `printed hyperplane`, `any hyperplane`: with balls on two sides of the published or of some
       hyperplane.
-    - `admitted`: the largest s/δ that the published condition, a maximum, allows.
+    - `admitted`: the largest s/δ that the published condition allows.
 
     >>> from adversarium.rng import stream
     >>> numbers = spread_curves(stream(0, "example"), most=4)
@@ -182,13 +182,13 @@ def spread_curves(rng: Generator, most: int) -> Numbers:
 
 
 def placed_by_search(rng: Generator, d: int, k: int, starts: int = 6) -> Numbers:
-    """Compare γ_k and the touching spread of a split with a solver that uses neither formula.
+    """Compare γ_k and the spread at which two balls touch with a solver that uses neither formula.
 
     - `radius`: the difference between γ_k and the smallest radius of two balls on the two sides of
       the published hyperplane (0 if both sides have one point).
-    - `distance`: the difference between the closed form and the largest distance of two centres, at
-      the touching spread (δ = 1, so the distance is 2).
-    - `gamma`, `edge`: γ_k and the touching spread.
+    - `distance`: the difference between `reach` and the largest distance of two centres found, at
+      the spread at which the balls touch (δ = 1, so the distance is 2).
+    - `gamma`, `edge`: γ_k and this spread.
 
     >>> from adversarium.rng import stream
     >>> numbers = placed_by_search(stream(0, "example"), d=3, k=1)
@@ -243,14 +243,13 @@ def placed_by_search(rng: Generator, d: int, k: int, starts: int = 6) -> Numbers
 
 
 def touching_edges(rng: Generator, most: int, step: float = 1e-6) -> Numbers:
-    """Test both sides of the closed condition for every d ≤ most and every k, at three scales of δ.
+    """Test `reach` just below and just above its limit, for every d ≤ most, every k and three δ.
 
-    Each number is the largest violation; at most 0 means none.
+    The limit is the spread at which the balls touch. Violations of at most 0 mean none.
 
-    - `below`: just below the touching spread, the explicit centres are more than 2δ apart and their
-      balls contain the points.
-    - `above`: just above it, the averaged containment constraints allow no such centres.
-    - `averaging`: the relative error of the averaging identity.
+    - `below`: the largest violation by the explicit centres: distance > 2δ, points in their balls.
+    - `above`: the largest violation above, where mean_j |x_j − centre|² ≤ δ² excludes such centres.
+    - `averaging`: the relative error of the identity for this mean.
 
     >>> from adversarium.rng import stream
     >>> numbers = touching_edges(stream(0, "example"), most=8)
@@ -278,7 +277,7 @@ def touching_edges(rng: Generator, most: int, step: float = 1e-6) -> Numbers:
 
 
 def _best_centres(k: int, d: int, s: float, delta: float) -> tuple[float, float]:
-    """Return the distance of the best two centres, and by how much a ball misses a point."""
+    """Return the distance of the two best centres, and how far a point lies outside its ball."""
     points = s * np.eye(d)
     sides = points[:k], points[k:]
     means = [side.mean(0) for side in sides]
@@ -299,7 +298,7 @@ def polynomial_class(rng: Generator, n: int, d: int, tries: int = 20) -> Numbers
 
     - `missed of eight points`: the largest error of the interpolating polynomial for random labels
       at eight random points (for n points it is Lagrange's polynomial).
-    - `spare`: log₂ of Warren's bound of the number of sign patterns on the points of Theorem 6.1 of
+    - `spare`: log₂ of Warren's bound on the number of sign patterns on the points of Theorem 6.1 of
       CONV, minus ⌊n/2⌋d. If negative, the class does not shatter these points.
     - `parameters`: n + d.
 
@@ -325,10 +324,9 @@ def polynomial_fits(
 ) -> Numbers:
     """Label the c·d points x_ij = 6iδe_1 + s e_j of Theorem 6.1 of CONV by sign(p(⟨v, x⟩)).
 
-    c = ⌊n/2⌋ and p has degree n − 1. Along v, all clusters are shifted copies of one set of d
-    numbers. The labels of the j-th points of all clusters are therefore a window (g(u), g(u + D),
-    …) of one g = sign∘p, which has at most c(n − 1) + 1 windows. Labellings are random; the numbers
-    are given by d.
+    c = ⌊n/2⌋ and p has degree n − 1. Along v, the clusters are copies of d numbers u, shifted by D.
+    The labels of the j-th points of all clusters are therefore a window (g(u), g(u + D), …) of one
+    g = sign∘p, which has at most c(n − 1) + 1 windows. Labellings are random.
 
     - `not excluded`: the share of labellings that need at most that many windows.
     - `found`: the share of labellings that at least one of a pool of random g fits.
@@ -376,12 +374,11 @@ def _windows(rng: Generator, n: int, c: int, pool: int, chunk: int = 500) -> np.
 
 
 def shattered_by_classes(rng: Generator, n: int, d: int) -> Numbers:
-    """Try every labelling of the ⌊n/2⌋d points with two n-robust classes.
+    """Return the shares of labellings of the ⌊n/2⌋d points that two n-robust classes fit.
 
-    `prototypes` (nearest labelled centre) and `unions of balls` are the shares of labellings that
-    each class fits, with the n centres of the construction. Both classes are n-robust if the
-    centres are more than 2δ apart, because the nearest centre of a point in a ball of radius δ is
-    the centre of that ball.
+    `prototypes` gives x the label of its nearest centre; `unions of balls` is positive in the balls
+    around positive centres. Both use the centres of the construction and are n-robust if these are
+    more than 2δ apart: in a ball of radius δ, the nearest centre is then that of the ball.
 
     >>> from adversarium.rng import stream
     >>> shattered_by_classes(stream(0, "example"), n=4, d=2)["prototypes"]

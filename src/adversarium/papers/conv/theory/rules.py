@@ -1,4 +1,4 @@
-"""Names of the attacks that CONV's plans accept."""
+"""Check the names of the attacks in CONV's plans."""
 
 from collections.abc import Iterable
 

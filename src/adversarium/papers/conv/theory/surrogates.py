@@ -1,4 +1,4 @@
-"""The conditions of §3 of CONV on sets, attacks and losses, and the jumps of the surrogate loss."""
+"""Tests of the conditions of §3 of CONV on sets, attacks and losses; jumps of L_A."""
 
 import math
 from typing import Any
@@ -19,8 +19,8 @@ from .descents import attacked, robust_loss, surrogate
 def touching_caps(rng: Generator, d: int, radius: float) -> Numbers:
     """Test whether two caps with different labels count as compatible, Def. 3.1 of CONV.
 
-    `touching`: the closed caps touch, and 0 is correct. `apart`: they are 1e-6 apart, and 1 is
-    correct.
+    `touching`: the result for closed caps that touch, for which 0 is correct. `apart`: the result
+    for caps 1e-6 apart, for which 1 is correct.
 
     >>> from adversarium.rng import stream
     >>> touching_caps(stream(0, "example"), d=3, radius=0.4)
@@ -39,7 +39,7 @@ def touching_caps(rng: Generator, d: int, radius: float) -> Numbers:
 def _random_setup(
     rng: Generator, activation: Any, m: int, d: int, radius: float
 ) -> tuple[TwoLayer, Tensor, SphereBatch]:
-    """Return a network after a random move of its weights, and points with their sets."""
+    """Return a network, its weights after a random move, and points with perturbation sets."""
     network = TwoLayer(m=m, activation=activation)
     W = network.init(rng, (d,), 1) + normal((m, d), rng) / math.sqrt(m)
     return network, W, SpherePoints(d=d, radius=radius).sample(4, rng)
@@ -84,7 +84,7 @@ def open_arc(rng: Generator, activation: Any, m: int = 64, points: int = 4096) -
     """Show that a maximiser need not exist on an open arc around x.
 
     - `largest`: the largest loss on a grid of the arc.
-    - `bound`: an upper bound of the loss on the entire arc, larger by Lip·C1‖W‖₂·h/2.
+    - `bound`: an upper bound on the loss on the entire arc: `largest` + Lip·C1‖W‖₂·(grid step)/2.
     - `at an end`: 1 if the largest loss is at an end, so the open arc has no maximiser; else 0.
 
     >>> from adversarium.networks import Softplus
@@ -129,8 +129,8 @@ def loss_flags(rng: Generator, loss: str) -> Numbers:
     """Test Assumption 3.1 of CONV on a grid of f in [−20, 20], for y = ±1.
 
     - `not convex`: the largest decrease of the slope (0 if convex).
-    - `slope`: the largest absolute slope. `smoothness`: the largest change of the slope over the
-      step.
+    - `slope`: the largest absolute slope. `smoothness`: the largest change of the slope between
+      neighbouring grid points, divided by their distance.
     - `ℓ(y, y)`: the loss of a perfect prediction.
 
     >>> from adversarium.rng import stream
@@ -161,9 +161,9 @@ def loss_flags(rng: Generator, loss: str) -> Numbers:
 def surrogate_jump(
     rng: Generator, activation: Any, rule: str, m: int = 64, d: int = 2, segments: int = 40
 ) -> Numbers:
-    """Find jumps of L_A along segments of weights on which the choice of an attack changes.
+    """Find jumps of L_A along segments of weights on which the points of an attack change.
 
-    Each segment is bisected to length 1e-12.
+    Each segment is bisected to length 1e-12 around such a change.
 
     - `jump`: the largest jump of L_A over all segments.
     - `robust`: the largest |ΔL_*|/(Lip·C1|ΔW|_F) between the ends of the bisected segments.

@@ -26,9 +26,10 @@ TEACHERS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def taught(teacher: str, n: int, radius: float, rng: Generator) -> SphereBatch:
-    """Return n arcs, nine members each, on which the sign of the teacher is constant.
+    """Return n arcs, nine points each, on which the sign of the teacher is constant.
 
-    `radius` is the chord from the centre of an arc to its end. Centres are uniform among such arcs.
+    `radius` is the chord from the centre of an arc to its end. Among such arcs, the centres
+    are uniform.
 
     >>> from adversarium.rng import stream
     >>> batch = taught("even", 5, 0.1, stream(0, "train"))
@@ -51,9 +52,9 @@ def widening(
     rng: Generator, activation: Any, teacher: str, n: int, widths: tuple[int, ...],
     steps: int = 600, alpha: float = 1.0, radius: float = 0.1, fresh: int = 200,
 ) -> Numbers:  # fmt: skip
-    """Return robust losses after training on n arcs against the exact attack, by width.
+    """Train on n arcs against the exact attack at several widths; return robust losses per width.
 
-    - `train`, `test`: on the training arcs and on fresh ones.
+    - `train`, `test`: the robust losses on the training arcs and on `fresh` new arcs.
     - `fall of train`, `fall of test`: log(loss at the first width/loss at the last width).
 
     >>> from adversarium.networks import SmoothedReLU
