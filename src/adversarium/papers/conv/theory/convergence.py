@@ -47,7 +47,7 @@ def descent_gap(
 
     - `gap/ε`: the smallest L_A of t = 1 … T minus the lower bound of the optimum, divided by ε.
     - `gap/ε, proved`: the same with the smallest L_A of t = 0 … T − 1, which the proof covers.
-    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; ε is vacuous if it is negative.
+    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; if negative, ε is vacuous.
     - `bracket`: the distance between the two bounds.
     - `promised`: the upper bound of the optimum plus ε, which the theorem guarantees for L_A.
     - `(16) …`, `(17) …`: the largest left minus right side of eqs. (16) and (17) of CONV, compared
@@ -94,7 +94,7 @@ def hidden_converging(
     """Test Theorem 4.1 of CONV with H = 1 on T = ⌈R²/ε²⌉ projected steps in B(R), α = ε/m.
 
     - `gap/ε`: the smallest L_A of t = 1 … T minus the lower bound of the optimum, divided by ε.
-    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; ε is vacuous if it is negative.
+    - `room`: L_A(W_0) minus the upper bound of the optimum, minus ε; if negative, ε is vacuous.
     - `gate`: R⁹/(ε⁷m), which the theorem assumes to be small.
     - `low`, `high`: the certified lower and upper bound of the optimum min L_* over B(R).
 
