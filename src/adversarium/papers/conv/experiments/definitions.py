@@ -2,7 +2,7 @@
 
 Paper: perturbation sets are compatible with the labels, an attack is any map into them, L_A ≤ L_*.
 L_A need not be continuous in the weights.
-Reading: definitions and assumptions are settings: reported, not counted. Segments of weights are
+Reading: definitions and assumptions are reported without a verdict. Segments of weights are
 bisected to 1e-12 to find a jump of L_A; L_* is compared between the same two ends.
 Cost: quick 9 s (one core).
 """
@@ -102,7 +102,7 @@ checks = {
 figures = (
     Table(
         name="jumps",
-        title="Sec. 4.1: the largest jump of L_A where an attack's choice changes",
+        title="Sec. 4.1: the largest jump of L_A where the points of an attack change",
         y=("jump", "robust"),
         runs=(where("jumps", s="smoothed ReLU"),),
         names={"jump": "jump of L_A", "robust": "|ΔL_*|/(Lip·C1|ΔW|)"},

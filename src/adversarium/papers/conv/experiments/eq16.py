@@ -87,7 +87,7 @@ def _no_violation(run):
 
 
 def _negative(quantity):
-    """Return the negative of a number."""
+    """Return a quantity with the opposite sign."""
     return Quantity(f"−{quantity.name}", lambda rows: -quantity.of(rows), quantity.needs)
 
 
@@ -132,24 +132,24 @@ figures = (
         names={NEAR_EXCESS: r"$\|W_{ref} - W_0\| = 0.3$", FAR_EXCESS: r"$\|W_{ref} - W_0\| = 3$"},
         y_label="LHS − RHS",
         levels={"refuted above 0": 0.0},
-        caption="Mean and 99 % interval over seeds of the worst step of a run. All lie below 0: "
+        caption="Largest value of all steps; mean and 99 % interval over seeds. All lie below 0: "
         "the inequality holds at every step for every attack.",
     ),
     Profile(
         name="slacks",
-        title="Eq. (16): what each step of its proof leaves, over 2α",
+        title="Eq. (16): the slack of each step of its proof, divided by 2α",
         y=SLACK_NAMES[:3],
         runs=tuple(where(SLACK_FAMILY, A=rule, R=3, m=1024) for rule in SLACK_ATTACKS),
         names={
-            "curvature": "curvature: c/(2√m) times the squared distance",
-            "attack": "attack: L_* of the optimum less its L_A",
+            "curvature": "curvature: c/(2√m) times |W − W_ref|², minus the linearisation error",
+            "attack": "attack: L_*(W_ref) − L_A(W_ref)",
             "convexity": "convexity of the loss",
         },
         stack=True,
         x_label="step t",
-        y_label="right less left side, over 2α",
-        caption="Four arcs of a circle, m = 1024, against the weights of the certified upper end "
-        "in B(3). Means over seeds, stacked: the sum is the room in eq. (16).",
+        y_label="(right − left side)/(2α)",
+        caption="Four arcs of a circle, m = 1024; W_ref attains the certified upper bound of min "
+        "L_* over B(3). Means over seeds, stacked: their sum is the slack of eq. (16).",
     ),
     Curves(
         name="losses",
@@ -159,7 +159,7 @@ figures = (
         names={"risk": r"$L_A(W_t)$", "worst_loss": r"$L_*(W_t)$"},
         x_label="step t",
         y_label="loss",
-        caption="Mean over seeds, band: smallest to largest seed. Trained against a weak "
-        "attack, the exact robust loss L_* stays above the surrogate L_A.",
+        caption="Mean over seeds, band: smallest to largest seed. After training against a weak "
+        "attack, the exact robust loss L_* is larger than the surrogate L_A.",
     ),
 )

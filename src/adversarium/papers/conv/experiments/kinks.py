@@ -1,12 +1,12 @@
 """Lemmas A.5 and A.6 of CONV: the nonlinearity of a ReLU layer within B(R), over all weights.
 
 Paper: within R/√m of the initialisation, at most m τ^{2/3}H units flip, τ = R/√m + δ; gradients
-change by τ^{1/3}H²√(m log m); and the loss misses convexity by |W₂ − W₁|(mR)^{1/3}H^{5/2}√log m.
-Reading: for H = 1, the suprema over all W in B(R) are a knapsack problem and a concave dual; for H
-= 2 and 4, those over the last layer are. Widths satisfy τH⁶(log m)³ ≤ 1, the hypothesis of the
-lemmas with constant 1. Orders are judged by slopes of the quotient (≤ 0.03), and powers to 0.01.
-The contribution of lower layers (H², H^{5/2}) is undecided: no supremum over them is known, and if
-the m × m layers fit in memory, too few units flip to show the order in H.
+change by τ^{1/3}H²√(m log m); the loss is convex up to |W₂ − W₁|(mR)^{1/3}H^{5/2}√log m.
+Reading: for H = 1, the suprema over all W in B(R) are knapsack problems or have concave duals; for
+H = 2 and 4, so are those over the last layer. Widths satisfy τH⁶(log m)³ ≤ 1, the hypothesis of the
+lemmas with constant 1. An order holds if its quotient has a slope of at most 0.03; powers are
+tested to within 0.01 to 0.03. The contribution of lower layers (H², H^{5/2}) is undecided: no
+supremum over them is known, and if the m × m layers fit in memory, too few units flip to show it.
 Cost: quick 6 s (one core).
 """
 
@@ -69,7 +69,7 @@ FAMILIES = {"H = 1": where("widths"), **{f"last of {H} layers": where("depths", 
 
 
 def _orders(number: str, moved: bool = True):
-    """Check that a quotient does not grow with m, R or the move of the input.
+    """Return checks that a quotient does not grow with m, R or the move of the input.
 
     Runs must satisfy the hypothesis of the lemmas.
     """
@@ -95,7 +95,7 @@ def _in_regime(runs: Where):
 
 
 def _power(name: str, number: str, along: str, runs: Where, claimed: float, tolerance=0.01):
-    """Check that the fitted power of a coordinate in a number is the claimed one."""
+    """Check that the fitted power of a coordinate in a quantity is the claimed one."""
     return Exponent(f"power of {along} in {name}", number, along, runs, claimed, tolerance)
 
 
@@ -166,7 +166,7 @@ figures = (
     ),
     Powers(
         name="flips",
-        title="Eq. (10): the largest number of flips, by m τ^{2/3}",
+        title="Eq. (10): the largest number of sign changes, divided by m τ^{2/3}",
         number=end("flips"),
         sweeps={"m": where("widths"), "R": where("radii")},
         claimed={"m": 0, "R": 0},

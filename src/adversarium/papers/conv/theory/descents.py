@@ -95,7 +95,7 @@ def regret_of_descent(
 
     - `best`, `ascent`, `random`: the largest left minus right side of (17) with ½; `t of …`: its t.
     - `(16), …`: the largest left minus right side of eq. (16) of CONV.
-    - `printed, …`: the excess of (17) as published but without O(α), divided by α.
+    - `printed, …`: the excess of the published (17) without its O(α), divided by α.
 
     `G²/2` is half the largest squared gradient norm.
 

@@ -46,7 +46,7 @@ error_does_not_decay = NoDecay(
 )
 
 
-# No other function can be wrong there: its robust test error is at most TV(D, law of S).
+# The robust test error of any f with robust training error 0 is at most TV(D, law of S).
 distance_does_not_decay = NoDecay(
     "power of N in TV(D, law of S)/μ", "distance/mu", "N", where("law"), kind="level"
 )

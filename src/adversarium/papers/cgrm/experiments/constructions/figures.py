@@ -19,21 +19,21 @@ figures = (
         y=tuple(ERRORS),
         runs=(where("network"), where("covering")),
         names=ERRORS,
-        caption="First row: few points, many cells. The others: D = 3, four cells; once N points "
-        "cover the cells, memorising covers the test points and robust test error falls below μ.",
+        caption="First row: few points, many cells. Other rows: D = 3, four cells; once N points "
+        "cover the cells, memorised balls contain the test points: robust test error < μ.",
     ),
     Table(
         name="counts",
         title="Parameters of the CGRM network",
         y=("parameters", "memory", "per ball and dimension"),
         runs=(where("more balls"), where("more dimensions")),
-        caption="Balls swept at D = 4, D swept with 4 balls.",
+        caption="The number of balls varies at D = 4, D varies with 8 balls.",
     ),
     Table(
         name="order",
         title="Clean < CGRM < robust: nonzero parameters",
         y=tuple(f"{what}, D = {D}" for D in ORDERED for what in ("clean", "CGRM", "robust")),
         runs=(where("order"),),
-        caption="CGRM: 8 balls; robust: every one of the 2^(D−1) cells is memorised.",
+        caption="CGRM: 8 memorised balls; robust: all 2^(D−1) cells are memorised.",
     ),
 )

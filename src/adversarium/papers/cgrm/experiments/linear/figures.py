@@ -22,7 +22,7 @@ figures = (
         x_label="N'",
         y_label="distance of unit vectors",
         lines=HALF_SPACE,
-        caption="Mean over seeds, band: smallest to largest seed. From about 2d points on the "
+        caption="Mean over seeds, band: smallest to largest seed. For N' of about 2d or more, the "
         "direction is exact.",
     ),
     Profile(
@@ -34,12 +34,12 @@ figures = (
         x_label="N'",
         y_label="probability",
         lines=HALF_SPACE,
-        caption="The share of seeds (no band to read) against the probability that N' symmetric "
-        "points of d − 1 dimensions lie in a half-space.",
+        caption="The share of seeds (its band has no meaning) and the probability that N' "
+        "symmetric points of R^(d − 1) lie in a half-space.",
     ),
     Curves(
         name="training",
-        title="FGSM training of the linear part: divided by the loss, and literal",
+        title="FGSM training of the linear part: gradients divided by the loss, and literal",
         y=tuple(PATHS),
         runs=TRAINED,
         names=PATHS,
@@ -47,12 +47,12 @@ figures = (
         y_label="distance of unit vectors",
         log_x=True,
         log_y=True,
-        caption="Mean over seeds, band: smallest to largest seed. Literal descent turns like "
-        "1/log k.",
+        caption="Mean over seeds, band: smallest to largest seed. In literal descent, "
+        "‖w − u‖ decreases like 1/log k.",
     ),
     Profile(
         name="angles",
-        title="Assumption 6.1: clean error on small margins over that on large ones",
+        title="Assumption 6.1: clean error on small margins divided by that on large ones",
         y=("log10_ratio",),
         runs=(where("angles"),),
         names={"log10_ratio": "log₁₀ of the ratio"},

@@ -1,10 +1,10 @@
-"""Adversarial training of the linear part on large margins (Theorem 4.1 of CGRM, §4 and App. B).
+"""Adversarial training of the linear part on large-margin points (Theorem 4.1, §4, App. B of CGRM).
 
 Paper: FGSM training from zero on the large-margin points ends within o(1) of w*.
 Reading: l2 balls, d = 200, α = 5, δ = 2. The limit of training is the max-margin direction u of the
 N' points, which we compute exactly. The paper does not specify the limit in which o(1) holds; we
 test N' → ∞ at fixed d, and d → ∞ at N'/d = 0.1. Training takes 3,000 steps on the exponential loss,
-once literally (η = 0.01) and once divided by its mean (η = 0.05).
+once literally (η = 0.01) and once with gradients divided by the mean loss (η = 0.05).
 Cost: quick 25 s (2 cores).
 """
 

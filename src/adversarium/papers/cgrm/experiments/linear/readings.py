@@ -94,7 +94,7 @@ def _wendel(index, count):
 
 
 def _near(difference):
-    """Require that the two agree within 0.03."""
+    """Require that the share of draws and Wendel's probability agree within 0.03."""
     return lambda run: Level(difference.on(run), -0.03, 0.03)
 
 

@@ -17,11 +17,11 @@ COLUMNS = {
     "clean_train": "clean train",
     "clean_test": "clean test",
     "robust_train": "robust train, found",
-    "robust_train_bound": "robust train, at most",
+    "robust_train_bound": "robust train, upper bound",
     "robust_test": "robust test",
     "robust_small": "robust test, small margins",
     "robust_large": "robust test, large margins",
-    "least_margin": "least robust margin at memorised points",
+    "least_margin": "smallest robust margin at memorised points",
     "inside": "b in the window",
 }
 UNITS = {
@@ -30,20 +30,20 @@ UNITS = {
 }
 PLAIN = {
     "train_error": "clean train",
-    "robust_train_error": "robust train, FGSM of the training",
+    "robust_train_error": "robust train, training FGSM",
     "strong_train_error": "robust train, strong attacks",
 }
 GENERIC = {
     "clean_error": "clean error of f̂",
     "clean_error_before": "clean error of f̂_clean",
     "memorised": "share of memorised points",
-    "turned": "‖w − ŵ_clean‖ by the last step",
+    "turned": "‖w − ŵ_clean‖ after the last step",
 }
 
 figures = (
     Table(
         name="sets",
-        title="Theorem 4.2's algorithm: errors in and out of the window for b",
+        title="Theorem 4.2's algorithm: errors inside and outside the window of b",
         y=tuple(COLUMNS),
         runs=(where(SETS),),
         names=COLUMNS,
@@ -51,7 +51,7 @@ figures = (
     ),
     Curves(
         name="units",
-        title="Plain adversarial training: units above the data never wake up",
+        title="Plain adversarial training: units with a threshold above the data stay inactive",
         y=tuple(UNITS),
         runs=(where("plain training"),),
         names=UNITS,
@@ -66,7 +66,7 @@ figures = (
         y=tuple(PLAIN),
         runs=(where("plain training"),),
         names=PLAIN,
-        caption="With b = d/2 the units never see a point; with b = 0 they learn.",
+        caption="With b = d/2, no unit is active at any training point; with b = 0, units learn.",
     ),
     Table(
         name="generic",

@@ -1,14 +1,14 @@
 """The modified training of Theorems 4.2 and 6.2 of CGRM, and plain training of the same model.
 
-Paper: train w_0 on the large margins and add one unit w_i = (I − w_0 w_0ᵀ)x_i for every
-small-margin point: the 0–1 adversarial training loss vanishes (4.2). Minimise the clean risk, then
-add indicators on the attackable points: the robust training error is 0 and the clean error ≲
-√(poly(d)/N) (6.2).
-Reading: l2 balls, a_i = y_i, ‖w_0‖ = 1, b = d/2. Set M has d = 200, N = 400, μ = 0.2, α = 5, β =
-0.5, δ = 2. Robust errors are those that steps towards every inactive unit find; an exact check of
-the balls bounds them. Theorem 6.2 is tested on d cells in which both margins are equally hard to
-learn, so Assumption 6.1 holds, and also on margins spread over [0.02, 3]. There, the max-margin
-direction is the risk minimiser, and also the limit of the adversarial training in the last step.
+Paper: if w_0 is trained on the large-margin points and one unit w_i = (I − w_0 w_0ᵀ)x_i is added
+for every small-margin point, the 0–1 adversarial training loss vanishes (4.2). If the clean risk is
+minimised and indicators are then added at the attackable points, the robust training error is 0 and
+the clean error ≲ √(poly(d)/N) (6.2).
+Reading: l2 balls, a_i = y_i, ‖w_0‖ = 1, b = d/2. Set M has d = 200, N = 400, μ = 0.2, α = 5,
+β = 0.5, δ = 2. Robust errors are found by steps towards every inactive unit; an exact check of the
+balls bounds them. Theorem 6.2 is tested on d cells in which small and large margins are equally
+hard to learn (Assumption 6.1), and on margins spread over [0.02, 3], where the max-margin direction
+is both the risk minimiser and the limit of the adversarial training in the last step.
 Cost: quick 30 s (2 cores).
 """
 

@@ -19,7 +19,7 @@ from adversarium.plans import (
 
 
 def _everywhere(name: str, low: float = 2.0) -> Reading:
-    """Return 1 if a number is 1 at every d ≥ low, else 0."""
+    """Return a reading that is 1 if a quantity is 1 at every d ≥ low, else 0."""
 
     def all_of(run):
         axis = run[name].axes["d"]
@@ -37,7 +37,7 @@ PRINTED = where("spreads")
 
 
 def _at_largest_d(name: str) -> Reading:
-    """Return a share at the largest d."""
+    """Return a reading of a share at the largest d."""
     return Reading(f"{name}, largest d", lambda run: run.last(name)[..., -1], (name,))
 
 

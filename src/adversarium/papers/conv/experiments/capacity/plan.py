@@ -4,9 +4,9 @@ Paper: a class that fits any n balls of radius δ with any labels has VC dimensi
 that fit any n points need O(n log n).
 Reading: the proof is finite. For every labelling of the ⌊n/2⌋d points there are centres more than
 2δ apart whose balls have these labels. By symmetry in the coordinates, only the number k = 0, …, d
-of positive points per cluster matters; it is tested in rational arithmetic. n = 1 is judged
-separately. The published condition on the spread has a maximum in place of a minimum. In addition,
-we report the smallest networks that descent finds.
+of positive points per cluster matters; each k is tested in rational arithmetic. n = 1 is judged
+separately. The published condition on the spread takes a maximum in place of a minimum. In
+addition, we report the smallest networks that descent finds.
 Cost: quick 14 s (one core); paper 2 min on 16 cores.
 """
 
@@ -80,14 +80,14 @@ def plan(sizes, most, splits, tried, fitted, tries, steps, pool):
 figures = (
     Powers(
         name="widths",
-        title="§6: the smallest two-layer ReLU network found, balls over points",
+        title="§6: the smallest width found that fits balls, divided by that for points",
         number=end("robust/plain"),
         sweeps={f"d (n = {n})": where("widths", n=n) for n in (4, 8)},
         along={f"d (n = {n})": "d" for n in (4, 8)},
         claimed={},
         y_label="width that fits the balls/width that fits the points",
-        caption="n random points of R^d, the nearest two 2.1 δ apart. Of 16 networks a width, "
-        "trained by descent; balls as far as an attack of 20 + 2m starts sees.",
+        caption="n random points of R^d, the nearest two 2.1 δ apart; 16 ReLU networks per width. "
+        "Balls are fitted if a certificate, or an attack from 20 + 2m starts, finds no error.",
     ),
     Lines(
         name="found",
@@ -108,25 +108,25 @@ figures = (
         y=("parameters", "missed of eight points", "spare"),
         runs=(where("polynomials"),),
         names={
-            "missed of eight points": "largest miss at eight points",
-            "spare": "log₂ of its sign patterns less ⌊n/2⌋d",
+            "missed of eight points": "largest error at eight points",
+            "spare": "log₂ of the bound on its sign patterns − ⌊n/2⌋d",
         },
         caption="sign(p(⟨v, x⟩)), p of degree n − 1. Negative: the class cannot shatter the points "
         "of Theorem 6.1.",
     ),
     Profile(
         name="labellings",
-        title="§6: labellings of the points of Theorem 6.1 that sign(p(⟨v, x⟩)) has, deg p = n − 1",
+        title="§6: labellings of the points of Theorem 6.1 that sign(p(⟨v, x⟩)) fits",
         y=("found", "not excluded"),
         runs=(where("labellings"),),
         names={"found": "found", "not excluded": "not excluded by the count of windows"},
         x_label="d",
         y_label="share of 200 random labellings",
         log_x=True,
-        caption="n + d parameters. Up to n = 8, in some seeds at n = 10, one p of the pool has "
-        "every window: the class shatters the ⌊n/2⌋d points for every d; from n = 14 on large d "
-        "exclude it; where found alone falls, the pool is too small. Mean over seeds, band: "
-        "smallest to largest.",
+        caption="deg p = n − 1, n + d parameters. For n ≤ 8, and in some seeds for n = 10, one p "
+        "of the pool has every window, so the class shatters the ⌊n/2⌋d points for every "
+        "d. For n ≥ 14, large d exclude this. If only “found” falls, the pool is too "
+        "small. Mean over seeds, band: smallest to largest.",
     ),
     Profile(
         name="limits",
@@ -135,13 +135,13 @@ figures = (
         runs=(where("limits"),),
         names={
             "admitted": "δ·max(1/γ_k, 1), as printed",
-            "printed hyperplane": "δ·min(1/γ_k, 1): two balls on the printed hyperplane",
-            "any hyperplane": "two balls on any hyperplane",
+            "printed hyperplane": "δ·min(1/γ_k, 1): balls on two sides of the published hyperplane",
+            "any hyperplane": "balls on two sides of some hyperplane",
         },
         x_label="d",
         y_label="largest spread s/δ",
         log_x=True,
-        caption="Below a line every labelling of a cluster has its two disjoint balls of radius δ; "
-        "the printed rule admits more from d = 3 on.",
+        caption="Below the lines of the hyperplanes, two disjoint balls of radius δ separate every "
+        "labelling of a cluster; from d = 3 on, the published condition admits more.",
     ),
 )

@@ -52,7 +52,7 @@ def _in_regime(runs: Where) -> Check:
 
 
 def _bounded_growth(number: str, along: str, family: str, most: float = 0.03) -> Check:
-    """Check that a number grows at most like the power `most` of a coordinate."""
+    """Check that a quantity grows at most like the power `most` of a coordinate."""
     return bounded(number, along, where(family), most)
 
 

@@ -3,10 +3,10 @@
 Paper: for any attack, m ≥ Θ(R⁹H¹⁶/ε⁷), α = O(ε/(mH²)) and T = Θ(R²/(mεα)) steps, min_t L_A comes
 within ε of the smallest L_* in B(R). Footnote 4: this holds for other losses too. Depth can only
 make the bound worse (§7).
-Reading: all constants are 1. For H = 1, the network is exact in m × d coordinates and its
-linearisation error within B(R) is known over all weights, so the optimum is certified. The order of
-T in H is judged on one point with a large label in a tiny ball, where the hypothesis holds at every
-H, against explicit weights in B(R). The inequalities of the proof are tested at weights whose
+Reading: all constants are 1. For H = 1, m × d coordinates represent the network exactly and the
+largest linearisation error within B(R) is known, so the optimum is certified. The order of T in H
+is judged on one point with a large label in a tiny ball, where the hypothesis holds at every H,
+compared with explicit weights in B(R). The inequalities of the proof are tested at weights whose
 layers all move.
 Cost: quick 28 s (one core); paper 3 min on 16 cores.
 """
@@ -79,25 +79,25 @@ def plan(
 figures = (
     Lines(
         name="gap-deep",
-        title="Theorem 4.1, H = 1: the certified gap over ε",
+        title="Theorem 4.1, H = 1: the certified gap divided by ε",
         numbers=(end("gap/ε"),),
         x="ε",
         by=("A", "R"),
         runs=tuple(where("one layer", A=rule) for rule in ("exact", "fgsm")),
         log_x=False,
-        y_label="(least L_A − least L_* in B(R))/ε",
+        y_label="(smallest L_A − smallest L_* in B(R))/ε",
         levels={"allowed": 1.0},
-        caption="Widths with R⁹/(ε⁷m) ≤ 1, all seeds, also those where ε says nothing; mean and "
-        "99 % interval.",
+        caption="Widths with R⁹/(ε⁷m) ≤ 1; mean and 99 % interval over all seeds, including those "
+        "in which ε is vacuous.",
     ),
     Powers(
         name="depth",
-        title="Theorem 4.1: steps to ε over the printed T",
+        title="Theorem 4.1: the number of steps to ε divided by the published T",
         number=end("t mεα/R²"),
         sweeps={"H": where("depths")},
         claimed={"H": 0},
         y_label="t mεα/R²",
-        caption="One point, far label, R = 10⁻⁵, outside R = Ω(1) (whose width cannot be run): "
-        "the time grows like H, which the printed T does not have.",
+        caption="One point, large label, R = 10⁻⁵ (R = Ω(1) requires widths that cannot be run): "
+        "the time grows like H, a factor that the published T lacks.",
     ),
 )

@@ -59,7 +59,7 @@ def certified(runs: Where) -> Check:
 
 
 def _over_radii(name: str, reduce) -> Reading:
-    """Return a number reduced over R by a function such as np.max."""
+    """Return a reading of a quantity, reduced over R by a function such as np.max."""
     return Reading(
         f"{reduce.__name__} {name}", lambda run: reduce(run.last(name), axis=-1), (name,)
     )
@@ -68,7 +68,7 @@ def _over_radii(name: str, reduce) -> Reading:
 def _weak_training(m: int, radius: float) -> dict[str, Check]:
     """Check that L_* is larger after training against identity or anti than against other attacks.
 
-    Both must reach L_A < 0.001.
+    Training against identity or anti must also reach L_A < 0.001.
     """
 
     def at(rule: str) -> Where:
@@ -84,7 +84,7 @@ def _weak_training(m: int, radius: float) -> dict[str, Check]:
 
 
 def _neighbours(m: int) -> dict[str, Check]:
-    """Check that L_* does not increase if the training attack may use more members of every set."""
+    """Check that L_* does not increase if the training attack may use more points of every set."""
     return {
         f"m = {m}: {many} members against {few}": Level(  # equality in every seed is accepted
             last("L_*", where("nested", m=m, K=few)) - last("L_*", where("nested", m=m, K=many)),
@@ -95,9 +95,9 @@ def _neighbours(m: int) -> dict[str, Check]:
 
 
 def _after_exit(number: str, family: str = "leaving") -> Check:
-    """Check that a number is at most its bound in every run that leaves B(3R).
+    """Check that a quantity is at most its bound in every run that leaves B(3R).
 
-    The bound is 1 for `gap` and 0 for other numbers.
+    The bound is 1 for `gap` and 0 for other quantities.
     """
     return Each(
         where(family),

@@ -1,8 +1,9 @@
 """Theorem 5.1 of CONV and its consequences: descent without projection, against certified optima.
 
 Paper: for any attack and smooth σ, with α = O(ε), m = Ω(R⁴/ε²) and T = Θ(√m/α), min_t L_A comes
-within ε of the smallest L_* in B(R). Also: case 2 of the proof; footnote 13; Corollary 5.1;
-stronger attacks and larger R are better. Attacks not used in training are an open question (§7).
+within ε of the smallest L_* in B(R). The paper also states case 2 of the proof, footnote 13 and
+Corollary 5.1, and that stronger attacks and larger R are better. It leaves attacks that are not
+used in training as an open question (§7).
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), with c = C2 and G measured. The reference
 is the certified lower bound of the optimum. A run is judged if ε is smaller than the possible
 decrease from the initial loss. The data are arcs of a circle and caps in R⁵ and R¹⁰, as finite
@@ -39,7 +40,7 @@ EVALUATION_ATTACKS = (
     "pgd-100",
 )
 OTHER_ACTIVATIONS = ("quadratic ReLU", "erf", "shifted")
-MEMBERS = (1, 2, 3, 5, 9)  # number of members of every set that the training attack may use
+MEMBERS = (1, 2, 3, 5, 9)  # number of points of every set that the training attack may use
 # ε → R such that some W in B(R) has L_* ≤ ε/2
 RADIUS_FOR_EPS = {
     0.3: 1.65,
@@ -49,7 +50,7 @@ RADIUS_FOR_EPS = {
     0.075: 2.9,
 }
 STARTS = 27  # per seed and attack at ε = 0.3; attacks share their starts
-FREQUENCY_STARTS = 45  # per seed, to judge a frequency of 0.99: 900 starts of 20 seeds
+FREQUENCY_STARTS = 45  # per seed, to test a frequency of 0.99: 900 starts in 20 seeds
 
 
 SMOOTHED = SmoothedReLU(b=2.0)

@@ -11,16 +11,16 @@ def _printed(run):
 figures = (
     Powers(
         name="errors",
-        title="Prop. C.1: the error of M features, by |h|_RF/√M",
+        title="Prop. C.1: the error of M features in units of |h|_RF/√M",
         number=end("scaled"),
         sweeps={"M": where("circle", h="any")},
         claimed={"M": 0},
         y_label="√M sup |ĥ − h|/|h|_RF",
-        caption="Over the whole circle; five sections of both signs.",
+        caption="Largest error on a grid of the circle; h: five kernel sections of both signs.",
     ),
     Lines(
         name="networks",
-        title="Theorem 5.2: the network that is built of the shortest robust interpolant",
+        title="Theorem 5.2: the network built from the robust interpolant of minimum norm",
         numbers=(
             end("L_*/ε", "with the sign a_r, worst start"),
             Reading("as printed, best start", _printed, ("printed",)),
@@ -31,33 +31,33 @@ figures = (
         y_label="L_*/ε",
         log_y=True,
         levels={"the theorem's": 1.0},
-        caption="Of all starts of a seed; mean and 99 % interval over seeds. With the sign a_r the "
-        "theorem's L_* ≤ ε is met at a quarter of its width; without it no width helps.",
+        caption="Worst or best start per seed, mean and 99 % interval over seeds. With the sign "
+        "a_r, L_* ≤ ε holds at a quarter of the theorem's width; without, at none of these.",
     ),
     Powers(
         name="features",
-        title="Theorem 5.2: how far sampled features miss the interpolant, over whole arcs",
+        title="Theorem 5.2: largest difference between sampled features and g, over entire arcs",
         number=end("features"),
         sweeps={"m": where("errors")},
         claimed={"m": -0.5},
         y_label="sup |ĝ − g|",
-        caption="Shortest g with |g − y| ≤ 0.1 on four arcs of a circle; m/2 features.",
+        caption="g has minimum norm with |g − y| ≤ 0.1 on four arcs of a circle; ĝ: m/2 features.",
     ),
     Powers(
         name="linearisation",
-        title="Theorem 5.2: how far the network misses its features, over whole arcs",
+        title="Theorem 5.2: largest difference between network and features, over entire arcs",
         number=end("linearisation"),
         sweeps={"m": where("errors")},
         claimed={},
         y_label="sup |f − ĝ|",
-        caption="The bound, 200 times larger or more, falls like m^(−½); the error like 1/m, "
-        "since the signs a_r cancel its leading part.",
+        caption="The error decreases like 1/m, because the signs a_r cancel its leading term; its "
+        "bound decreases like m^(−½) and is at least 200 times larger.",
     ),
     Lines(
         name="built",
-        title="Theorem 5.2: distance from the start and robust loss of the network, by m",
+        title="Theorem 5.2: distance of the network from W_0, and its robust loss, against m",
         numbers=(
-            end("distance/|g|", "distance over |g|"),
+            end("distance/|g|", "distance/|g|"),
             end("L_*", "L_* with the sign a_r"),
             end("printed", "L_* as printed"),
         ),
@@ -66,11 +66,11 @@ figures = (
         runs=(where("errors"),),
         log_y=True,
         y_label="value",
-        caption="|g − y| ≤ 0.1: L_* of g is 0.005. Mean and 99 % interval over seeds.",
+        caption="|g − y| ≤ 0.1 on the arcs; g has L_* = 0.005. Mean and 99 % interval over seeds.",
     ),
     Lines(
         name="norms",
-        title="The norm of the shortest robust interpolant, by the radius of the arcs",
+        title="The minimum norm of a robust interpolant, against the radius of the arcs",
         numbers=(end("|g|"),),
         x="radius",
         by=("s",),
@@ -79,12 +79,12 @@ figures = (
         log_y=True,
         y_label="|g|",
         caption="|g − y| ≤ 0.1 on four arcs. Arcs of different labels touch at 0.635, where the "
-        "shifted ReLU's norm grows without bound. The smoothed ReLU, linear plus even, meets a "
-        "conflict of antipodes already beyond 0.35.",
+        "shifted ReLU's norm diverges. The kernel of the smoothed ReLU is linear plus even, so the "
+        "labels of antipodes conflict beyond 0.35.",
     ),
     Lines(
         name="fits",
-        title="The norm of the shortest robust interpolant, by the fit that is asked for",
+        title="The minimum norm of a robust interpolant, against the tolerance e of the fit",
         numbers=(end("|g|"), end("|g|_RF/|g|")),
         x="1/e",
         by=(),
@@ -92,18 +92,18 @@ figures = (
         log_y=True,
         y_label="value",
         caption="|g − y| ≤ e on four arcs of radius 0.2, smoothed ReLU. |g|_RF, the theorem's "
-        "radius, is from below.",
+        "radius, is a lower bound.",
     ),
     Lines(
         name="sharpness",
-        title="The norm of the shortest robust interpolant, by the sharpness b of the ReLU",
+        title="The minimum norm of a robust interpolant, against the sharpness b of the ReLU",
         numbers=(end("|g|"), end("|g|_RF/|g|")),
         x="b",
         by=(),
         runs=(where("norm by b"),),
         log_y=True,
         y_label="value",
-        caption="|g − y| ≤ 0.1 on four arcs of radius 0.2; zΦ(bz) and its smoothing: larger b is "
-        "nearer to the ReLU.",
+        caption="|g − y| ≤ 0.1 on four arcs of radius 0.2; smoothed ReLU with slope Φ(bz), which "
+        "tends to the ReLU's as b grows.",
     ),
 )

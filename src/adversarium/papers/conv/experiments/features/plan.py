@@ -3,9 +3,9 @@
 Paper: functions E[⟨u(w), x⟩σ'(⟨w, x⟩)] are dense in the RKHS of the kernel. A sample of M features
 errs by at most C|h|_RF(2√d + √(2 log(1/p)))/√M. For m = Ω(R⁴/ε²), some W in B(R) has L_* ≤ ε.
 Reading: density cannot be tested, but the identities behind it can, by quadrature. Errors over an
-entire circle are certified by a grid and a bound of the slope; in more dimensions they are
-reported. The robust interpolant of minimum norm solves a quadratic programme with a dual bound. The
-network built from it has the sign a_r, which is missing from the paper, and R = |g|.
+entire circle are certified by a grid and a bound on the slope; in more dimensions, errors at random
+points are reported. A quadratic programme with a dual bound gives the robust interpolant g of
+minimum norm. The network built from g has the sign a_r, missing from the paper; R = |g|.
 Cost: quick 6 s (one core); paper 12 min (2 cores).
 """
 
@@ -32,7 +32,7 @@ from ...theory.features import (
 )
 
 KINDS = ("one", "near", "any")
-DRAWS = 45  # per seed: 900 draws of 20 seeds
+DRAWS = 45  # draws per seed; 900 draws in 20 seeds
 EPS, WIDTH_FACTORS = (0.2, 0.1, 0.05), (0.25, 0.5, 1.0)
 
 

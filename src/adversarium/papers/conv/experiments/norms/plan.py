@@ -3,10 +3,10 @@
 Paper: with high probability ‖A‖₂, ‖W⁽ʰ⁾‖₂ = O(1), all features have norms in [2/3, 4/3], and
 products back to layer h are O(√(mH)). Moving x is equivalent to a rank-one change of W⁽¹⁾. Features
 drift by O(τH^{5/2}√log m), τ = R/√m + δ.
-Reading: the norms of one input are drawn from their exact law, in which d drops out by rotation;
-other quantities use drawn networks. Orders are judged by slopes of quotients. Drifts are found by
-an attack along leading singular vectors, for τ down to 10⁻¹⁰, where τH^{9/2}(log m)³ ≤ 1 for every
-H.
+Reading: the norms of one input are drawn from their exact distribution, which does not depend on d;
+other quantities are measured in drawn networks. Orders are judged by the slope of the quantity
+divided by its order. Drifts are found by an attack along leading singular vectors, for τ down to
+10⁻¹⁰, so that τH^{9/2}(log m)³ ≤ 1 for every H.
 Cost: quick 26 s (one core).
 """
 
@@ -26,7 +26,7 @@ from ...theory.relu_norms import (
     spectral_norms,
 )
 
-DRAWS = 4000  # of the norms of one input, per seed
+DRAWS = 4000  # draws of the norms of one input, per seed
 SHARES = (1 / 16, 1 / 4, 1)  # d/m
 
 
@@ -101,11 +101,11 @@ figures = (
         x_label="layer h",
         y_label="norm",
         levels={"2/3": 2 / 3, "4/3": 4 / 3},
-        caption="m = 1024, H = 8. They tend to 2 and √2; the lemma has them between 2/3 and 4/3.",
+        caption="m = 1024, H = 8. The norms tend to 2 and √2; the lemma claims [2/3, 4/3].",
     ),
     Table(
         name="events",
-        title="In how many of the draws all norms lie in the interval",
+        title="Number of draws in which all norms lie in the interval",
         y=("after", "corrected after", "corrected before"),
         runs=(where("norms", H=4),),
         names={
@@ -113,6 +113,6 @@ figures = (
             "corrected after": "after, [2/3, 4/3]·√2",
             "corrected before": "before, [2/3, 4/3]·2",
         },
-        caption=f"Of {DRAWS} draws a seed, H = 4.",
+        caption=f"{DRAWS} draws per seed, H = 4.",
     ),
 )

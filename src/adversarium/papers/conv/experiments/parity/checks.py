@@ -33,7 +33,7 @@ FLOOR = math.sqrt(2) - 1
 
 
 def _degree(k: int) -> Reading:
-    """Return 1 if the coefficient of a degree is above rounding, else 0."""
+    """Return a reading that is 1 if the coefficient of degree k exceeds rounding errors, else 0."""
 
     def nonzero(run):
         degrees = list(run["coefficients"].axes["k"])

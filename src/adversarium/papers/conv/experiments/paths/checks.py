@@ -27,22 +27,22 @@ DEEP_RUNS = [dict(A="exact", m=m, H=H) for m in (64, 128, 256, 512) for H in DEP
 
 
 def _difference_in_half_ball(run: Rows) -> np.ndarray:
-    """Return the difference of the smallest L_A in the ball of half the free path."""
+    """Return the smallest L_A of free descent minus that in the ball of half its distance."""
     difference: np.ndarray = run.last("free − projected")[..., 0]
     return difference
 
 
 def _not_higher(runs: Where) -> Check:
-    """Check that free descent ends no higher than projection onto the ball of half the free path.
+    """Check that free descent reaches an L_A no larger than in the ball of half its distance.
 
-    In balls at least as large as the path, the two descents are identical.
+    In balls that contain the free descent, the two descents are identical.
     """
     half = Reading("free − projected, half", _difference_in_half_ball, ("free − projected",))
     return Each(runs, lambda run: AtMost(half.on(run), 1e-9))
 
 
 def _free_lower(held: Where, free: Where) -> Check:
-    """Check that free descent has a smaller L_A than projected descent."""
+    """Check that free descent reaches a smaller L_A than projected descent."""
     return Ordering(last("least L_A", held), than=last("least L_A", free))
 
 

@@ -3,8 +3,8 @@
 Paper: the projection onto B(R) is not needed. This is proven for two layers and conjectured for the
 deep network of eq. (1).
 Reading: descents without projection are compared with projected ones on the same data from the same
-start, in balls smaller than the free path, where the two differ. The data are arcs of a circle and,
-for the deep network, also six caps of R⁵.
+start, mostly in balls that the free descent leaves; in larger balls the two coincide. The data are
+arcs of a circle and, for the deep network, also six caps of R⁵.
 Cost: quick 6 s (one core); paper 4 min on 16 cores.
 """
 
@@ -19,7 +19,7 @@ from ...theory.depths import deep_paths
 from ...theory.projected_descent import held_deep_descent, held_descent
 from ...theory.rules import refuse_unknown
 
-SHARES = (0.5, 1.0, 2.0)  # radius of the ball over the length of the free path
+SHARES = (0.5, 1.0, 2.0)  # radius of the ball/largest distance of the free descent from W_0
 RADII = (0.5, 1.0, 2.0, 4.0, 8.0)
 DEPTHS = (1, 2, 3)
 
@@ -74,10 +74,10 @@ figures = (
         title="Remark 5.1: descent without projection against descent in a ball",
         y=("free − projected",),
         runs=(where("free", A="exact"),),
-        names={"free − projected": "least L_A, free less projected"},
-        x_label="radius of the ball over the length of the free path",
-        y_label="difference of least L_A",
-        caption="Exact attack; in balls as large as the path both are one descent. Mean over "
+        names={"free − projected": "smallest L_A: free − projected"},
+        x_label="radius of the ball/largest distance of the free descent",
+        y_label="difference of the smallest L_A",
+        caption="Exact attack; in balls that contain the free descent, the two coincide. Mean over "
         "seeds, band: smallest to largest.",
     ),
     Profile(
@@ -88,43 +88,43 @@ figures = (
         by=("R",),
         names=NAMES,
         x_label="t",
-        caption="Four arcs of a circle, m = 1024, α = 0.1, exact attack. A small ball holds every "
-        "step and stalls at its own optimum; from some R on the ball is never met. Mean over "
-        "seeds, band: smallest to largest.",
+        caption="Four arcs of a circle, m = 1024, α = 0.1, exact attack. In small balls, every "
+        "step is projected and L_A stalls at the ball's optimum; large balls are never left. "
+        "Mean over seeds, band: smallest to largest.",
     ),
     Profile(
         name="time-deep",
-        title="The same for the deep network, H = 2, m = 256",
+        title="Descent of the deep network in balls B(R) and without projection, H = 2, m = 256",
         y=tuple(NAMES),
         runs=(where("six caps, held", **DEEP), where("six caps", **DEEP)),
         by=("R",),
         names={**NAMES, "distance": "√m times the distance of the farthest layer"},
         x_label="t",
-        caption="Six caps of R⁵ with six members each, α = 0.2/(mH), exact attack. Mean over "
+        caption="Six caps of R⁵ with six points each, α = 0.2/(mH), exact attack. Mean over "
         "seeds, band: smallest to largest.",
     ),
     Lines(
         name="radii-deep",
-        title="The least L_A of the deep network in B(R), exact attack",
+        title="The smallest L_A of the deep network in B(R), exact attack",
         numbers=(end("least L_A"),),
         x="R",
         by=("H", "m"),
         runs=tuple(where("six caps, held", A="exact", m=m) for m in (64, 512)),
         y_label="least L_A of 400 steps",
         log_y=True,
-        caption="Six caps of R⁵. Under the exact attack L_A is L_*, so that each point is also an "
-        "upper end of the least L_* in B(R). Mean and 99 % interval over seeds.",
+        caption="Six caps of R⁵. Under the exact attack L_A = L_*, so each point is also an upper "
+        "bound of min L_* over B(R). Mean and 99 % interval over seeds.",
     ),
     Lines(
         name="attacks-deep",
-        title="The least L_A of the deep network in B(R) under three attacks, H = 3",
+        title="The smallest L_A of the deep network in B(R) under three attacks, H = 3",
         numbers=(end("least L_A"),),
         x="R",
         by=("A", "m"),
         runs=tuple(where("six caps, held", m=m, H=3) for m in (64, 128)),
         y_label="least L_A of 400 steps",
         log_y=True,
-        caption="Six caps of R⁵; L_A is the loss under the attack of training. Mean and 99 % "
+        caption="Six caps of R⁵; L_A is the loss under the training attack. Mean and 99 % "
         "interval over seeds.",
     ),
 )

@@ -1,11 +1,11 @@
 """The quadratic ReLU of App. C of CONV: Lemma C.2, Theorem C.1 and the corrected Corollary C.1.
 
-Paper: M = e^{Ω(d)}|h|²/ε log(|h|²/(εδ)) features fit h in L2 with Σ|c_r|² = e^{O(d)}|h|²/M. Of the
-order of ε^{−(d+1)} features fit it uniformly with Σ|c_r|² = O(1/M). Descent then reaches any ε.
+Paper: M = e^{Ω(d)}|h|²/ε log(|h|²/(εδ)) features fit h in L2 with Σ|c_r|² = e^{O(d)}|h|²/M. About
+ε^{−(d+1)} features fit it uniformly with Σ|c_r|² = O(1/M). Descent then reaches any ε.
 Reading: Lemma C.2 is tested for all |h| ≤ 1 at once, by operator norms, with M = log(1/(εδ))/ε
 (without e^{Ω(d)}) and δ = 0.01. Theorem C.1 is tested with c_r = 2u(w_r)/M on many points. The
-corollary is tested on data without antipodal contact, with antipodal contact of different labels
-only, and lifted; by the explicit constants of Corollary 5.1 with c = C2 = 2, or by the last loss.
+corollary is tested on sets without antipodes, on sets whose antipodes have different labels, and on
+lifted points: with the explicit constants of Corollary 5.1 (c = C2 = 2), or by the last loss.
 Cost: quick 10 s (one core); paper 11 min on 16 cores.
 """
 
@@ -20,9 +20,9 @@ from ...theory.quadratic import ridge_features, scaled_target, uniform_errors
 from ..descents.plan import FREQUENCY_STARTS
 
 SIZES = (2, 3, 4)
-DRAWS = 7  # per seed and ε
+DRAWS = 7  # draws per seed and ε
 COROLLARY_EPS = (0.2, 0.1, 0.05)
-STARTS = 27  # per seed at the largest ε
+STARTS = 27  # starts per seed at the largest ε
 # (data, ε) → R such that some W in B(R) has L_* ≤ ε/2
 RADIUS_FOR_EPS = {
     ("circle", 0.2): 0.98,
@@ -90,7 +90,7 @@ figures = tuple(
         sweeps={"M": where("uniform", d=d)},
         claimed={"M": -1 / (d + 1)},
         y_label="sup |h − ĥ|",
-        caption="c_r = 2u(w_r)/M; the largest of the draws, on many points of the sphere.",
+        caption="c_r = 2u(w_r)/M; the largest error of all draws at many points of the sphere.",
     )
     for d in SIZES
 )

@@ -1,7 +1,7 @@
-"""Three questions of §7 of CONV: the needed radius, low latent dimension, generalisation.
+"""Three questions of §7 of CONV: the required radius, low latent dimension, generalisation.
 
-Paper: the needed R is believed to be smaller than that of the theorem. It may adapt to a low latent
-dimension. Capacity helps robust training more than robust generalisation.
+Paper: the required R is believed to be smaller than that of the theorem, and may adapt to a low
+latent dimension. Capacity helps robust training more than robust generalisation.
 Reading: in the kernel limit, the smallest R with L_* ≤ ε is found by bisection with certified
 bounds. Entire caps around centres on a subsphere are fitted by cutting planes. In place of the
 experiments that the paper cites, the two-layer network is trained on arcs of a circle with three
@@ -54,11 +54,11 @@ def plan(
 figures = (
     Lines(
         name="needed",
-        title="§7: the least R with L_* ≤ ε in the kernel limit, beside norms of the interpolant",
+        title="§7: the smallest R with L_* ≤ ε in the kernel limit, and norms of the interpolant",
         numbers=(
-            end("high", "R, certified upper end"),
+            end("high", "R, certified upper bound"),
             end("|g|"),
-            end("|g|_RF", "|g|_RF, at least"),
+            end("|g|_RF", "|g|_RF, lower bound"),
         ),
         x="1/ε",
         by=("d", "n"),

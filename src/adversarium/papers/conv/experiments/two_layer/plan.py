@@ -1,11 +1,12 @@
 """App. B of CONV: inequalities of the two-layer network at any weights and along a descent.
 
-Paper: f vanishes at the start. Its gradient is Lipschitz with constant C2/√m. The loss misses
-convexity by O(1/√m)|W − W'|², eq. (14). Gradients are O(1), eq. (15). Eq. (17) sums the steps. All
-of it extends to certified training (§2).
+Paper: f is 0 at the initial weights. Its gradient is Lipschitz with constant C2/√m. The loss is
+convex up to O(1/√m)|W − W'|², eq. (14). Gradients are O(1), eq. (15). Eq. (17) sums the steps of
+descent. All of this extends to certified training (§2).
 Reading: constants are explicit, Lip = 1 (pseudo-Huber). In addition to random weights, the pairs of
-weights at which the bounds are sharp are tested. If |s'| is bounded, eq. (15) is trivial; it is
-judged for softplus and the quadratic ReLU. Certified losses are interval bounds: every unit has a
+weights at which the bounds are sharp are tested. If |s'| is bounded, gradients are
+trivially O(1), so this is judged for the quadratic ReLU; the first inequality of eq. (15) is also
+judged for softplus. Certified losses are interval bounds: every unit has a
 different input of norm at most 1 + ρ.
 Cost: quick 28 s (one core).
 """
@@ -86,7 +87,7 @@ def plan(widths, sizes, alpha, runs, climbs):
 figures = (
     Lines(
         name="certified",
-        title="§2: how much of the curvature bound c a certified step can use",
+        title="§2: the curvature constant that a certified step needs, relative to c",
         numbers=(
             end("use", "found by ascent"),
             end("allowed", "(1 + ρ)²"),
@@ -97,6 +98,6 @@ figures = (
         log_x=False,
         y_label="in units of c",
         levels={"c, as the paper has it": 1.0},
-        caption="Mean and 99 % interval over seeds; above 1 the plain constant c does not do.",
+        caption="Mean and 99 % interval over seeds; above 1, the constant c is too small.",
     ),
 )
