@@ -110,8 +110,8 @@ def loss_floor_in_ball(rng: Generator, d: int, eps: float = 0.3) -> Numbers:
     than √2 R s'(−1.5).
 
     - `least L_*/ε`: the lower bound, or 0 if the cap has no such point.
-    - `needed`: the sine of the angle of such a point divided by that of the cap's half-angle; at
-      most 1 exactly if the cap contains such a point.
+    - `needed`: the sine of the angle between e_1 and such a point, divided by that of the cap's
+      half-angle; at most 1 exactly if the cap contains such a point.
 
     >>> from adversarium.rng import stream
     >>> numbers = loss_floor_in_ball(stream(0, "example"), d=6500)

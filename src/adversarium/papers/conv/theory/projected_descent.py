@@ -97,7 +97,7 @@ def slacks_of_descent(
     the certified upper bound of min L_*. Every slack is divided by 2α.
 
     - `curvature`, `attack`, `convexity`: the slack due to the curvature of f, to the attack and to
-      the convexity of the loss, by t.
+      the convexity of the loss, at recorded times t.
     - `least …`: the smallest value of all t. `least sum`, `its t`: the smallest sum of the three
       slacks, and its t.
 

@@ -28,7 +28,7 @@ def gamma(k: int, d: int) -> float:
 def largest_spread(d: int, side: str = "printed") -> float:
     """Return the largest s/δ at which two disjoint balls separate every labelling of a cluster.
 
-    They lie on different sides of the published hyperplane ("printed") or of some one ("any").
+    The hyperplane between them is the published one ("printed") or arbitrary ("any").
 
     >>> round(largest_spread(10), 4), round(largest_spread(10, "any"), 4)
     (0.6396, 0.7027)

@@ -1,4 +1,4 @@
-"""Descents of CONV with and without projection, by t and by R.
+"""Descents of CONV with and without projection, over t and for several R.
 
 Paper: the projection onto B(R) is not needed. This is proven for two layers and conjectured for the
 deep network of eq. (1).

@@ -3,11 +3,10 @@
 Paper: f is 0 at the initial weights. Its gradient is Lipschitz with constant C2/√m. The loss is
 convex up to O(1/√m)|W − W'|², eq. (14). Gradients are O(1), eq. (15). Eq. (17) sums the steps of
 descent. All of this extends to certified training (§2).
-Reading: constants are explicit, Lip = 1 (pseudo-Huber). In addition to random weights, the pairs of
-weights at which the bounds are sharp are tested. If |s'| is bounded, gradients are
-trivially O(1), so this is judged for the quadratic ReLU; the first inequality of eq. (15) is also
-judged for softplus. Certified losses are interval bounds: every unit has a
-different input of norm at most 1 + ρ.
+Reading: constants are explicit, Lip = 1 (pseudo-Huber). Bounds are tested at random weights and at
+the pairs of weights at which they are sharp. If |s'| is bounded, gradients are trivially O(1), so
+this is judged for the quadratic ReLU; the first inequality of eq. (15) is also judged for softplus.
+Certified losses are interval bounds: every unit has its own input of norm at most 1 + ρ.
 Cost: quick 28 s (one core).
 """
 
