@@ -86,7 +86,7 @@ def proof_steps(rng: Generator, m: int, H: int, R: float, draws: int = 1, d: int
     - `diameter²`, `radius²`: the squared distance of the two points, and of one of them from W⁽⁰⁾,
       divided by R²/m.
     - `gradient²/(mH²)`, `layer²/m`: the squared norms of the layers' gradients: their sum, and that
-      of the largest layer. Each layer has its largest norm at the three weights.
+      of the largest layer. A layer's norm is the largest of the three weights.
     - `bend`: the linearisation error at the two points, divided by R^{4/3}m^{−1/6}.
     - `gate`: τH⁶(log m)³, which the lemmas assume to be small.
 

@@ -131,7 +131,7 @@ def level_kept(rng: Generator, m: int, alpha: float, level: float = 0.3) -> Numb
     """Test eq. (17) of CONV in a case where W_* is known.
 
     The activation erf is odd. If n = 1 and B(x) is closed under negation, no W has a smaller L_*
-    than W_0, so W_* = W_0 in every B(R). The attack steers the output to `level`.
+    than W_0, so W_* = W_0 in every B(R). The attack picks the point with output nearest `level`.
 
     - `half`: the largest left minus right side of (17) with the factor ½.
     - `printed`: the excess of (17) as published, without ½ and O(α), divided by α.
@@ -187,7 +187,7 @@ def certified_step(
     """Test eq. (16) of CONV with interval bounds in place of an attack, for increasing s.
 
     - `use`: the largest (L(W) + ⟨g, W_ref − W⟩ − L(W_ref))·2√m/(c|W_ref − W|²) found by ascent over
-      W and W_ref, for the certified loss L and its gradient g. By eq. (16) it is at most 1.
+      W and W_ref, for the certified loss L and its gradient g. Eq. (16) with c requires at most 1.
     - `allowed`: (1 + ρ)², the bound for inputs of norm 1 + ρ.
 
     >>> from adversarium.networks import SmoothedReLU

@@ -20,7 +20,7 @@ from adversarium.training.objectives import pseudo_huber
 def kappa(activation: Any, r: np.ndarray) -> np.ndarray:
     """κ(r) = E[s'(u)s'(v)], Def. 5.1 of CONV.
 
-    It is known in closed form, as a power series (shifted smoothed ReLU) or by integration.
+    It is computed in closed form, by a power series (shifted smoothed ReLU) or by integration.
 
     >>> [round(float(kappa(s, np.array([1.0]))[0]), 4) for s in (ReLU(), QuadraticReLU(), Erf())]
     [0.5, 2.0, 0.5694]
