@@ -44,4 +44,4 @@ docs: .venv/docs
 	@echo site-docs/index.html
 
 clean:
-	rm -rf .venv report site-docs $(STORE) $(STORE)-wal $(STORE)-shm
+	rm -rf .venv report site-docs $(STORE) $(STORE)-wal $(STORE)-shm $(STORE).checkpoints

@@ -159,6 +159,15 @@ def test_every_distribution_fits_its_socket(data):
     assert isinstance(data, DataSet) == isinstance(data, Digits)
 
 
+@pytest.mark.parametrize("data", EVERY, ids=lambda data: type(data).__name__)
+def test_a_batch_depends_on_nothing_but_its_stream(data):
+    first, again, other = (data.sample(4, stream(seed, "train")) for seed in (3, 3, 4))
+    for name in type(first).__dataclass_fields__:
+        one, two = getattr(first, name), getattr(again, name)
+        assert not isinstance(one, torch.Tensor) or torch.equal(one, two), name
+    assert not torch.equal(first.x, other.x)
+
+
 def test_structured_data_know_their_budget():
     budgets = {type(d).__name__: d.budget for d in EVERY if isinstance(d, Structured)}
     assert budgets == {

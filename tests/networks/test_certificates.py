@@ -25,7 +25,7 @@ from adversarium.networks.certificates import gamma, largest_singular
 from adversarium.networks.duals import dual
 from adversarium.networks.two_layer import signs
 from adversarium.rng import normal, stream
-from adversarium.sockets import Certified
+from adversarium.sockets import Certified, Lipschitz
 from adversarium.training import Problem, Recipe, WeightState
 
 NORMS = (1, 2, math.inf)
@@ -69,6 +69,18 @@ def test_no_point_of_the_ball_leaves_the_bounds(name, p):
                 assert (low <= F + 1e-12).all() and (high + 1e-12 >= F).all()
         if radius == 0:
             assert (high - low).max() < 1e-9
+
+
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("name", [n for n in NETWORKS if isinstance(NETWORKS[n][0], Lipschitz)])
+def test_the_lipschitz_constant_bounds_every_difference(name, p):
+    network, shape, k = NETWORKS[name]
+    W, x = weights(network, shape, k), normal((200, *shape), stream(1, "x"))
+    constant = network.lipschitz(W, p)
+    for length in (1e-3, 1.0):
+        z = x + length * normal(x.shape, stream(2, "z"))
+        gap = (network.f(W, x) - network.f(W, z)).abs()
+        assert (gap <= constant * (x - z).flatten(1).norm(p, dim=-1) + 1e-12).all()
 
 
 @pytest.mark.parametrize("name", NETWORKS)
