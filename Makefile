@@ -30,7 +30,7 @@ ledger: .venv/installed
 
 faults: .venv/installed
 	$(BIN)/python -m pytest -m "" tests/planted tests/runs/test_store.py tests/report tests/test_docs.py tests/test_wheel.py
-	$(BIN)/python -m tests.planted --page  # docs/faults.md
+	$(BIN)/python -m tests.planted --new-page  # docs/faults.md
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

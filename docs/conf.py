@@ -102,7 +102,18 @@ def _escaped(text: str) -> str:
     )
 
 
+def list_theory(app: Any, name: str, content: list[str]) -> None:
+    """Append every module of a paper's `theory` to its page reference/theory_TAG."""
+    if found := re.fullmatch(r"reference/theory_(\w+)", name):
+        package = f"adversarium.papers.{found[1]}.theory"
+        folder = Path(__file__).parents[1] / "src" / package.replace(".", "/")
+        for file in sorted(folder.glob("[!_]*.py")):
+            module = f"{package}.{file.stem}"
+            content[0] += f"\n{file.stem}\n{'-' * len(file.stem)}\n\n.. automodule:: {module}\n"
+
+
 def setup(app: Any) -> None:
-    """Connect the two hooks above."""
+    """Connect the three hooks above."""
     app.connect("source-read", notebook_as_page)
+    app.connect("source-read", list_theory)
     app.connect("autodoc-process-docstring", add_fields_and_symbols)

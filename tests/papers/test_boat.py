@@ -166,5 +166,5 @@ def test_the_prediction_is_drawn_only_of_runs_that_it_is_of(change):
     for name, value in change.items():
         other = changed(other, name, value)
     assert not is_predicted(other)
-    fourth = load("boat.fig1").tasks("quick", reading="R4")
+    fourth = load("boat.fig1").tasks("quick", reading="R4", fine_sizes=())
     assert {r.data.mu: is_predicted(r) for r in fourth} == {1: True, 2: True, 4: False, 8: False}

@@ -58,7 +58,15 @@ TOY = {
     "boat.rates": dict(
         rungs=(8,), shares=(0.1, 1.0), many=(16,), counts=(28, 56), draws=20, until=2
     ),
-    "boat.fig1": dict(sizes=(50, 100, 200), mus=(1.0, 3.0, 8.0), m=8, steps=3, points=10),
+    "boat.fig1": dict(
+        sizes=(50, 100, 200),
+        mus=(1.0, 3.0, 8.0),
+        fine_sizes=(50, 100, 200),
+        fine_mus=(1.0, 3.0, 8.0),
+        m=8,
+        steps=3,
+        points=10,
+    ),
     "boat.design": dict(
         sizes=(50, 100, 200),
         mus=(1.0, 3.0, 8.0),

@@ -1,5 +1,6 @@
 """`python -m tests.planted ID` plants the bugs of one experiment, one after the other, and prints
-the verdicts with and without them; `--page` writes docs/faults.md."""
+the verdicts with and without them. `--page` renews docs/faults.md after a change of bugs or claims;
+`--new-page` also searches all near misses again."""
 
 import json
 import sys
@@ -12,9 +13,10 @@ from tests.planted.page import PAGE, page
 
 
 def main(word: str) -> None:
-    """Read one argument: an experiment, or --page."""
-    if word == "--page":
-        PAGE.write_text(page(), encoding="utf-8")
+    """Read one argument: an experiment, --page or --new-page."""
+    if word in ("--page", "--new-page"):
+        before = PAGE.read_text(encoding="utf-8") if word == "--page" else ""
+        PAGE.write_text(page(before), encoding="utf-8")
         return
     own = [bug for bug in BUGS if bug.home == word]
     if not own:
@@ -26,5 +28,5 @@ def main(word: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        raise SystemExit("python -m tests.planted ID, or --page")
+        raise SystemExit("python -m tests.planted ID, --page or --new-page")
     main(sys.argv[1])

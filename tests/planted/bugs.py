@@ -6,6 +6,7 @@ the bug, because the rows of the other runs are shipped.
 """
 
 import functools
+import inspect
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -148,10 +149,12 @@ def verdicts(bug: Bug, wanted: Iterable[str], fresh: bool) -> dict[str, str]:
 
 
 def _smaller(task: Task, parameters: Mapping[str, Any]) -> Task:
-    """Return a trial with more of its parameters set; return a run unchanged."""
-    if isinstance(task, Run) or not parameters:
+    """Return a trial with those of the parameters that it takes; return a run unchanged."""
+    if isinstance(task, Run):
         return task
-    return replace(task, parameters={**task.parameters, **parameters})
+    known = inspect.signature(task.function).parameters
+    taken = {name: value for name, value in parameters.items() if name in known}
+    return replace(task, parameters={**task.parameters, **taken})
 
 
 def planted(bugs: Iterable[Bug]) -> Iterator[dict[str, Any]]:

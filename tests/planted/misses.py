@@ -2,7 +2,7 @@
 Nothing is trained: the shipped rows are judged both unchanged and distorted."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -125,8 +125,13 @@ def turned_by(check: Check, rows: Evidence, name: str, how: str) -> bool:
     return off is not None and off != word(check, rows)
 
 
-def all_found() -> Iterator[Miss]:
-    """Yield a near miss for every claim that has one."""
+def near_misses(known: Iterable[Miss], settled: Container[str]) -> Iterator[Miss]:
+    """Yield a near miss for every claim that has one: a known one, or, unless the claim is settled
+    (a planted bug changes it), one that is searched for."""
+    listed = {miss.claim: miss for miss in known}
     for id, claim in claims().items():
-        if claim.experiment and not claim.alias_of and (miss := found(id)):
+        if not claim.experiment or claim.alias_of:
+            continue
+        miss = listed.get(id) or (None if id in settled else found(id))
+        if miss is not None:
             yield miss

@@ -94,7 +94,7 @@ BUGS = (
             swapped(OpenConstants, "see", _once_more),
         ),
         turns=("cgro.lemC.5", "cgro.lem4.4", "cgro.lemC.8", "cgro.lemC.9"),
-        knobs={"sizes": (), "etas": (), "large": (), "many": ()},
+        knobs={"counts": (5, 10, 20, 40), "sizes": (), "etas": (), "large": (), "many": ()},
     ),
     Bug(
         "transfer attack half as strong",
@@ -112,6 +112,7 @@ BUGS = (
         _HALF_ATTACK,
         turns=("cgro.thm4.1.phase-gamma",),
         knobs={"steps": 6000, "gaps": (0.05,)},
+        seeds=10,
     ),
     Bug(
         "clean training is half against the attack",
@@ -124,7 +125,8 @@ BUGS = (
         "a mean over points is divided by their number once more",
         swapped(torch, "sigmoid", _over_points),
         turns=("cgro.lemC.10",),
-        seeds=5,
+        knobs={"most": 5},
+        seeds=10,
     ),
     Bug(
         "units without a kink",

@@ -20,11 +20,13 @@ from .cluster_errors import ClusterErrors
 
 BETA = 0.1
 PLACES = {"‖μ‖": Read("data.mu"), "d": Read("data.d")}
-MAP, STANDARD = "map", "standard training"
+MAP, FINE, STANDARD = "map", "fine map", "standard training"
 Radius = Literal["R1", "R2", "R3", "R4"]  # interpretations of the attack's radius and step
 READINGS = get_args(Radius)
 MUS = tuple(float(mu) for mu in range(1, 11))
 SIZES = tuple(range(1000, 18001, 1000))
+FINE_MUS = tuple(1 + i / 4 for i in range(37))
+FINE_SIZES = (1000, 2000, 4000, 8000, 12000, 18000)
 LEVELS = {
     "clean": (0.6, 0.65, 0.7, 0.75, 0.8, 0.85),
     "robust": (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85),
@@ -217,6 +219,35 @@ def against_d(table: np.ndarray) -> float:
 def _mean(ranks: list[float]) -> float:
     known = [one for one in ranks if not math.isnan(one)]
     return float(np.mean(known)) if known else math.nan
+
+
+def exact_slope(
+    mu: np.ndarray, d: np.ndarray, profile: np.ndarray, power: float, level: float
+) -> float:
+    """Return the power that `level_slope` measures on a map with the exact law d ∝ ‖μ‖^power.
+
+    Every row of the map is the same function of ‖μ‖/d^{1/power}: the given profile, which is the
+    middle row of a measured map, shifted along log ‖μ‖.
+    """
+    from scipy.interpolate import PchipInterpolator
+
+    x = np.log(mu)
+    smooth = PchipInterpolator(x, np.maximum.accumulate(profile))
+    shift = np.log(d / d[len(d) // 2]) / power
+    rows = [smooth(np.clip(x - one, x[0], x[-1])) for one in shift]
+    return level_slope(mu, d, np.stack(rows), level)
+
+
+def slope_bias(kind: str, number: Number, row: str, level: float, power: float, runs: Where):
+    """Return the power measured on an exact law with the profile of a map, minus that power."""
+
+    def bias(rows: Evidence) -> np.ndarray:
+        mu, d, tables = grid_of(rows.where(runs), "‖μ‖", "d", number)
+        found = exact_slope(mu, d, tables.mean(0)[len(d) // 2], power, level)
+        return np.full(len(tables), found - power)
+
+    name = f"bias of the power at ‖μ‖^{power:g}, {kind} accuracy {level:g}"
+    return quantity(name, bias, Need(runs, (row,)))
 
 
 def level_slopes(kind: str, number: Number, row: str, level: float, runs: Where) -> Quantity:

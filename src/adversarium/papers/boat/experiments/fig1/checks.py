@@ -23,6 +23,7 @@ from adversarium.plans.evidence import quantity
 from ...theory.bounds import lazy_accuracies
 from ...theory.figure_runs import (
     ACCURACIES,
+    FINE,
     LEVELS,
     MAP,
     against_d,
@@ -32,6 +33,7 @@ from ...theory.figure_runs import (
     level_slopes,
     over_grid,
     robust_accuracy,
+    slope_bias,
 )
 from .plan import CLAIMED
 
@@ -53,14 +55,21 @@ def _transition() -> dict[str, Check]:
         "accuracy falls with d": _over("rank along −d", against_d),
     }
     for kind, levels in LEVELS.items():
+        claimed = CLAIMED[kind]
         for at in levels:
-            claimed = CLAIMED[kind]
             named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = Level(
-                level_slopes(kind, *ACCURACIES[kind], at, where(MAP)),
+                level_slopes(kind, *ACCURACIES[kind], at, where(FINE)),
                 claimed - 0.3,
                 claimed + 0.3,
                 kind="exponent",
             )
+        low, high = (level_slopes(kind, *ACCURACIES[kind], at, where(FINE))
+                     for at in (levels[0], levels[-1]))  # fmt: skip
+        named[f"{kind}: rise of the power with the level"] = Hypothesis("ordering", high - low)
+        named[f"{kind}: bias of the estimator on an exact law"] = Hypothesis(
+            "exponent",
+            *(slope_bias(kind, *ACCURACIES[kind], at, claimed, where(FINE)) for at in levels),
+        )
     return named
 
 
