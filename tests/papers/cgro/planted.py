@@ -95,6 +95,7 @@ BUGS = (
         ),
         turns=("cgro.lemC.5", "cgro.lem4.4", "cgro.lemC.8", "cgro.lemC.9"),
         knobs={"counts": (5, 10, 20, 40), "sizes": (), "etas": (), "large": (), "many": ()},
+        seeds=20,
     ),
     Bug(
         "transfer attack half as strong",
