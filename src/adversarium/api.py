@@ -347,6 +347,10 @@ class _Single:
         """Return the network's output."""
         return self._state.f(x[None])[0]
 
+    def risk(self) -> float:
+        """Return the training objective."""
+        return float(self._state.risk()[0])
+
 
 def run(
     task: Run | Trial,

@@ -81,6 +81,15 @@ def test_a_module_fits_its_sockets():
     assert isinstance(Module(build=residual), Batched)
 
 
+def test_a_module_of_another_shape_is_named():
+    with pytest.raises(ValueError, match=r"the module of wrong does not take a point of shape"):
+        Module(build=wrong).sizes((1, 8, 8), 4)
+
+
+def wrong(shape, k):
+    return nn.Sequential(nn.Flatten(), nn.Linear(3, k))
+
+
 @pytest.mark.parametrize("build", (small_cnn, residual))
 def test_equal_modules_are_interchangeable(build):
     one, other = (

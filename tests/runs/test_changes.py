@@ -5,9 +5,10 @@ import math
 import pytest
 
 from adversarium.attacks import APGD, PGD
-from adversarium.networks import ReLU
+from adversarium.networks import Module, ReLU, small_cnn
 from adversarium.plans.loading import load
-from adversarium.runs.changes import parse_changes, parse_seeds, parse_value, planned
+from adversarium.runs.changes import fitted, parse_changes, parse_seeds, parse_value, planned
+from adversarium.training import SGD
 from tests.program import one_sentence
 
 
@@ -45,6 +46,16 @@ def test_values_are_literals_or_public_parts():
     ):
         with pytest.raises(ValueError, match=said):
             parse_value(bad)
+
+
+def test_a_module_is_named_by_its_public_function():
+    made = parse_value("module(build=small_cnn, options={'width': 4})", "network")
+    assert made == Module(build=small_cnn, options={"width": 4})
+
+
+def test_the_schedules_that_an_optimiser_takes_are_listed():
+    with pytest.raises(ValueError, match="needs constant or cosine or Scheduled, got 'linear'"):
+        fitted(SGD(), "schedule", "linear")
 
 
 def test_an_unknown_part_is_told_the_parts_of_its_kind():

@@ -117,6 +117,11 @@ class Module:
         hooks = [layer.register_forward_hook(seen) for layer in module.modules()]
         try:
             module(torch.empty(1, *shape, device="meta"))
+        except (RuntimeError, ValueError, IndexError) as fault:
+            raise ValueError(
+                f"the module of {getattr(self.build, '__name__', 'build')} does not take a point "
+                f"of shape {shape} ({fault}); build it for this shape."
+            ) from fault
         finally:
             for hook in hooks:
                 hook.remove()

@@ -63,7 +63,7 @@ def _value(node: ast.expr, text: str, name: str = "") -> object:
         if not isinstance(node.func, ast.Name) or (node.args and not _literals(node.args)):
             raise ValueError(f"{text!r}: only NAME(field=literal, …) of a public name is allowed.")
         part = _public(node.func.id, name)
-        keywords = {k.arg: _value(k.value, text) for k in node.keywords if k.arg}
+        keywords = {k.arg: _argument(k.value, text) for k in node.keywords if k.arg}
         return built(part, [ast.literal_eval(a) for a in node.args], keywords)
     if isinstance(node, (ast.Tuple, ast.List)):
         return tuple(_value(one, ast.unparse(one)) for one in node.elts)
@@ -81,6 +81,14 @@ def _value(node: ast.expr, text: str, name: str = "") -> object:
     if isinstance(value, int) and abs(value) > LARGEST:
         raise ValueError(f"a whole number can be at most {LARGEST} (2^63 − 1), got {text}.")
     return value
+
+
+def _argument(node: ast.expr, text: str) -> object:
+    """Return the value of a part's field; the name of a public function stands for it."""
+    from adversarium import networks
+
+    known = getattr(networks, node.id, None) if isinstance(node, ast.Name) else None
+    return known if isinstance(known, FunctionType) else _value(node, text)
 
 
 def _literals(nodes: Sequence[ast.expr]) -> bool:
