@@ -38,6 +38,7 @@ from adversarium.plans.rules import (
     InRegime,
     Level,
     NotTestable,
+    Open,
     Ordering,
 )
 from adversarium.plans.run import Read, Run, Trial
@@ -70,6 +71,7 @@ __all__ = [
     "NoDecay",
     "NoGrowth",
     "NotTestable",
+    "Open",
     "Ordering",
     "Parts",
     "Phase",

@@ -16,11 +16,12 @@ from adversarium.plans.rules import (
     Identity,
     InRegime,
     NotTestable,
+    Open,
     require_quantities,
 )
 from adversarium.plans.verdict import NO_RUN, Outcome, Verdict, Why, combine, speaking, undecided
 
-_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis)  # need no interval
+_CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis, Open)  # no interval
 
 
 @dataclass(frozen=True)

@@ -448,6 +448,23 @@ class NotTestable:
         return Verdict(Outcome.NOT_TESTABLE, detail=f"{self.what}{source}", why=self.why)
 
 
+@dataclass(frozen=True)
+class Open:
+    """A part of a statement that no run decides: what was not tried, and what would decide it.
+
+    >>> Open("level", "no certified optimum is known for H ≥ 2").judge(Evidence()).reason
+    'not tried: no certified optimum is known for H ≥ 2'
+    """
+
+    kind: str
+    what: str
+    needs: tuple[Need, ...] = ()
+
+    def judge(self, rows: Evidence) -> Verdict:
+        """Return the verdict “undecided” with its reason."""
+        return undecided(Why.NOT_TRIED, self.what)
+
+
 def _of_every_seed(rows: Evidence, values: np.ndarray) -> float:
     """Return the confidence level of one seed if all seeds split the error probability."""
     return 1 - (1 - rows.confidence) / max(len(values), 1)

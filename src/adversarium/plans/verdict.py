@@ -35,6 +35,7 @@ class Why(StrEnum):
     ATTACK = "inexact attack"
     CONSTANT = "asymptotic constant"
     SPANS = "spans too little"
+    NOT_TRIED = "not tried"
     FAILED = "a run failed"
     CITED = "cited result"
     VACUOUS = "vacuous"

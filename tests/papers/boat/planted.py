@@ -3,7 +3,7 @@
 import math
 
 from adversarium.data import Gauss
-from adversarium.networks import LeakyReLU, SmoothedLeakyReLU
+from adversarium.networks import SmoothedLeakyReLU
 from adversarium.papers.boat.experiments.fig1 import checks as fig1_checks
 from adversarium.papers.boat.theory import cluster_events, overlaps, tradeoffs, two_layer
 from tests.planted.bugs import Bug, Plant, derived, scaled, swapped
@@ -38,10 +38,6 @@ def _without_beta(original, n, p, most):
 
 def _once_more(original, network, W, x):
     return original(network, W, x) / math.sqrt(network.m)
-
-
-def _single(original, self, z):
-    return original(self, z).float().double()
 
 
 def _transposed(original, rows, x, y, number):
@@ -107,12 +103,6 @@ BUGS = (
         knobs=_ANY,
     ),
     Bug(
-        "slope of the leaky ReLU in single precision",
-        swapped(LeakyReLU, "slope", _single),
-        turns=("boat.lemB.8.grad_gram",),
-        knobs=_ANY,
-    ),
-    Bug(
         "λ of Gaussian noise doubled",
         derived(Gauss, "lam", lambda self: 2 * self.sigma**-2),
         turns=("boat.lem4.2.concentration",),
@@ -152,12 +142,6 @@ BUGS = (
         "slope of the smoothed leaky ReLU a thousandth too large",
         scaled(SmoothedLeakyReLU, "slope", 1.001),
         turns=("boat.lemB.6.taylor",),
-        knobs=_ANY,
-    ),
-    Bug(
-        "slope of the leaky ReLU a thousandth too large",
-        scaled(LeakyReLU, "slope", 1.001),
-        turns=("boat.lemB.8.grad_gram",),
         knobs=_ANY,
     ),
     Bug(

@@ -209,7 +209,10 @@ checks: dict[str, Check] = {
         ),
     ),
     "conv.fn13": certified(where("start on a sphere")),
-    "conv.rem4.1b": CountedAs(
+    "conv.rem4.1b": Hypothesis(
+        "inequality", *(certified_increase.on(where(f)) for f in ("radii", "radii, ReLU"))
+    ),
+    "conv.rem4.1b.strict": CountedAs(
         "inequality",
         Parts(
             {
