@@ -125,13 +125,13 @@ def turned_by(check: Check, rows: Evidence, name: str, how: str) -> bool:
     return off is not None and off != word(check, rows)
 
 
-def near_misses(known: Iterable[Miss], settled: Container[str]) -> Iterator[Miss]:
-    """Yield a near miss for every claim that has one: a known one, or, unless the claim is settled
-    (a planted bug changes it), one that is searched for."""
+def near_misses(
+    judged: Iterable[str], known: Iterable[Miss], settled: Container[str]
+) -> Iterator[Miss]:
+    """Yield a near miss for every judged claim that has one: a known one, or, unless the claim is
+    settled (a planted bug changes it), one that is searched for."""
     listed = {miss.claim: miss for miss in known}
-    for id, claim in claims().items():
-        if not claim.experiment or claim.alias_of:
-            continue
+    for id in judged:
         miss = listed.get(id) or (None if id in settled else found(id))
         if miss is not None:
             yield miss

@@ -45,7 +45,7 @@ def page(before: str = "") -> str:
             lines += [f"| {bug.name} | {_listed(bug.turns)} |" for bug in own]
             lines.append("")
     by_bug = {id for bug in BUGS for id in bug.turns}
-    misses = list(near_misses(listed_misses(before), by_bug if before else ()))
+    misses = list(near_misses(judged_claims(), listed_misses(before), by_bug if before else ()))
     lines += [_MISSES, *(f"| `{m.claim}` | `{m.number}` | {m.how} |" for m in misses), ""]
     turned = by_bug | {miss.claim for miss in misses}
     lines += [_UNTURNED, *(f"- `{id}`" for id in judged_claims() if id not in turned)]
