@@ -34,12 +34,12 @@ def _on_flat_events(
 
 
 def whole(p: float) -> float:
-    """Return 1 for 1.0 and 2 for 2.0, so that each norm has one name and one random stream."""
+    """Return 1 for 1.0 and 2 for 2.0: the names of attacks and of random streams contain p."""
     return int(p) if p in (1, 2) else p
 
 
 def unit(g: Tensor) -> Tensor:
-    """Return g/‖g‖₂ along the last axis, 0 where g = 0. No g overflows or underflows."""
+    """Return g/‖g‖₂ along the last axis, 0 where g = 0; it neither overflows nor underflows."""
     peak = g.abs().amax(-1, keepdim=True)
     scaled = g / torch.where(peak > 0, peak, 1.0)
     length: Tensor = scaled.norm(dim=-1, keepdim=True)
@@ -76,8 +76,8 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Raise if data are not finite, or lie outside the box (compared in their precision);
-        clamping them would silently change the data."""
+        """Raise if the data are not finite or lie outside the box, rounded to the dtype of the data.
+        They are not clamped, because that would silently change them."""
         if not bool(x.isfinite().all()):
             raise ValueError(
                 "an attack needs finite data, got "
@@ -243,7 +243,7 @@ class InBall:
     box: tuple[float, float] | None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", self.ball.p)  # 1 and 1.0 name one norm and draw one stream
+        object.__setattr__(self, "p", self.ball.p)  # 1 for 1.0, 2 for 2.0
 
     @property
     def ball(self) -> Ball:

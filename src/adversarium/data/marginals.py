@@ -37,8 +37,8 @@ class Marginal(Protocol):
 
 @dataclass(frozen=True)
 class Gauss:
-    """N(0, σ²): λ = 1/σ², ‖ξ‖_ψ2 = σ√(8/3); Definition 2.1 of BOAT read literally requires
-    σ² ≤ 3/8.
+    """N(0, σ²): λ = 1/σ², ‖ξ‖_ψ2 = σ√(8/3). Definition 2.1 of BOAT requires ‖ξ‖_ψ2 ≤ 1, i.e.
+    σ² ≤ 3/8, which is not enforced here.
 
     >>> round(Gauss().psi2, 4), Gauss(0.5).lam
     (1.633, 4.0)
@@ -198,7 +198,7 @@ class GaussLaplace(_Gridded):
 
 @dataclass(frozen=True)
 class Skew(_Gridded):
-    """p ∝ exp(−λx²/2 − b max(x, 0)), centred: not symmetric.
+    """p ∝ exp(−λx²/2 − b max(x, 0)), shifted to mean 0. It is not symmetric.
 
     >>> round(Skew().var, 4)
     0.559
@@ -294,8 +294,8 @@ class Mixed:
 
 
 def overlap(marginal: Marginal, v: float, points: int = 400_001) -> float:
-    """∫ min{p(ξ), p(ξ + v)} dξ along one axis, Theorem 3.2 of BOAT with v = 2(‖μ‖ − α), by
-    quadrature.
+    """∫ min{p(ξ), p(ξ + v)} dξ for one coordinate, by quadrature. In Theorem 3.2 of BOAT,
+    v = 2(‖μ‖ − α).
 
     >>> round(overlap(Gauss(), 2 * (2.0 - 0.2)), 6)
     0.071861

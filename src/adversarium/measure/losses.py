@@ -12,7 +12,7 @@ from adversarium.sockets import AnyState, Attack, Batch, Measure, RealLabelled
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """The mean training loss on n fresh points, or on the training set, clean or attacked.
+    """The mean of the run's loss function on n fresh or all training points, clean or attacked.
 
     `attacks` is "none", "training" (the attack of the run) or a tuple of attacks; for every point
     the largest loss counts, the clean one included.
@@ -64,7 +64,7 @@ class ExcessRisk(Loss):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The description of the difference."""
+        """The description of the excess risk."""
         kind = "" if self.attacks == "none" else "robust "
         text = f"The {kind}loss minus the loss of the best prediction E[y | x]."
         name = self.name or f"{kind}excess_risk".replace(" ", "_")

@@ -35,9 +35,9 @@ class _Origin(NamedTuple):
 class Module:
     """A network made by `build(shape, k, **options)`, e.g. build=small_cnn, options={"width": 8}.
 
-    `build` is a function at the top level of a module (its name identifies stored results). The
-    initial weights are drawn from the random stream of the run. To use other weights, merge them
-    into fresh ones: {**network.init(rng, shape, k), **loaded}.
+    `build` is a function at the top level of a Python file; the key of stored results contains
+    its name. The initial weights are drawn from the random stream of the run. To use other weights,
+    merge them into fresh ones: {**network.init(rng, shape, k), **loaded}.
 
     >>> from adversarium.networks.vision import small_cnn
     >>> from adversarium.rng import stream

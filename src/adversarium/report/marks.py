@@ -1,5 +1,5 @@
 """Update the numbers in pages from the committed ledger. A mark after each number names its origin.
-The head of a paper's page lists the readings and the undecided claims.
+The head of a paper's page says how ambiguous terms are read, and lists the undecided claims.
 
     0.87<!-- paper.lem7 :: power of N in T -->, 0.02<!-- … :: … :: half -->
 """
@@ -66,7 +66,7 @@ def _of(summary: Summary, what: str | None) -> float | None:
 
 
 def head(tag: str, entries: Iterable[Entry]) -> str:
-    """Return the readings of a paper, and its undecided claims with the reasons, as Markdown."""
+    """Return how a paper's ambiguous terms are read, and its undecided claims, as Markdown."""
     own = [e for e in entries if e.paper == tag and not e.alias_of]
     lines = ["**Readings.**", ""]
     lines += [f"- *{sign}*: {text}" for sign, text in readings(tag).items()]
@@ -87,7 +87,7 @@ def page(text: str, tag: str, entries: Iterable[Entry]) -> str:
 
 
 def main(folder: Path, store: Path) -> None:
-    """Update the pages of all papers in a folder: those whose names begin with a paper's tag."""
+    """Update all pages in a folder whose file names begin with the tag of a paper."""
     entries = Store(store, readonly=True).entries()
     for tag in papers():
         for path in folder.glob(f"{tag}*.md"):

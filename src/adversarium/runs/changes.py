@@ -147,7 +147,7 @@ def _lacking(part: Any, placed: Sequence[str], named: Json) -> list[str]:
     ]  # fmt: skip
 
 
-# the types of the fields of Run, which Run itself checks
+# types named in the annotations of Run; Run itself checks these fields, so any value fits here
 _PARTS = dict.fromkeys(
     ("AnyData", "AnyLearner", "AnyAttack", "AnyProbe", "AnyFold", "Risk", "Optimiser"), Any
 )
@@ -216,9 +216,9 @@ def parse_changes(words: Sequence[str]) -> dict[str, object]:
 
 
 def planned(experiment: Experiment, preset: str, changes: Mapping[str, object]) -> tuple[Task, ...]:
-    """Return the experiment's tasks with changes: first parameters of the plan (and all that is
-    derived from them), then fields (data.alpha) and parts (attack) of every run. Runs that become
-    equal by a change are merged."""
+    """Return the experiment's tasks with the changes. Parameters of the plan, and all that depends
+    on them, are changed first, then fields (data.alpha) and parts (attack) of every run. Runs that
+    a change makes identical are merged."""
     knobs, fields_ = split_changes(experiment, preset, changes)
     with _plan_errors(experiment, knobs):
         tasks = list(experiment.tasks(preset, **knobs))
@@ -334,7 +334,7 @@ def _plan_errors(experiment: Experiment, knobs: Mapping[str, object]) -> Iterato
 
 
 def _choices(experiment: Experiment, word: object) -> list[str]:
-    """Return the words in the defaults and presets of a plan, if `word` is text; else nothing."""
+    """Return the words in the defaults and presets of a plan; empty if `word` is not text."""
     several = [knob.default for knob in inspect.signature(experiment.plan).parameters.values()]
     several += [v for given in experiment.presets.values() for v in given.values()]
     words = [w for v in several if isinstance(v, (tuple, list)) for w in v if isinstance(w, str)]

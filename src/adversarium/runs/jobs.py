@@ -17,8 +17,8 @@ from adversarium.training.problem import AnyProblem
 
 @dataclass(frozen=True)
 class Job:
-    """A task with its engine (None for a trial), the key of its rows, and the reasons why engines
-    that were tried before cannot run it."""
+    """A task with the engine that runs it (None for a trial, which is a plain function), the key of
+    its stored results, and the reasons why engines that would come first cannot run it."""
 
     task: Task
     engine: AnyEngine | None
@@ -83,14 +83,14 @@ def resolve(task: Task) -> Job:
 
 
 def run_key(dynamics: Mapping[str, object], engine: str, version: int) -> str:
-    """Return the key of a run's rows: a digest of its dynamics, its engine and its version."""
+    """Return the key of stored results: a digest of dynamics, engine name and version."""
     return digest({"task": dynamics, "engine": engine, "version": version})
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Jobs of one shape, with seeds for each, that are computed together. The numbers depend only
-    on the jobs, seeds, device and threads, not on the machine."""
+    """Jobs that can be stacked (`batching.shape`), with seeds for each, computed together. The
+    numbers depend only on the jobs, seeds, device and threads, not on the machine."""
 
     jobs: tuple[Job, ...]
     seeds: tuple[tuple[int, ...], ...]  # of each job
@@ -109,7 +109,7 @@ class MissingDataError(ValueError):
 
 
 def lacks(job: Job) -> str:
-    """Return a message of the data set if its files are missing; empty if they are not."""
+    """Return the data set's message about missing files; empty if none are missing."""
     lacking = getattr(getattr(job.task, "data", None), "lacking", None)
     return str(lacking(job.task.n)) if lacking is not None and isinstance(job.task, Run) else ""
 
@@ -117,9 +117,9 @@ def lacks(job: Job) -> str:
 def units(
     lacking: Sequence[tuple[Job, tuple[int, ...]]], device: str, checkpoints: str = ""
 ) -> list[Unit]:
-    """Split missing work into units. A trial runs one seed at a time, or once if it is exact. A run
-    that is large, has checkpoints or is the only one of its shape runs in blocks of seeds of a
-    fixed width. Other runs of one shape run together."""
+    """Split missing work into units. A trial runs one seed at a time, or once if it is exact. If a
+    run is large, has checkpoints or cannot be stacked with others, its seeds are computed in blocks
+    of a fixed size. Other runs are computed together if they can be stacked."""
     for job, _ in lacking:
         if message := lacks(job):
             raise MissingDataError(message)
@@ -178,7 +178,7 @@ def largest_tensor(unit: Unit) -> int:
 
 
 def _packed(group: Sequence[tuple[Job, tuple[int, ...]]], wide: int, device: str) -> list[Unit]:
-    """Group jobs of one shape into units of at most `wide` training runs (one per job and seed)."""
+    """Group stackable jobs into units of at most `wide` training runs (one per job and seed)."""
     pieces = [
         (job, seeds[i : i + wide]) for job, seeds in group for i in range(0, len(seeds), wide)
     ]

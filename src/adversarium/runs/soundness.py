@@ -7,13 +7,13 @@ APPLICATION_ID = 0x41445653  # "ADVS", in the file's header
 
 
 class StoreError(ValueError):
-    """The file cannot serve as a store; the message says why and the way out."""
+    """The file cannot serve as a store; the message says why, and what to do."""
 
 
 class StoreFull(StoreError):
     """The disk is full, or the file may not grow; the rows already stored are intact."""
 
-    status = 1  # the call was correct
+    status = 1  # not 2: the command line was correct
 
 
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_FSYNC")

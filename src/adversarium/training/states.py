@@ -1,4 +1,4 @@
-"""A training state that stores its weights, for probes; its first axis is that of replicas."""
+"""A training state that stores its weights. The first axis of each weight is that of replicas."""
 
 import math
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def points_at_once(network: object, shape: tuple[int, ...], k: int, replicas: in
 
 
 def guided(loss: Loss, network: AnyLearner, W: Tree, y: Tensor) -> Guide:
-    """Return the loss together with the units and patches that the network provides."""
+    """Return the loss with the directions and the patchwise function of the network, if any."""
     return Guide(
         loss,
         directions=network.directions(W) if isinstance(network, Directed) else None,
@@ -112,8 +112,8 @@ class WeightState(Generic[W_]):
     """A state that stores its weights.
 
     `whole`: the state of several stacked problems of which this one is a slice; its results are
-    reused. `fresh`: training attacks minibatches, so the training set is attacked only for
-    measuring.
+    reused. `fresh`: only minibatches are attacked during training, so the training set is
+    attacked when it is measured.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.networks import TwoLayer

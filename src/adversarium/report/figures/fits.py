@@ -98,7 +98,7 @@ def _level_power(
     rising = sign * np.moveaxis(table, -1, 0)
     powers = jackknife(rising, lambda mean: level_slope(x, y, mean, sign * level))
     if not np.isfinite(powers).all():
-        return ": too few rows cross it", (np.nan,) * 3
+        return ": too few rows of the grid cross this level", (np.nan,) * 3
     low, high = interval(powers)
     power = float(powers.mean())
     ends = f" [{low:.2f}, {high:.2f}]" if np.isfinite(low) else ""

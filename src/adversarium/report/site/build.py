@@ -1,4 +1,4 @@
-"""Make all pages and figures of the site, from the catalogue and the store."""
+"""Make all pages and figures of the site from the list of experiments and the stored results."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

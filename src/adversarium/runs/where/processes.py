@@ -1,4 +1,4 @@
-"""Compute units in processes of this machine."""
+"""Compute units (groups of jobs) in several processes on this machine."""
 
 import multiprocessing
 import os

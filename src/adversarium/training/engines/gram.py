@@ -112,7 +112,7 @@ class Coordinates:
         eye = torch.eye(recipe.n, dtype=C.dtype, device=C.device)
         H = torch.baddbmm(self.H, fixed.G + XW, C)
         K = self._plus(self.K, on, pull, half, mirrored=True)
-        # A and E B are used only for the weights, and ‖E W‖ ≤ α is small: 10 bits suffice
+        # E A and E B enter only the weights, and ‖E W‖ ≤ radius is small: TF32 (10 bits) suffices
         A = self._plus(self.A, on, pull, rough_product(E, self.A), rough=True)
         B = torch.baddbmm(self.B, C.mT, rough_product(E, self.B) + eye)
         if not isinstance(network, TwoLayer):
@@ -141,7 +141,7 @@ class Coordinates:
     ) -> Tensor:  # fmt: skip
         """Return base + U with U = diag(a)·onᵀ(pull·Z), plus Uᵀ if `mirrored`.
 
-        `on` contains the slopes of the units; `rough`: 10 bits suffice.
+        `on` contains the slopes of the units. `rough` allows products in TF32 (10-bit mantissas).
         """
         if serves(base) and isinstance(self.fixed.network.activation, ReLU):
             return plus_outer(base, on, pull, Z, self.top.a, mirrored, rough)
@@ -206,9 +206,9 @@ class GramState:
     def margin(self, batch: Batch, attack: Attack | None = None) -> Tensor:
         """Return the margins.
 
-        They are computed from K and H on the training set, clean or under the training attack, and
-        from K and the pre-activations of other points if an attack stays in the span of the
-        weights.
+        On the training set, clean or under the training attack, they are computed from K and H. On
+        other points, under an attack that stays in the span of the weights, they are computed from
+        K and the pre-activations.
         """
         at, y = self.at, self.at.fixed.y
         if batch is self.problem.train and attack is None:

@@ -42,7 +42,7 @@ class Coordinates:
 
     @cached_property
     def noise_rate(self) -> Float[Tensor, "S 1 1"]:
-        """3η, before the mean over points."""
+        """3η; `step` divides it by the number of points."""
         return 3 * self.eta[..., None]
 
 
@@ -100,7 +100,7 @@ class SignalNoiseState:
         """Return the margins.
 
         On the training set they are computed from U and V. Under GTA they follow from the clean
-        margins: the attack subtracts α³(1 − (1 − γ)³)U at every point of D.
+        margins: the attack lowers every margin by α³(1 − (1 − γ)³)U.
         """
         if type(attack) is GTA:
             return self.margin(batch) - self.at.a3 * (1 - (1 - attack.gamma) ** 3) * self.U[:, None]
@@ -136,7 +136,7 @@ class SignalNoiseState:
     def step(self) -> "SignalNoiseState":
         """Take one step of gradient descent.
 
-        The update is in Theorem C.2's proof (first line of the display) of CGRO.
+        The update is the first line of the displayed formula in the proof of Theorem C.2 of CGRO.
         """
         at, n = self.at, self.problem.recipe.n
         clean = (1 - at.lam) * torch.sigmoid(-self.clean_margin)  # ψ(z) = 1/(1 + eᶻ)

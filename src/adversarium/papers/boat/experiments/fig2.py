@@ -96,7 +96,7 @@ figures = tuple(
         levels={} if what == "loss" else {"β; no classifier below": _smallest_error},
         x_label="step t",
         y_label=label,
-        caption="Mean over seeds, band: smallest to largest; a line in the error plots marks the "
+        caption="Mean and range (band) over seeds; a line in the error plots marks the "
         "smallest robust error of any classifier.",
     )
     for panel, file in (("‖μ‖", "mu"), ("d", "d"), ("α/‖μ‖", "ratio"))

@@ -62,7 +62,7 @@ figures = tuple(
         log_y=what == "loss",
         x_label="step t",
         y_label=label,
-        caption="Mean over seeds, band: smallest to largest.",
+        caption="Mean and range (band) over seeds.",
     )
     for panel, file in (("‖μ‖", "mu"), ("d", "d"), ("α/‖μ‖", "ratio"))
     for what, number, title, label in (

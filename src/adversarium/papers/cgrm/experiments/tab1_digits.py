@@ -3,7 +3,7 @@
 Paper (CIFAR-10, quoted from Raghunathan et al., 2019): adversarial training reaches 100 % robust
 training accuracy, 45.8 % robust and 87.3 % clean test accuracy; clean training reaches 3.5 % robust
 and 95.2 % clean test accuracy.
-Reading: n = 300 images are few enough to be memorised under attack, as CIFAR-10 is in the paper.
+Reading: n = 300 images are so few that adversarial training fits them all, as in the paper.
 Cost: quick 40 s (2 cores).
 """
 
@@ -100,6 +100,6 @@ figures = (
         x_label="step t",
         y_label="error",
         log_y=False,
-        caption="Mean over seeds, band: smallest to largest seed.",
+        caption="Mean and range (band) over seeds.",
     ),
 )

@@ -106,7 +106,7 @@ figures = (
         names=_shares,
         x_label="N",
         y_label="c(N)",
-        caption="Mean over seeds, band: smallest to largest seed; by the theorem it does not grow.",
+        caption="Mean and range (band) over seeds; by the theorem, c(N) does not grow.",
     ),
     Profile(
         name="first_order",

@@ -177,6 +177,6 @@ def swept_powers(
         claimed={one: sweep.power for one, sweep in sweeps.items()},
         along={one: sweep.letter for one, sweep in sweeps.items()},
         y_label=number.name,
-        caption="Geometric mean over the seeds with some u_r(0) > 0, bar: smallest to largest; "
+        caption="Geometric mean and range (bar) over the seeds with some u_r(0) > 0; "
         f"fitted power with its 99 % interval and claimed power (dashed). {about}",
     )

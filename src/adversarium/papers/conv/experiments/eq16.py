@@ -159,7 +159,7 @@ figures = (
         names={"risk": r"$L_A(W_t)$", "worst_loss": r"$L_*(W_t)$"},
         x_label="step t",
         y_label="loss",
-        caption="Mean over seeds, band: smallest to largest seed. After training against a weak "
+        caption="Mean and range (band) over seeds. After training against a weak "
         "attack, the exact robust loss L_* is larger than the surrogate L_A.",
     ),
 )

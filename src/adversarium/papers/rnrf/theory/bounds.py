@@ -27,9 +27,9 @@ def two_feature_assumptions(
 ) -> tuple[Gate, ...]:
     """Return the inequalities of Assumptions 2.3 and B.3 of RNRF, and three that the proofs need.
 
-    The three are a polynomial stage, room for a robust classifier, and an attack that does not stop
-    the growth. ≫ and ≪ stand for a factor of at least `much`, Θ(1) for a factor of at most 4, and
-    polylog(d) for at most log³d; η̃ is the step per point.
+    The three: training has a polynomial stage, a robust classifier exists, and the attack does not
+    stop the growth of the weights. ≫ and ≪ stand for a factor of at least `much`, Θ(1) for one of
+    at most 4, and polylog(d) for at most log³d; η̃ (`step`) is the attack's step size per point.
 
     >>> sizes = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.1, n=200)
     >>> gates = two_feature_assumptions(**sizes, eta=0.01, m=10, q=3, rho=0.2, sigma0=0.1)

@@ -25,8 +25,8 @@ def softmax_tails(state: State[Tensor], scene: TwoFeatureScene) -> dict[str, Flo
 
     scaled_doubt: The largest (1 − π_y)e^{F_y} over the points with F_y ≥ ½ log d, or 0 if there are
         none, Lemma D.5 of RNRF.
-    scaled_wrong: The largest π_i e^{F_y} over the points with F_y ≥ ½ log d, or 0 if there are
-        none, and the wrong classes i, Lemma D.6 of RNRF.
+    scaled_wrong: The largest π_i e^{F_y} over the wrong classes i and the points with
+        F_y ≥ ½ log d, or 0 if there are no such points, Lemma D.6 of RNRF.
     least_doubt: The smallest 1 − π_y over all points, Lemma D.5 of RNRF.
     least_wrong: The smallest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
     largest_wrong: The largest kπ_i over all points and wrong classes, Lemma D.6 of RNRF.
@@ -60,8 +60,8 @@ def attacked_softmax_tails(
 
     attacked_scaled_doubt: The largest (1 − π_y)e^{F_y} over the attacked points with F_y ≥ ½ log d,
         or 0 if there are none, Lemma D.19 of RNRF.
-    attacked_scaled_wrong: The largest π_i e^{F_y} over the attacked points with F_y ≥ ½ log d, or 0
-        if there are none, and the wrong classes i, Lemma D.20 of RNRF.
+    attacked_scaled_wrong: The largest π_i e^{F_y} over the wrong classes i and the attacked points
+        with F_y ≥ ½ log d, or 0 if there are no such points, Lemma D.20 of RNRF.
     attacked_least_doubt: The smallest 1 − π_y over all attacked points, Lemma D.19 of RNRF.
     attacked_least_wrong: The smallest kπ_i over all attacked points and wrong classes, Lemma D.20
         of RNRF.

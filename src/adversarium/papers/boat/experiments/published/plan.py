@@ -90,7 +90,7 @@ figures = (
         log_x=True,
         x_label="step t",
         y_label="error, loss",
-        caption="Mean over seeds, band: smallest to largest seed. The first step learns the mean "
+        caption="Mean and range (band) over seeds. The first step learns the mean "
         "direction and misfits the flipped points; later steps fit them.",
     ),
 )

@@ -22,7 +22,7 @@ figures = (
         x_label="N'",
         y_label="distance of unit vectors",
         lines=HALF_SPACE,
-        caption="Mean over seeds, band: smallest to largest seed. For N' of about 2d or more, the "
+        caption="Mean and range (band) over seeds. For N' of about 2d or more, the "
         "direction is exact.",
     ),
     Profile(
@@ -47,7 +47,7 @@ figures = (
         y_label="distance of unit vectors",
         log_x=True,
         log_y=True,
-        caption="Mean over seeds, band: smallest to largest seed. In literal descent, "
+        caption="Mean and range (band) over seeds. In literal descent, "
         "‖w − u‖ decreases like 1/log k.",
     ),
     Profile(

@@ -58,7 +58,7 @@ figures = (
         x_label="step k",
         y_label="",
         log_x=True,
-        caption="Mean over seeds, band: smallest to largest seed.",
+        caption="Mean and range (band) over seeds.",
     ),
     Table(
         name="plain",

@@ -52,7 +52,7 @@ def _where_built(number, make):
 
 
 def _counted(norm, gate, swept, tolerance):
-    """Require that parameters/(N D log(D/ε)) has power 0 of the varied size, within `tolerance`."""
+    """Require that parameters/(N D log(D/ε)) grows with power 0 ± `tolerance` of a varied size."""
     runs = where("parameters", norm=norm, gate=gate, swept=swept)
     name = f"power of {swept} in parameters/(ND log(D/ε)) ({norm} {gate})"
     return Exponent(name, "share", swept, runs, 0.0, tolerance)

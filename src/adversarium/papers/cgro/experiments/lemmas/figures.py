@@ -25,7 +25,7 @@ def _along_N(name: str, number: Reading, label: str) -> Powers:
         claimed={"N": 0.0, "d": 0.0},
         along={"N": "N", "d": "d"},
         y_label=label,
-        caption="Geometric mean over seeds, bar: smallest to largest; dashed: what the "
+        caption="Geometric mean and range (bar) over seeds; dashed: what the "
         "published lemma allows at fixed d.",
     )
 

@@ -51,7 +51,7 @@ figures = (
         log_x=True,
         x_label="step t",
         y_label="part of the margin",
-        caption="Mean over seeds, band: smallest to largest seed. The signal jumps, then grows "
+        caption="Mean and range (band) over seeds. The signal jumps, then grows "
         "like log t; the noise is memorised much later.",
     ),
     Curves(
@@ -64,7 +64,7 @@ figures = (
         x_label="step t",
         y_label="error",
         levels={"1/2": 0.5},
-        caption="Mean over seeds, band: smallest to largest seed. The robust train error falls to "
+        caption="Mean and range (band) over seeds. The robust train error falls to "
         "0 while the robust test error stays at 1/2.",
     ),
 )

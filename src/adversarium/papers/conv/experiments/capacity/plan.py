@@ -126,7 +126,7 @@ figures = (
         caption="deg p = n − 1, n + d parameters. For n ≤ 8, and in some seeds for n = 10, one p "
         "of the pool has every window, so the class shatters the ⌊n/2⌋d points for every "
         "d. For n ≥ 14, large d exclude this. If only “found” falls, the pool is too "
-        "small. Mean over seeds, band: smallest to largest.",
+        "small. Mean and range (band) over seeds.",
     ),
     Profile(
         name="limits",

@@ -32,8 +32,8 @@ figures = (
         names={"low": "lower bound", "high": "upper bound"},
         x_label="R",
         y_label="smallest L_* in B(R)",
-        caption="Four arcs of a circle; the two-layer network and one hidden ReLU layer. Mean over "
-        "seeds, band: smallest to largest.",
+        caption="Four arcs of a circle; the two-layer network and one hidden ReLU layer. Mean and "
+        "range (band) over seeds.",
     ),
     Lines(
         name="attacks",
@@ -71,7 +71,7 @@ figures = (
         x_label="R",
         y_label="bound on the smallest L_A",
         caption="Four arcs of a circle. A larger ball has a smaller optimum and a larger ε: the "
-        "best R grows with m. Mean over seeds, band: smallest to largest.",
+        "best R grows with m. Mean and range (band) over seeds.",
     ),
     Lines(
         name="varying",

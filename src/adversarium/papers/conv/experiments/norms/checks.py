@@ -42,7 +42,7 @@ def _frequent(event: str, runs: Where, least: float):
 def _exponents(run) -> np.ndarray:
     """Return −log P(fail), one number per seed.
 
-    In a seed without a failure, half a failure is counted.
+    If none of the 10·DRAWS draws of a seed fails, half a failure is counted.
     """
     return -np.log(np.maximum(run.last("failed"), 1 / (20 * DRAWS)))
 

@@ -77,8 +77,8 @@ figures = (
         names={"free − projected": "smallest L_A: free − projected"},
         x_label="radius of the ball/largest distance of the free descent",
         y_label="difference of the smallest L_A",
-        caption="Exact attack; in balls that contain the free descent, the two coincide. Mean over "
-        "seeds, band: smallest to largest.",
+        caption="Exact attack; in balls that contain the free descent, the two coincide. Mean and "
+        "range (band) over seeds.",
     ),
     Profile(
         name="time",
@@ -90,7 +90,7 @@ figures = (
         x_label="t",
         caption="Four arcs of a circle, m = 1024, α = 0.1, exact attack. In small balls, every "
         "step is projected and L_A stalls at the ball's optimum; large balls are never left. "
-        "Mean over seeds, band: smallest to largest.",
+        "Mean and range (band) over seeds.",
     ),
     Profile(
         name="time-deep",
@@ -100,8 +100,8 @@ figures = (
         by=("R",),
         names={**NAMES, "distance": "√m times the distance of the farthest layer"},
         x_label="t",
-        caption="Six caps of R⁵ with six points each, α = 0.2/(mH), exact attack. Mean over "
-        "seeds, band: smallest to largest.",
+        caption="Six caps of R⁵ with six points each, α = 0.2/(mH), exact attack. Mean and "
+        "range (band) over seeds.",
     ),
     Lines(
         name="radii-deep",

@@ -53,7 +53,7 @@ figures = (
             "B stalls": Moment(ADV, stall.on(ADV)),
             "A overtakes B": Moment(ADV, overtaking.on(ADV)),
         },
-        caption="Mean over seeds, band: smallest to largest seed. Standard training learns the "
+        caption="Mean and range (band) over seeds. Standard training learns the "
         "non-robust features alone; under adversarial training their growth stops and the robust "
         "ones overtake them.",
     ),
@@ -65,7 +65,7 @@ figures = (
         names=_errors,
         x_label="iteration t",
         y_label="error",
-        caption="Mean over seeds, band: smallest to largest seed. Robustness rises only under the "
+        caption="Mean and range (band) over seeds. Robustness rises only under the "
         "weak attacks; the strong ones fool the network on every point at every time.",
     ),
     Profile(
@@ -80,7 +80,7 @@ figures = (
         between=("unproven_by_radius", "strong_by_radius"),
         steps={"no classifier above (α ≤ 2ε)": ((0.1, 1.0), (1.0, 0.5), (1.2, 0.5))},
         lines={"training": 1.2},
-        caption="Mean over seeds, band: smallest to largest seed. The true accuracy lies in the "
+        caption="Mean and range (band) over seeds. The true accuracy lies in the "
         "shaded band. At small radii the adversarially trained network is the less robust one; "
         "the accuracy under weak attacks at ε = 1.2 is more than any classifier can have.",
     ),
@@ -93,7 +93,7 @@ figures = (
         x_label="iteration t",
         y_label="Frobenius norm over all filters",
         log_y=True,
-        caption="Mean over seeds, band: smallest to largest seed. The part off the features, which "
+        caption="Mean and range (band) over seeds. The part off the features, which "
         "is not learnt, keeps the second largest norm; l∞ attacks can use it on every point.",
     ),
     Table(

@@ -26,7 +26,7 @@ figures = (
         x_label="iteration t",
         y_label="correlation",
         log_y=True,
-        caption="No noise; mean over seeds, band: smallest to largest seed. B stops where "
+        caption="No noise; mean and range (band) over seeds. B stops where "
         "Σ_s B_s³ = 1/η̃, that is, at a level of order η̃^(−1/3); the larger η̃ is, the later A "
         "overtakes it.",
     ),

@@ -30,7 +30,7 @@ figures = (
         pick={"class": 0},
         x_label="iteration t",
         y_label="correlation",
-        caption="No noise; mean over seeds, band: smallest to largest seed. Left: Lemma 5.1 is "
+        caption="No noise; mean and range (band) over seeds. Left: Lemma 5.1 is "
         "exact. Middle: under attack, the recursion without the weights off the features "
         "overestimates A. Right: if d = 2k, no weights are off the features and it is exact.",
     ),
