@@ -76,7 +76,7 @@ class Ball:
             raise ValueError(f"Ball needs a box (low, high) with low < high, got {self.box}.")
 
     def check(self, x: Tensor) -> None:
-        """Raise if the data are not finite or lie outside the box, rounded to the dtype of the data.
+        """Raise if the data are not finite or lie outside the box (rounded to the data's dtype).
         They are not clamped, because that would silently change them."""
         if not bool(x.isfinite().all()):
             raise ValueError(

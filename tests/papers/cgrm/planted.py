@@ -76,7 +76,11 @@ _FAST = {"dims_n_tenth": (800, 1600), "many": (25,), "dims_n_double": (10,), "dr
 _SMALL = {"largest": 200}
 
 BUGS = (
-    Bug("the tournament takes the smaller", swapped(parts, "largest", _smaller), ("cgrm.lemA.4",)),
+    Bug(
+        "the network for the maximum returns the minimum",
+        swapped(parts, "largest", _smaller),
+        ("cgrm.lemA.4",),
+    ),
     Bug(
         "half of the decision boundary is lost",
         swapped(torch, "cdist", _half_lost),
@@ -94,7 +98,7 @@ BUGS = (
         turns=("cgrm.thm3.3",),
     ),
     Bug(
-        "the root of the number of parameters",
+        "the square root of the number of parameters is counted",
         swapped(sizes, "parameters", _square_root),
         turns=("cgrm.thm3.3.corrected", "cgrm.complexity-order.memory"),
     ),
@@ -139,7 +143,7 @@ BUGS = (
         knobs=_ONE,
     ),
     Bug(
-        "linear steps of a tenth",
+        "steps of the linear classifier ten times too short",
         misstepping("linear", 0.1),
         turns=("cgrm.lemB.2.divided",),
         knobs=_ONE,
@@ -165,7 +169,7 @@ BUGS = (
         knobs=_SMALL,
     ),
     Bug(
-        "linear steps go uphill",
+        "steps of the linear part go uphill",
         swapped(modified, "linear_step", _uphill),
         turns=("cgrm.thm4.2.target",),
     ),

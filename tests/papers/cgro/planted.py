@@ -104,19 +104,19 @@ BUGS = (
     ),
     Bug("all labels are +1", swapped(PatchData, "sample", _one_label), turns=("cgro.eq.grad",)),
     Bug(
-        "reduced steps twice as long as the recipe says",
+        "steps in signal and noise coordinates twice as long as the recipe says",
         misstepping("signal_noise", 2.0),
         turns=("cgro.eq.grad.corrected",),
     ),
     Bug(
-        "reduced dynamics train against half the attack",
+        "training in signal and noise coordinates with γ halved",
         _HALF_ATTACK,
         turns=("cgro.thm4.1.phase-gamma",),
         knobs={"steps": 6000, "gaps": (0.05,)},
         seeds=10,
     ),
     Bug(
-        "clean training is half against the attack",
+        "clean training gives weight ½ to the attacked points",
         misled("signal_noise", _half_attacked),
         turns=("cgro.thm4.1.control-lam0",),
         knobs={"steps": 2000},
@@ -135,7 +135,7 @@ BUGS = (
         turns=("cgro.propD.5",),
     ),
     Bug(
-        "the kernel sees half of the ball",
+        "the kernel is averaged over an eighth of the ball",
         swapped(densities, "ball", _half_ball),
         turns=("cgro.thmF.1.I",),
         knobs={"draws": 800, "repeats": (10, 2)},
@@ -146,7 +146,7 @@ BUGS = (
         turns=("cgro.lemA.4.corrected",),
     ),
     Bug(
-        "teeth a tenth too low",
+        "sawtooth functions a tenth too low",
         lambda: patch.object(parts, "_TOOTH", 0.9 * parts._TOOTH),
         turns=("cgro.lemD.2", "cgro.lemD.3"),
     ),

@@ -83,7 +83,7 @@ BUGS = (
         knobs={**_FEW, "sizes": (2, 3, 5, 6)},
     ),
     Bug(
-        "1/k for 1 − 1/k in what a ball has free",
+        "1/k instead of 1 − 1/k in the distance of a ball's centre from the centroid",
         swapped(robust_balls, "reach", _other_free_height),
         turns=("conv.thm6.1.exact",),
         knobs=_FEW,
@@ -95,7 +95,7 @@ BUGS = (
         knobs=_PARITY,
     ),
     Bug(
-        "points lifted by nothing",
+        "the constant coordinate of lifted points is dropped",
         swapped(kernels, "gram", _not_lifted),
         turns=("conv.fn14",),
         knobs=_PARITY,
@@ -107,7 +107,7 @@ BUGS = (
         knobs=_PARITY,
     ),
     Bug(
-        "κ of sections a ten-thousandth too large",
+        "κ in sums of kernel sections a ten-thousandth too large",
         scaled(features, "kappa", 1.0001),
         turns=("conv.lemC.1",),
         knobs=_SECTIONS,

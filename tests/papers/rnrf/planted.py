@@ -101,7 +101,7 @@ def _minus_V(data):
 
 SETTING = (
     Bug(
-        "the search forgets the density",
+        "the search for strengths ignores the density condition",
         swapped(two_features, "_both", _always),
         turns=("rnrf.asm2.3.conflict",),
     ),
@@ -153,7 +153,7 @@ SETTING = (
         turns=("rnrf.lemD.3.init",),
     ),
     Bug(
-        "normals half as large again",
+        "normal variables multiplied by 1.5",
         scaled(gaussians, "normal", 1.5),
         turns=("rnrf.lemD.3.init.corrected", "rnrf.lemB.1.max"),
     ),
@@ -206,7 +206,7 @@ RECURSIONS = (
         knobs=_BRIEF,
     ),
     Bug(
-        "the patch clip clips elements",
+        "the attack clips elements instead of rescaling patches",
         _clips("element"),
         turns=("rnrf.lemD.17.advex.corrected",),
         knobs=_BRIEF,
@@ -218,7 +218,7 @@ RECURSIONS = (
         knobs={"steps": 300, "m": 30},
     ),
     Bug(
-        "no initial weights off the features",
+        "initial weights projected onto the features",
         swapped(SmoothedCNN, "init", _features_only),
         turns=("rnrf.lemD.18.recursion",),
         knobs={"steps": 300, "m": 30},
@@ -241,7 +241,7 @@ PHASES = (
     ),
     Bug("the attack's step four times as long", _stepped(1, 4.0), turns=("rnrf.phase1",)),
     Bug(
-        "the literal step divided by N",
+        "the attack's step per point, read as 10³, divided by 100",
         _stepped(1, 0.01),
         turns=("rnrf.phase2.transition.literal",),
         knobs={"steps": 2400},
