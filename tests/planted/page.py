@@ -13,24 +13,24 @@ PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 _HEAD = """\
 # Planted bugs
 
-The audit is itself audited. Each bug below is planted by `tests/planted`, what its claims need is
-run with it, and their verdicts must turn (a claim that holds stops holding, one that fails stops
-failing); without the bug they are the ledger's at the same size. `make faults` writes this page.
+The checks of the claims are themselves tested. `tests/planted` inserts each bug below and runs the
+claims listed with it; their verdicts must change (a claim that holds stops holding, one that fails
+stops failing). Without the bug, they must be those of the ledger. `make faults` writes this page.
 """
 
 _MISSES = """\
 ## Near misses
 
-One number of the stored rows is off by a factor, everything else is as it was: the nearest one that
-turns each claim.
+Each row multiplies one stored quantity by a factor and leaves the rest unchanged. It is the first
+such change found, in a fixed order, that changes the claim's verdict.
 
-| claim | number | off by |
+| claim | quantity | change |
 |---|---|---|"""
 
 _UNTURNED = """\
-## Unturned
+## Insensitive claims
 
-Claims that were judged and that neither a planted bug nor a near miss turns:
+Judged claims whose verdict neither a planted bug nor a near miss changes:
 """
 
 
@@ -41,7 +41,7 @@ def page(before: str = "") -> str:
     for paper in papers().values():
         own = [bug for bug in BUGS if bug.home.startswith(f"{paper.tag}.")]
         if own:
-            lines += [f"## {paper.key}", "", "| bug | claims that turn |", "|---|---|"]
+            lines += [f"## {paper.key}", "", "| bug | claims whose verdict changes |", "|---|---|"]
             lines += [f"| {bug.name} | {_listed(bug.turns)} |" for bug in own]
             lines.append("")
     by_bug = {id for bug in BUGS for id in bug.turns}

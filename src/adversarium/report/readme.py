@@ -18,8 +18,8 @@ PICTURES = "docs/findings"
 FIRST = 5  # number of findings in the README
 PAGE = """# Findings
 
-Each finding quotes numbers of the ledger and the command that repeats it. The pictures show means
-with 99 % intervals; dashed lines are the paper's values.
+Each finding quotes stored results, and the command that reproduces it. The pictures show means with
+99 % intervals; dashed lines are the paper's values.
 
 """
 
@@ -47,7 +47,7 @@ def table(entries: Sequence[Entry]) -> str:
     lines += [
         "",
         f"{by_chance} of these verdicts depend on random seeds; at most {wrong:.1f} of them are "
-        "expected to be wrong. Aliases are counted once.",
+        "expected to be wrong. A statement that appears twice is counted once.",
     ]
     return "\n".join(lines)
 

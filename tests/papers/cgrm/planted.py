@@ -77,9 +77,7 @@ _SMALL = {"largest": 200}
 
 BUGS = (
     Bug(
-        "the network for the maximum returns the minimum",
-        swapped(parts, "largest", _smaller),
-        ("cgrm.lemA.4",),
+        "the maximum replaced by the minimum", swapped(parts, "largest", _smaller), ("cgrm.lemA.4",)
     ),
     Bug(
         "half of the decision boundary is lost",

@@ -135,7 +135,7 @@ BUGS = (
         turns=("cgro.propD.5",),
     ),
     Bug(
-        "the kernel is averaged over an eighth of the ball",
+        "the average over a ball covers only its part in [0, 1]^D",
         swapped(densities, "ball", _half_ball),
         turns=("cgro.thmF.1.I",),
         knobs={"draws": 800, "repeats": (10, 2)},
