@@ -63,7 +63,7 @@ class LeakyReLU:
         return torch.where(z > 0, torch.ones_like(z), self.gamma)
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return c(z) as for ReLU."""
+        """Return c(z) as in `ReLU.offset`."""
         return torch.zeros_like(z)
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
@@ -100,7 +100,7 @@ class SmoothedLeakyReLU:
         return (1 - self.gamma) * self.H / 2
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return c(z) as for ReLU: 1/H on the linear pieces, 0 on the quadratic one."""
+        """Return c(z) as in `ReLU.offset`: 1/H on the linear pieces, 0 on the quadratic one."""
         return torch.where(z.abs() <= 1 / self.H, torch.zeros_like(z), 1 / self.H)
 
     def __call__(self, z: Tensor) -> Tensor:
@@ -147,7 +147,7 @@ class SmoothedReLU:
         return self.b / math.sqrt(2 * math.pi)
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return c(z) as for ReLU."""
+        """Return c(z) as in `ReLU.offset`."""
         return torch.full_like(z, 1 / self.b)
 
     def __call__(self, z: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ class Softplus:
         return torch.sigmoid(self.b * z)
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return c(z) such that the rounding error of s(z) is O(|z| + c(z)) roundings."""
+        """Return c(z) as in `ReLU.offset`."""
         return torch.full_like(z, 1 / self.b)
 
 
@@ -144,5 +144,5 @@ class Shifted:
         return share
 
     def offset(self, z: Tensor) -> Tensor:
-        """Return c(z) such that the rounding error of s(z) is O(|z| + c(z)) roundings."""
+        """Return c(z) as in `ReLU.offset`."""
         return torch.full_like(z, 1 / self.b + abs(self.c))

@@ -76,9 +76,7 @@ _FAST = {"dims_n_tenth": (800, 1600), "many": (25,), "dims_n_double": (10,), "dr
 _SMALL = {"largest": 200}
 
 BUGS = (
-    Bug(
-        "the maximum replaced by the minimum", swapped(parts, "largest", _smaller), ("cgrm.lemA.4",)
-    ),
+    Bug("maximum replaced by the minimum", swapped(parts, "largest", _smaller), ("cgrm.lemA.4",)),
     Bug(
         "half of the decision boundary is lost",
         swapped(torch, "cdist", _half_lost),
@@ -96,7 +94,7 @@ BUGS = (
         turns=("cgrm.thm3.3",),
     ),
     Bug(
-        "the square root of the number of parameters is counted",
+        "the square root of the number of parameters counted",
         swapped(sizes, "parameters", _square_root),
         turns=("cgrm.thm3.3.corrected", "cgrm.complexity-order.memory"),
     ),

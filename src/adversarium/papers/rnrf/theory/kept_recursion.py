@@ -1,6 +1,6 @@
 """Lemma D.18 of RNRF with all its coefficients, iterated alongside the training.
 
-Its coefficients are A, B, C, D and E, those of the initial weights off the features.
+Its coefficients are A, B, C, D and E, those of the initial weights orthogonal to the features.
 """
 
 from dataclasses import dataclass, replace

@@ -74,7 +74,7 @@ def feature_step(
     """M'_{i,r,f} = M_{i,r,f} + η E[(1{y=i} − π_i(x̃)) Σ_p s'(⟨w_{i,r}, x̃_p⟩) ⟨x̃_p, f⟩].
 
     M = (A, B, C, D) after one step, Lemma 5.1 (= D.4) of RNRF. With an attack, these are Lemmas
-    D.17 and D.18 of RNRF with a two-sided clip, exact if no weight is off the features.
+    D.17 and D.18 of RNRF with a two-sided clip, exact if w⁽⁰⁾ is in the features' span.
     """
     network, eta = scene.network, scene.problem.recipe.eta
     q, rho, k = network.q, network.rho, M.shape[1]
@@ -323,7 +323,7 @@ class OffDiagonalGrowth:
 
 
 def off_features(v: Tensor, k: int) -> Tensor:
-    """P_⊥v, the component of v off the features, which are the first 2k axes."""
+    """P_⊥v, the component of v orthogonal to the features, which are the first 2k axes."""
     return torch.cat([torch.zeros_like(v[..., : 2 * k]), v[..., 2 * k :]], dim=-1)
 
 
@@ -341,7 +341,7 @@ def off_feature_drift(state: State[Tensor], scene: TwoFeatureScene) -> Float[Ten
 def _initial_span(scene: TwoFeatureScene) -> Float[Tensor, "S km d"]:
     """Return P_⊥w⁽⁰⁾_{i,r}, one row per filter.
 
-    Raise if they span all dimensions off the features.
+    Raise if they span all dimensions orthogonal to the features.
     """
     W0: Tensor = scene.problem.W0
     rows = off_features(W0, scene.data.k).flatten(1, 2)

@@ -252,7 +252,7 @@ def noise_correlations(
     noise_correlation: max |⟨w_{i,r}, ξ_{n,p}⟩| over filters and training patches, Lemmas E.3 and
         E.10 of RNRF.
     noise_correlation_off: max |⟨w_{i,r}, P_⊥ξ_{n,p}⟩| over filters and training patches, where P_⊥ξ
-        is the noise off the features, Lemmas E.3 and E.10 of RNRF.
+        is the noise orthogonal to the features, Lemmas E.3 and E.10 of RNRF.
 
     >>> import adversarium as av
     >>> data = av.data.TwoFeaturePatches(k=2, d=6, P=2)

@@ -2,7 +2,7 @@
 
 Paper: for a constant C large enough, small symmetric initialisation, η ≤ 1/(Cd²) and noisy
 clusters, adversarial training fits every training point with its ball and generalises.
-Reading: "C large enough" is a ladder: C = 2, 4, 8, 16, with every hypothesis except that on η
+Reading: "C large enough" is tested with C = 2, 4, 8 and 16, with every hypothesis except that on η
 satisfied with constant C. The family L has a small attack (α/‖μ‖ = ½C^{−3/2}), A has α = ‖μ‖, and R
 has α = ‖μ‖ at L's sizes; `near` and `far` flip the labels of the nearest or farthest points; an arm
 varies one size at C = 8; the signs of units are judged up to C = 24. With the paper's η, a margin

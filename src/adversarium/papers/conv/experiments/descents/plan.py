@@ -6,8 +6,8 @@ Corollary 5.1, and that stronger attacks and larger R are better. It leaves atta
 used in training as an open question (§7).
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), with c = C2 and G measured. The reference
 is the certified lower bound of the optimum. A run is judged if ε is smaller than the possible
-decrease from the initial loss. The data are arcs of a circle and caps in R⁵ and R¹⁰, as finite
-sets, so L_* is exact.
+decrease from the initial loss. The data are arcs of a circle and caps in dimensions 5 and 10, as
+finite sets, so L_* is exact.
 Cost: quick 25 s (one core); paper at most 12 min on 16 cores.
 """
 

@@ -4,7 +4,7 @@ Paper: the projection onto B(R) is not needed. This is proven for two layers and
 deep network of eq. (1).
 Reading: descents without projection are compared with projected ones on the same data from the same
 start, mostly in balls that the free descent leaves; in larger balls the two coincide. The data are
-arcs of a circle and, for the deep network, also six caps of R⁵.
+arcs of a circle and, for the deep network, also six caps in dimension 5.
 Cost: quick 6 s (one core); paper 4 min on 16 cores.
 """
 
@@ -100,8 +100,8 @@ figures = (
         by=("R",),
         names={**NAMES, "distance": "√m times the distance of the farthest layer"},
         x_label="t",
-        caption="Six caps of R⁵ with six points each, α = 0.2/(mH), exact attack. Mean and "
-        "range (band) over seeds.",
+        caption="Six caps in dimension 5 with six points each, α = 0.2/(mH), exact attack. Mean "
+        "and range (band) over seeds.",
     ),
     Lines(
         name="radii-deep",
@@ -112,8 +112,8 @@ figures = (
         runs=tuple(where("six caps, held", A="exact", m=m) for m in (64, 512)),
         y_label="least L_A of 400 steps",
         log_y=True,
-        caption="Six caps of R⁵. Under the exact attack L_A = L_*, so each point is also an upper "
-        "bound of min L_* over B(R). Mean and 99 % interval over seeds.",
+        caption="Six caps in dimension 5. Under the exact attack L_A = L_*, so each point is also "
+        "an upper bound of min L_* over B(R). Mean and 99 % interval over seeds.",
     ),
     Lines(
         name="attacks-deep",
@@ -124,7 +124,7 @@ figures = (
         runs=tuple(where("six caps, held", m=m, H=3) for m in (64, 128)),
         y_label="least L_A of 400 steps",
         log_y=True,
-        caption="Six caps of R⁵; L_A is the loss under the training attack. Mean and 99 % "
-        "interval over seeds.",
+        caption="Six caps in dimension 5; L_A is the loss under the training attack. Mean and "
+        "99 % interval over seeds.",
     ),
 )

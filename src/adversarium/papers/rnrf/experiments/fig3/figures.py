@@ -93,7 +93,7 @@ figures = (
         x_label="iteration t",
         y_label="Frobenius norm over all filters",
         log_y=True,
-        caption="Mean and range (band) over seeds. The part off the features, which "
+        caption="Mean and range (band) over seeds. The part orthogonal to the features, which "
         "is not learnt, keeps the second largest norm; l∞ attacks can use it on every point.",
     ),
     Table(

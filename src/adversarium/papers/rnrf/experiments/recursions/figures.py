@@ -31,8 +31,8 @@ figures = (
         x_label="iteration t",
         y_label="correlation",
         caption="No noise; mean and range (band) over seeds. Left: Lemma 5.1 is "
-        "exact. Middle: under attack, the recursion without the weights off the features "
-        "overestimates A. Right: if d = 2k, no weights are off the features and it is exact.",
+        "exact. Middle: under attack, the recursion overestimates A, since it omits "
+        "weights orthogonal to the features. Right: if d = 2k, there are none, and it is exact.",
     ),
     Table(
         name="laws",

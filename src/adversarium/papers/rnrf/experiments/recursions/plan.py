@@ -4,7 +4,7 @@ Paper: A, B, C, D of the filters follow closed recursions, exactly under standar
 under the one-step attack with the attacked coefficients of Lemma D.17. The probability of wrong
 classes vanishes with d, at a rate independent of k.
 Reading: without noise, one point per class represents the population; η = k/20, so η/k is the same
-at every k. The weights have components off the features in the run "attacked" and none in
+at every k. The weights have components orthogonal to the features in the run "attacked" but not in
 "attacked, d = 2k". Strengths, density and radius satisfy Assumptions 2.3 and B.3 (`small`). Lemma
 5.2 is tested for several attack steps η̃ with σ0 = 0.1/√d.
 Cost: quick 35 s (2 cores).
