@@ -26,6 +26,7 @@ from adversarium.plans import (
     NoDecay,
     NoGrowth,
     NotTestable,
+    Open,
     Ordering,
     Parts,
     Present,
@@ -427,6 +428,7 @@ def all_kinds():
         "no_decay": NoDecay("slope", "y", "d", where("size"), logs=1),
         "setting": Hypothesis("level", x, w),
         "not_testable": NotTestable("level", Why.VACUOUS, "nothing"),
+        "open": Open("level", "nothing"),
         "gated": Every(AtMost(w, 2.0), InRegime(points_of("train"), 1)),
     }
 

@@ -292,7 +292,7 @@ def trained_on_one_label(rng: Generator, m: int, steps: int = 400) -> Numbers:
 
 
 def unreachable(rng: Generator, activation: Any, points: int) -> Numbers:
-    """Bound from below the error of functions in the RKHS at `points` of a circle with labels (−1)^k.
+    """Bound from below the error of functions in the RKHS at points of a circle, labels (−1)^k.
 
     - `left`: the largest |(K y)_k|.
     - `error`: 1 if K y = 0, because every g in the RKHS then errs by at least |⟨y, y⟩|/|y|₁ = 1 at
