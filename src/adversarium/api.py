@@ -207,7 +207,7 @@ def experiment(
     seeds: Iterable[int] | None = None,
     store: str | Path | None = None,
     device: str = "cpu",
-    **changes: Any,
+    **changes: object,
 ) -> Outcome:
     """Run and judge an experiment of the catalogue, or your ./FILE.py. `changes` are parameters of
     its plan, or fields of its data, network, attack or training rule (**{"data.beta": 0.3}). With a

@@ -17,7 +17,7 @@ import re
 import sys
 import tomllib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path, PurePath
@@ -161,7 +161,7 @@ def _paper_tag(module: str) -> str:
     return ""
 
 
-def unnamed(plain: Any) -> str:
+def unnamed(plain: object) -> str:
     """Return the name of a lambda, or of a function defined inside another, in a configuration;
     empty if there is none.
 
@@ -172,7 +172,7 @@ def unnamed(plain: Any) -> str:
     return found[1] if found else ""
 
 
-def _file_hash(thing: Any) -> str:
+def _file_hash(thing: Callable[..., object] | type) -> str:
     """Return a hash of the file that defines a function or a class; in a notebook, of its source;
     for code typed at a prompt, an identifier of this process."""
     try:

@@ -2,7 +2,7 @@
 
 import itertools
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -26,6 +26,9 @@ from adversarium.commands.options import (
     status,
     writable,
 )
+
+if TYPE_CHECKING:
+    from adversarium.runs.sweep import Cell
 
 
 def sweep(
@@ -111,7 +114,7 @@ def sweep(
     return status(made.failures)
 
 
-def _cell(cell: Any) -> dict[str, object]:
+def _cell(cell: "Cell") -> dict[str, object]:
     """Return a cell as a JSON-serialisable value."""
     measured = cell.measured
     numbers: dict[str, Any] = {"name": "", "mean": None, "low": None, "high": None, "values": []}

@@ -51,7 +51,7 @@ class Scene(Generic[D, L, A, B]):
         return self.problem.train
 
     @cached_property
-    def _made(self) -> dict[str, Any]:
+    def _made(self) -> dict[str, object]:
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:

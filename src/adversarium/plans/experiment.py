@@ -60,7 +60,7 @@ class Experiment:
             )
         return self.presets[preset]
 
-    def tasks(self, preset: str, **changes: Any) -> tuple[Task, ...]:
+    def tasks(self, preset: str, **changes: object) -> tuple[Task, ...]:
         """Return the runs and trials of the plan at a preset, with some parameters changed."""
         tasks = tuple(self.plan(**{**self.knobs(preset), **changes}))
         if not all(isinstance(task, (Run, Trial)) for task in tasks):

@@ -3,7 +3,6 @@
 import textwrap
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -16,7 +15,7 @@ from adversarium.report.typeset import greek, typeset
 LINES = 40  # largest number of rows of a table on a page; its data file has all rows
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, **values: object) -> str:
     """Fill in a template. In web pages every value is escaped, and `typeset` turns mathematics into
     MathML."""
     return _environment().get_template(template).render(values)

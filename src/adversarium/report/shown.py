@@ -121,7 +121,7 @@ def _knob(name: str, found: Json, info: ExperimentInfo) -> str:
     return f"{name}{also}: {'; '.join(part for part in (text, known.says) if part)}"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"({', '.join(map(_plain, value))}{',' * (len(value) == 1)})"
     return "none" if value is None else str(value)

@@ -162,7 +162,7 @@ def _figure(
     return FigureFiles((f"{stem}.svg", f"{stem}.csv"), inputs, draw)
 
 
-def _real(value: Any) -> float:
+def _real(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else float("nan")
 
 
