@@ -37,7 +37,7 @@ class Knob:
         ends += [f">= {self.low:g}"] * (self.low > -math.inf)
         return " and ".join((["even"] if self.even else []) + ends)
 
-    def refuses(self, value: Any) -> str:
+    def refuses(self, value: object) -> str:
         """Explain why a value is not allowed; empty if it is allowed.
 
         >>> knob("m").refuses(0)
@@ -123,7 +123,7 @@ def name_of_symbol(symbol: str) -> str:
 _KINDS = {bool: "yes or no", int: "whole number", float: "number", str: "word"}
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """Return the kind of value that a knob takes, inferred from one of its values.
 
     >>> kind((2, 3)), kind(0.5), kind(((2, 25), (2, 50)))
