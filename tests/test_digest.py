@@ -259,6 +259,21 @@ def test_parts_of_the_same_name_in_two_papers_have_different_names(written, tmp_
     assert named == ["one:Part", "two:Part"]
 
 
+def test_two_modules_of_a_package_cannot_define_parts_of_one_name(written):
+    first, second = (written(f"twice.{module}", PART).Part for module in ("one", "two"))
+    assert name_of(first) == "twice:Part"
+    with pytest.raises(ValueError, match=r"twice\.one and twice\.two both define twice:Part"):
+        name_of(second)
+
+
+@pytest.mark.parametrize("version", ["3", 2.0, 0, True])
+def test_a_version_is_a_whole_number_from_1_on(written, version):
+    part = written("versions.parts", PART).Part(1.0)
+    object.__setattr__(part, "version", version)
+    with pytest.raises(ValueError, match="version must be a whole number from 1 on, got"):
+        configuration(part)
+
+
 PROMPT = """
 from adversarium.digest import configuration
 

@@ -99,7 +99,12 @@ def _is_default(value: object, field: Any) -> bool:
 def _version(part: object) -> dict[str, int]:
     """Return the declared version of a part as a field, if it is above 1."""
     number = getattr(part, "version", 1)
-    return {"version": number} if isinstance(number, int) and number > 1 else {}
+    if isinstance(part, type) and not isinstance(number, (int, float, str)):
+        return {}  # a class whose instances compute their version
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        name = getattr(part, "__name__", type(part).__name__)
+        raise ValueError(f"{name}.version must be a whole number from 1 on, got {number!r}.")
+    return {"version": number} if number > 1 else {}
 
 
 def _suffix(function: object) -> str:
@@ -133,7 +138,26 @@ def name_of(thing: Any) -> str:
     if home is None:
         return f"{thing.__qualname__}@{_file_hash(thing)}"
     name = f"{last}.{thing.__qualname__}" if isinstance(thing, FunctionType) else thing.__qualname__
-    return f"{home}:{name}" if home else str(name)
+    if not home:
+        return str(name)
+    _require_unique(f"{home}:{name}", thing.__module__)
+    return f"{home}:{name}"
+
+
+_modules: dict[str, str] = {}  # the name of a part of a paper or package → its module
+
+
+def _require_unique(name: str, module: str) -> None:
+    """Raise if another module of the same paper or package has a part of this name: their stored
+    rows could not be told apart."""
+    package = _paper(module)[1]
+    inside = module.removeprefix(f"{package}.") if package else module
+    first = _modules.setdefault(name, inside)
+    if first != inside:
+        raise ValueError(
+            f"{first} and {inside} both define {name}; rows are identified by this name, so rename "
+            "one of the two."
+        )
 
 
 def _home(module: str) -> str | None:
@@ -143,22 +167,24 @@ def _home(module: str) -> str | None:
     installed = top in sys.stdlib_module_names and top != "__main__"
     if not inside and not installed:
         return None
-    if paper := _paper_tag(module):
-        return paper
+    if tag := _paper(module)[0]:
+        return tag
     return "" if top == "adversarium" else top
 
 
 @cache
-def _paper_tag(module: str) -> str:
-    """Return the tag of the paper whose folder (with a paper.toml) contains a module, or ''."""
+def _paper(module: str) -> tuple[str, str]:
+    """Return the tag and the package of the paper whose folder (with a paper.toml) contains a
+    module; empty if there is none."""
     package = module
     while "." in package:
         package = package.rpartition(".")[0]
         for folder in getattr(sys.modules.get(package), "__path__", ()):
             about = Path(folder) / "paper.toml"
             if about.is_file():
-                return str(tomllib.loads(about.read_text(encoding="utf-8"))["key"]).lower()
-    return ""
+                key = tomllib.loads(about.read_text(encoding="utf-8"))["key"]
+                return str(key).lower(), package
+    return "", ""
 
 
 def unnamed(plain: object) -> str:

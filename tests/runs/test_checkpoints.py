@@ -113,6 +113,17 @@ def test_a_state_comes_from_the_nearest_checkpoint(tmp_path, monkeypatch):
     assert torch.allclose(state.W, plain.state(seed=8, t=11).W, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("damage", [b"", b"no checkpoint"])
+def test_a_damaged_checkpoint_is_passed_over(damage, tmp_path):
+    run = run_of("full", steps=12, folds=())
+    result = av.run(run, seeds=(3, 8), store=tmp_path / "s.sqlite")
+    expected = result.state(seed=8, t=11).W
+    for path in tmp_path.rglob("*.npz"):
+        path.write_bytes(damage)
+    assert torch.allclose(result.state(seed=8, t=11).W, expected, rtol=1e-12, atol=1e-15)
+    assert next(t for t, _ in TrainingStream(unit_of(run, tmp_path / "s.sqlite.checkpoints"))) == 0
+
+
 def test_a_fold_that_remembers_what_no_file_can_hold_is_named(tmp_path):
     run = run_of("full", folds=(Strange(),), probes=())
     (unit,) = units([(resolve(run), (3,))], "cpu", str(tmp_path))

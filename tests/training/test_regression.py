@@ -113,6 +113,12 @@ def test_real_labels_need_a_regression_loss_and_have_no_errors():
         av.run(run(probes=(train_error,)), seeds=[0])
 
 
+def test_an_attack_on_real_labels_cannot_maximise_a_loss_of_classes():
+    attack = PGD(p=2, radius=0.5, steps=2, loss="cross_entropy")
+    with pytest.raises(RuntimeError, match="PGD maximises cross_entropy, which real labels do not"):
+        av.run(run(attack=attack), seeds=[0])
+
+
 def test_labels_of_classifiers_are_still_checked():
     with pytest.raises(RuntimeError, match="a method best"):
         av.run(run(data=Unknown(), final=(), risk=Risk()), seeds=[0])

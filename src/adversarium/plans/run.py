@@ -180,6 +180,10 @@ class Run(_Placed):
             raise ValueError(f"eta needs a finite number, got {self.eta!r}.")
         if self.dtype not in ("float64", "float32"):
             raise ValueError(f"Run needs dtype float64 or float32, got {self.dtype!r}.")
+        if getattr(self.optimiser, "autocast", None) and self.dtype != "float32":
+            raise ValueError(
+                "autocast has no effect on float64; also give the run dtype='float32'."
+            )
         known: dict[str, Any] = {}
         for recording in self.recordings:
             for name in recording.names:

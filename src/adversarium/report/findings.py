@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
-from adversarium.plans.papers import papers
+from adversarium.plans.papers import papers, require_fields
 from adversarium.report.figures.style import COLOURS, canvas, mathtext, save, with_style, write_csv
 from adversarium.runs.ledger import Entry
 
@@ -40,9 +40,18 @@ def findings(entries: Sequence[Entry]) -> list[Finding]:
     paths = [paper.folder / "findings.toml" for paper in papers().values()]
     texts = [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
     tables = [table for text in texts for table in tomllib.loads(text).get("findings", ())]
+    for table in tables:
+        try:
+            require_fields(table, _NEEDED, {"also": list, "claimed": float})
+        except ValueError as fault:
+            name = table.get("claim")
+            raise ValueError(f"findings.toml: the finding on {name}: {fault}.") from fault
     known = {entry.id: entry for entry in entries}
     found = (_finding(t, known) for t in sorted(tables, key=lambda table: table["order"]))
     return [finding for finding in found if finding is not None]
+
+
+_NEEDED = {"order": int, "claim": str, "sentence": str, "show": list, "names": list, "label": str}
 
 
 def _finding(table: Json, known: Mapping[str, Entry]) -> Finding | None:

@@ -1,7 +1,6 @@
 """Train a unit as a stream of (t, rows), with checkpoints."""
 
 import time
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -138,8 +137,8 @@ class Checkpoints:
             try:
                 if checkpoints.read_about(path) == about:
                     return path
-            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                continue  # an incomplete file
+            except checkpoints.UNREADABLE:
+                continue
         return None
 
 
@@ -157,7 +156,10 @@ def state_at(job: Job, seed: int, t: int, device: str, folder: str = "") -> Stat
     engine = job.engine
     start, path, seeds = 0, None, (seed,)
     for candidate in Path(folder).glob("*/*.npz") if folder else ():
-        about = checkpoints.read_about(candidate)
+        try:
+            about = checkpoints.read_about(candidate)
+        except checkpoints.UNREADABLE:
+            continue
         ours = about.get("format") == checkpoints.FORMAT and about["jobs"] == [job.key]
         known = ours and seed in about["seeds"][0]
         if known and start < int(candidate.stem) <= t:

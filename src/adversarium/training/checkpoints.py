@@ -28,6 +28,10 @@ Number = bool | int | float
 FORMAT = 2  # a checkpoint of W⁽ᵗ⁾ holds what was recorded before t (format 1: at t as well)
 
 
+# what reading an incomplete or damaged file raises
+UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile)
+
+
 class CannotSave(ValueError):
     """Raised for a value that a checkpoint cannot store."""
 

@@ -1,6 +1,7 @@
 """Training rules: descriptions of the step from W⁽ᵗ⁾ to W⁽ᵗ⁺¹⁾."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
@@ -73,6 +74,13 @@ class Piecewise:
 
     at: tuple[float, ...] = (0.5, 0.75)
     drop: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.drop > 0 or not all(0 <= share <= 1 for share in self.at):
+            raise ValueError(
+                "Piecewise needs drop > 0 and shares in [0, 1], got "
+                f"drop={self.drop}, at={self.at}."
+            )
 
     def factor(self, t: int, steps: int) -> float:
         """Return the factor of η at step t."""
@@ -155,14 +163,14 @@ class SGD:
     momentum: float = 0.9
     weight_decay: float = 0.0
     schedule: StepSchedule = "cosine"
-    augment: CropFlip | None = None
+    augment: Callable[[Tensor, Streams], Tensor] | None = None
     autocast: Literal["bfloat16", "float16"] | None = None
     clip: float | None = None
 
     later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
-        _require_options(self.clip, self.schedule)
+        _require_options(self.clip, self.schedule, self.augment, self.autocast)
         if self.batch < 1 or not 0 <= self.momentum < 1 or self.weight_decay < 0:
             raise ValueError(
                 "SGD needs batch >= 1, 0 <= momentum < 1 and weight_decay >= 0, got "
@@ -198,14 +206,14 @@ class Adam:
     beta1: float = 0.9
     beta2: float = 0.999
     schedule: StepSchedule = "cosine"
-    augment: CropFlip | None = None
+    augment: Callable[[Tensor, Streams], Tensor] | None = None
     autocast: Literal["bfloat16", "float16"] | None = None
     clip: float | None = None
 
     later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
-        _require_options(self.clip, self.schedule)
+        _require_options(self.clip, self.schedule, self.augment, self.autocast)
         if self.batch < 1 or not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1:
             raise ValueError(
                 "Adam needs batch >= 1 and 0 <= beta1, beta2 < 1, got "
@@ -228,7 +236,17 @@ class Adam:
         return tree_map(moved, W, first, second), (first, second)
 
 
-def _require_options(clip: float | None, schedule: StepSchedule) -> None:
+def _require_options(
+    clip: float | None, schedule: StepSchedule, augment: object, autocast: object
+) -> None:
+    if autocast not in (None, "bfloat16", "float16"):
+        raise ValueError(
+            f"an optimiser needs autocast bfloat16, float16 or None, got {autocast!r}."
+        )
+    if augment is not None and not callable(augment):
+        raise ValueError(
+            f"an optimiser needs a function augment(x, rng), or None, got {augment!r}."
+        )
     if clip is not None and not clip > 0:
         raise ValueError(f"an optimiser needs clip > 0 or None, got {clip}.")
     own = isinstance(schedule, Scheduled) and not isinstance(schedule, type)

@@ -47,8 +47,13 @@ def perturbed(
 ) -> Tensor:
     """Return x' = attack(loss, batch, t, rng), after checking its shape, type and ball."""
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
-    if isinstance(problem.data, RealLabelled) and wanted not in REGRESSION:
-        wanted = "risk"  # margins are undefined for real labels
+    if isinstance(problem.data, RealLabelled) and wanted not in (*REGRESSION, "risk"):
+        if wanted != "logit_difference":
+            raise ValueError(
+                f"{type(attack).__name__} maximises {wanted}, which real labels do not have; use "
+                f"loss='risk' or one of {', '.join(REGRESSION)}."
+            )
+        wanted = "risk"  # the default of attacks, a margin, is undefined for real labels
     network, y = problem.network, batch.y
     loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, problem.recipe.risk)
     version = batch.x._version
