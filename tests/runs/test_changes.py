@@ -58,6 +58,13 @@ def test_the_schedules_that_an_optimiser_takes_are_listed():
         fitted(SGD(), "schedule", "linear")
 
 
+def test_what_an_optimiser_does_not_know_is_refused():
+    with pytest.raises(ValueError, match="needs autocast bfloat16, float16 or None"):
+        SGD(autocast="int8")
+    with pytest.raises(ValueError, match="a schedule must be constant"):
+        SGD(schedule=None)
+
+
 def test_an_unknown_part_is_told_the_parts_of_its_kind():
     with pytest.raises(ValueError, match=r"no network is named 'linear'. Choose one of .*TwoLayer"):
         parse_changes(["network=linear()"])
