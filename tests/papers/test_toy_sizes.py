@@ -10,10 +10,11 @@ from adversarium.plans.loading import load
 from adversarium.plans.papers import claims, experiments
 from adversarium.plans.run import Run
 from adversarium.report.figures import draw
-from adversarium.runs.audit import judged, run_missing
+from adversarium.runs.audit import run_missing
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
 
 SEEDS = (0, 1)

@@ -139,6 +139,7 @@ TOY = {
     "step_quotients": dict(gamma=0.5, H=1.0, tries=1),
     "taylor_quotients": dict(gamma=0.5, H=1.0, tries=1),
     "back_products": dict(m=8, H=2, draws=2),
+    "product_tail": dict(m=8, H=2, draws=4),
     "deep_gradients": dict(m=8, H=2),
     "feature_drift": dict(m=8, H=2, tau=1e-6),
     "first_norm": dict(m=8),

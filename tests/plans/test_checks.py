@@ -39,7 +39,7 @@ from adversarium.plans import (
 )
 from adversarium.plans.evidence import NO_ROWS, Quantity, Rows
 from adversarium.plans.verdict import Outcome, Verdict, Why, combine, undecided
-from adversarium.runs.audit import judged
+from adversarium.runs.scope import judged
 from tests.plans.tables import patches, rows, run
 
 BOTH = where(("a", "b"))

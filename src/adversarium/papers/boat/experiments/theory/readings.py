@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
+from scipy.special import ndtri_exp
 
 from adversarium.plans import Reading, Rows
 from adversarium.plans.intervals import slope
@@ -140,7 +141,13 @@ def _unit(run: Rows) -> float:
     return float(run.run.n * data.mu**4 / data.d)
 
 
-rate = _read("−log err_c/(n‖μ‖⁴/d)", lambda r: -_last(r, "log_error") / _unit(r), "log_error")
+def _rate(run: Rows) -> np.ndarray:
+    """Return ½s² over n‖μ‖⁴/d, where err_c = Φ(−s). It is a lower bound of −log err_c over
+    n‖μ‖⁴/d that a Gaussian margin keeps exactly proportional to s²."""
+    return np.asarray(ndtri_exp(_last(run, "log_error")) ** 2 / 2 / _unit(run), dtype=float)
+
+
+rate = _read("½s²/(n‖μ‖⁴/d), err_c = Φ(−s)", _rate, "log_error")
 
 
 def _promised(run: Rows, error: str, radius: float) -> np.ndarray:

@@ -16,6 +16,7 @@ import itertools
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.plans import Read, Trial
 
+from ...theory.certified_descent import CAPS
 from ...theory.convergence import (
     descent_gap,
     descent_to_eps,
@@ -24,6 +25,7 @@ from ...theory.convergence import (
     radii_compared,
     transfer_losses,
 )
+from ...theory.regime import gates as gates
 from ...theory.rules import refuse_unknown
 
 RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
@@ -103,7 +105,8 @@ def plan(
         for name, other in ACTIVATIONS.items():
             yield trial("activations", descent_gap, {**at, "s": name}, activation=other, **of)
         for data in ("d = 5", "d = 10"):
-            caps_at = {**at, "data": Read("data")}
+            d, n = (int(CAPS[data][k]) for k in (0, 1))
+            caps_at = {**at, "data": Read("data"), "n": n, "d": d}
             yield trial("caps", descent_gap, caps_at, activation=s, data=data, **of)
         yield trial("start on a sphere", descent_gap, at, activation=QuadraticReLU(), sphere=True,
                     **of)  # fmt: skip
@@ -125,7 +128,7 @@ def plan(
                     radii=(0.5, 1.0, 2.0))  # fmt: skip
     for rule, K in itertools.product(("cycle", "exact"), members):
         at = {"A": Read("rule"), "K": Read("K")}
-        yield trial("orthogonal", orthogonal_times, at, activation=s, rule=rule, K=K, m=1024,
+        yield trial("orthogonal", orthogonal_times, at, activation=s, rule=rule, K=K, m=4096,
                     alpha=0.2, eps=0.2)  # fmt: skip
     for rule, small in itertools.product(rules, eps):
         at = {"A": Read("rule"), "1/ε": round(1 / small, 3)}

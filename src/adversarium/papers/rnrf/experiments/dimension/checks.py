@@ -17,7 +17,7 @@ from adversarium.plans import (
 from ...theory.readings import A, B, over_classes
 from ...theory.regime import hypotheses, long_enough
 from ..dimension import readings as read
-from .readings import ATTACKED, CLASSES, FIT, LONG, NOISE, NOISY, PLAIN, QUIET, STEP, C, D
+from .readings import ATTACKED, CLASSES, FIT, NOISE, NOISY, PLAIN, QUIET, STEP, C, D
 
 
 def _inverse(step):
@@ -38,6 +38,11 @@ def _square(d):
 def _log(d):
     """Return log d."""
     return math.log(d)
+
+
+def _inverse_square_log(d):
+    """Return ϱ² = 1/log²d, the quotient of η and ηϱ^{1−q}."""
+    return math.log(d) ** -2
 
 
 def _one(d):
@@ -80,7 +85,7 @@ def _under_hypotheses(kind, families, *checks):
     return CountedAs(kind, Every(*checks, hypotheses(*map(where, families))))
 
 
-_TOO_FEW_STEPS = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
+_TOO_FEW_STEPS = "A may still grow after d² steps"
 _LINEAR_TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
 
 checks = {
@@ -89,7 +94,7 @@ checks = {
         (PLAIN, CLASSES),
         Parts(
             {
-                "Θ(η) along d": Every(*_no_trend("d", PLAIN)),
+                "Θ(η) along d": Every(*_no_trend("d", PLAIN, per=_inverse_square_log)),
                 "Θ(η) along k": Every(*_no_trend("k", CLASSES, per=_per_class)),
             }
         ),
@@ -98,6 +103,11 @@ checks = {
         "level", (PLAIN, CLASSES), *_no_trend("d", PLAIN), *_no_trend("k", CLASSES)
     ),
     "rnrf.lemD.9.dominance": _under_hypotheses(
+        "level",
+        (PLAIN,),
+        _vanishes_like_root("A(T), largest over classes", read.robust_at_threshold, PLAIN),
+    ),
+    "rnrf.lemD.9.dominance.corrected": _under_hypotheses(
         "level",
         (PLAIN,),
         Level(read.over_bound, high=1.05),
@@ -151,7 +161,7 @@ checks = {
         "inequality", (NOISY,), _lower_bound("least min F_y/max F_y", read.least_balance, NOISY)
     ),
     "rnrf.lemE.6.sum": _under_hypotheses(
-        "level", (LONG,), _upper_bound("ηΣE[1 − π_y] from T₀ on", read.late_sum, LONG, 2)
+        "level", (NOISY,), _upper_bound("ηΣE[1 − π_y] from T₀ on", read.late_sum, NOISY, 2)
     ),
     "rnrf.lemE.7.final": _under_hypotheses(
         "exponent",

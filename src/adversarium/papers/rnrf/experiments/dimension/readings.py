@@ -19,15 +19,14 @@ from ...theory.readings import (
 )
 
 # families: standard without and with noise, attacked without and with noise, attacked with varying
-# η̃, standard with varying k, and standard with noise for d² steps
-PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES, LONG = (
+# η̃, and standard with varying k
+PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES = (
     "standard",
     "standard, noise",
     "attacked",
     "attacked, noise",
     "attack step",
     "classes",
-    "long, noise",
 )
 C, D, FIT, NOISE = "foreign_robust", "foreign_nonrobust", "class_logits", "noise_correlation"
 
@@ -66,6 +65,10 @@ def _largest_growth(rows: Evidence, bounded: bool) -> np.ndarray:
         largest.append(np.where(_covered(run), share, -np.inf).max(-1))
     return np.max(largest, axis=0)
 
+
+robust_at_threshold = Reading(
+    "A(T), largest over classes", lambda rows: when(rows[A].values, linear(rows, B)).max(-1), (A, B)
+)
 
 _FEATURES = Need(where(PLAIN), (A, B))
 largest_growth = quantity(

@@ -100,7 +100,8 @@ _SMALL_KAPPAS = np.array([0.003, 0.01, 0.03, 0.1])  # values of κ_B, that is Σ
 
 
 def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
-    """Return a quantity computed from the differences between attacked and standard training."""
+    """Return a quantity computed from the differences between attacked and standard training with
+    the same d and σ0."""
     needs = Need(PLAIN, (A, B)), Need(runs, (A, B, TOTAL))
     label = f"{name} ({runs.description})"
     return quantity(label, lambda rows: of(_differences(rows, runs)), *needs)
@@ -112,7 +113,10 @@ def _differences(rows: Evidence, runs: Where) -> np.ndarray:
     It is the largest before κ_B reaches each of _SMALL_KAPPAS in some class, (seed, κ); NaN if κ_B
     never reaches it.
     """
-    standard, attacked = rows.one(PLAIN), rows.one(runs)
+    attacked = rows.one(runs)
+    places = attacked.task.coordinates
+    same = {name: places[name] for name in ("d", "σ0√d")}
+    standard = rows.one(where(PLAIN.family, **same))
     gap = np.maximum.reduce(
         [np.abs(attacked[f].values / standard[f].values - 1).max(-1) for f in (A, B)]
     )
