@@ -19,10 +19,11 @@ from adversarium.plans import (
 from ...theory.regime import hypotheses
 from ..fig3 import readings as read
 from ..fig3.readings import ADVERSARIAL, STANDARD
-from .plan import ATTACKED_TRAIN_ERROR, POINTS, PRINTED_START, STANDARD_START
+from .plan import ATTACKED_TRAIN_ERROR, POINTS, PRINTED_START, STANDARD_START, THRESHOLD
 
 VANISHING = 0.02  # the bound that stands for o(1)
 STANDARDS = (STANDARD, STANDARD_START)
+_SMALL_THRESHOLD = where(THRESHOLD, **{"σ0√d": 0.3, "ϱ log d": 1.0})
 _TOO_FEW_STEPS = "classes that freeze at small d may learn at larger d"
 _AS_PRINTED, _SMALLER = "from σ0 = 1/√d, as printed", "from σ0 = 0.3/√d"
 
@@ -100,6 +101,13 @@ checks = {
                 _SMALLER: _in_every_run(ADVERSARIAL, _vanishes("robust_only_error")),
                 _AS_PRINTED: UnlessRefuted(
                     _in_every_run(PRINTED_START, _vanishes("robust_only_error")), _TOO_FEW_STEPS
+                ),
+                "ϱ = 1/log d instead of 3/log d": UnlessRefuted(
+                    Every(
+                        _vanishes("robust_only_error")(_SMALL_THRESHOLD),
+                        hypotheses(_SMALL_THRESHOLD),
+                    ),
+                    _TOO_FEW_STEPS,
                 ),
             }
         ),
