@@ -371,11 +371,12 @@ def test_a_hypothesis_that_is_not_met_leaves_a_part_undecided_unless_it_is_waive
     word = "holds" if value <= 1 else "fails"
 
     def decide(rows=rows, **waived):
-        return decided(experiment, replace(claim("toy.control"), waived=waived), check, rows)
+        about_no_letter = replace(claim("toy.control"), for_all=(), waived=waived)
+        return decided(experiment, about_no_letter, check, rows)
 
     bound = decide()
     assert [part.outcome for part in bound.parts] == ["undecided", word]
-    assert bound.parts[0].reason == "out of regime: d = 1, required ≥ 10: no (outside (d = 1))"
+    assert bound.parts[0].reason == "out of regime: d = 1, required ≥ 10: no (outside, d = 1)"
     assert decide(d="proof: only d > 0 is used").outcome == word
     assert decide(d="arm: inside").outcome == word
     # an arm that has another verdict, or that lies outside itself, shows nothing
