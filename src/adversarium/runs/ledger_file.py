@@ -159,7 +159,7 @@ def _joined(parts: Sequence[Part]) -> str:
 
 
 def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
-    chosen = sorted(part.measured, key=lambda m: _room(m, part))[:DECISIVE]
+    chosen = sorted(part.measured, key=part.room)[:DECISIVE]
     several = {m.wanted for m in part.measured} != {(part.low, part.high)}
     numbers = {}
     for m in (m for m in part.measured if m in chosen):
@@ -178,17 +178,6 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
         "exact": not part.chance,
     }
     return {k: v for k, v in line.items() if k == "part" or v not in (None, "", [], {}, False)}
-
-
-def _room(m: Summary, part: Part) -> float:
-    """Return how far a quantity's interval is inside its accepted range; negative if outside."""
-    low, high = m.wanted or (part.low, part.high)
-    ends = [v for v in (m.low, m.high, m.mean) if v is not None]
-    if not ends:
-        return -math.inf
-    below = min(ends) - low if low is not None else math.inf
-    above = high - max(ends) if high is not None else math.inf
-    return min(below, above)
 
 
 def _short(value: float | None, digits: int = 4) -> float | int | str | None:

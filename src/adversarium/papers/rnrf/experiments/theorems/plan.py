@@ -39,8 +39,8 @@ quick = dict(
 )
 paper = dict(seeds=10)
 INNER_TIMES = (0.02, 0.05, 0.1, 0.2, 0.5)  # shares of the run after which it is measured
-SIZES = ((2, 25), (2, 50), (2, 100), (5, 50), (8, 32))  # (k, d)
-PRINTED_SIZES = ((2, 25), (2, 50), (5, 50))  # (k, d) of the runs with σ0 = 1/√d
+SIZES = ((2, 20), (2, 40), (2, 80), (5, 40), (8, 32))  # (k, d)
+PRINTED_SIZES = ((2, 20), (2, 40), (5, 40))  # (k, d) of the runs with σ0 = 1/√d
 THRESHOLDS = (1.0, 3.0)  # ϱ·log d
 
 
@@ -103,7 +103,7 @@ def plan(
                 final=final,
             )
     for start, threshold in itertools.product((0.3, 1.0), thresholds):
-        k, d = 2, 25
+        k, d = 2, 20
         yield Run(
             family=THRESHOLD,
             at={"σ0√d": start, "ϱ log d": threshold},
