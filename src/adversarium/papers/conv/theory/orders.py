@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from adversarium.plans import Check, Evidence, Exponent, Quantity, Where
+from adversarium.plans import SHARE, Check, Exponent, Quantity, Where
 
 
 def bounded(
@@ -27,8 +27,4 @@ def bounded(
 
 def share(quantity: Quantity) -> Quantity:
     """Return the same quantity, as one whose values and interval lie in [0, 1]."""
-    return replace(quantity, share=_always)
-
-
-def _always(rows: Evidence) -> bool:
-    return True
+    return replace(quantity, limits=lambda rows: SHARE)

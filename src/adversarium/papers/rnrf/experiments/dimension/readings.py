@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adversarium.plans import Evidence, Need, Reading, Rows, quantity, where
+from adversarium.plans import SHARE, Evidence, Need, Reading, Rows, quantity, where
 from adversarium.plans.readings import first, when
 
 from ...theory.readings import (
@@ -108,6 +108,7 @@ in_order = quantity(
     "T′ ≥ T in every class that Lemma B.2 covers, 0 no, 1 yes",
     _in_order,
     Need(where(PLAIN), (A, B, FIT)),
+    limits=SHARE,
 )
 
 
