@@ -127,10 +127,10 @@ checks: dict[str, Check] = {
         Parts(
             {
                 "a layer's gradient norm² over m: power of H ≤ 1": _bounded_growth(
-                    "layer²/m", "H", "gradients over H", 1.0
+                    "layer²/m", "H", "gradients over H", 1.05
                 ),
                 "all layers' gradient norm²: power of H ≤ 2": _bounded_growth(
-                    "gradient²/(mH²)", "H", "gradients over H", 0.0
+                    "gradient²/(mH²)", "H", "gradients over H", 0.05
                 ),
                 "flips and linearisation: powers of H ≤ 1 and 3": Open(
                     "exponent",

@@ -91,7 +91,7 @@ checks: dict[str, Check] = {
         Parts(
             {
                 "‖A‖₂ over m, at d = m/16, m/4 and m": Every(
-                    *(bounded("A", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)
+                    *(bounded("A", "m", where("spectral", **{"d/m": s}), 0.1) for s in SHARES)
                 ),
                 "‖W⁽ʰ⁾‖₂": Every(
                     *(bounded("W", "m", where("spectral", **{"d/m": s}), 0.05) for s in SHARES)

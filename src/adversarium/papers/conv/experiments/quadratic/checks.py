@@ -32,7 +32,7 @@ def _coefficients_bounded(d: int) -> Check:
 
 def _order(d: int) -> Check:
     """Check that M^{1/(d+1)} times the largest error does not grow with M."""
-    return bounded("error", "M", where("uniform", d=d), 0.0, lambda M: M ** (-1 / (d + 1)))
+    return bounded("error", "M", where("uniform", d=d), 0.03, lambda M: M ** (-1 / (d + 1)))
 
 
 def _least_integral(number: str) -> Check:
