@@ -351,9 +351,15 @@ def _slack(verdict: Verdict) -> float:
 
 
 def _joined_reasons(verdicts: list[Verdict]) -> str:
-    """Join the reasons of verdicts; a reason that does not name its quantity is preceded by it."""
+    """Join the reasons of verdicts, the first ones of many; a reason that does not name its
+    quantity is preceded by it."""
     reasons = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""
         reasons.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
+    if len(reasons) > _JOINED:
+        reasons[_JOINED - 1 :] = [f"and {len(reasons) - _JOINED + 1} more"]
     return "; ".join(reasons)
+
+
+_JOINED = 3  # the most reasons that are joined
