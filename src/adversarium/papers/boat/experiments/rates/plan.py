@@ -6,7 +6,7 @@ error; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
 Reading: the family `gate` has sizes at which all assumptions except that on η hold with C = 4, 8,
 16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have
 K = n‖μ‖⁴/(d(1 + α)²) = 256 and 1024 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or
-more; the assumptions hold with C = 2. The families `n`, `d`, `ratio` and `both` vary one quantity
+more (K = 512 at one size only, between the two); the assumptions hold with C = 2. The families `n`, `d`, `ratio` and `both` vary one quantity
 (`both`: n and d at fixed n/d) around n = 112, d = 10⁹, ‖μ‖² = 300,000, where they hold with C = 8.
 Every family is run with η = n/d and with the largest printed η = 1/(Cd²). Errors with respect to
 the clean label come from importance sampling near the decision boundary; robust errors are
@@ -44,14 +44,14 @@ LENGTH = math.sqrt(300_000)  # ‖μ‖ of these families
 
 
 quick = dict(
-    seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(256,), counts=(28, 56), lengths=(1.0,),
-    radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, steps=("",),
+    seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(256,), between=(), counts=(28, 56),
+    lengths=(1.0,), radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, steps=("",),
 )  # fmt: skip
 paper = dict(seeds=10, phis=(SHARP, SMOOTH))
 
 
 def plan(
-    rungs=(4, 8, 16), shares=SHARES, many=(256, 1024),
+    rungs=(4, 8, 16), shares=SHARES, many=(256, 1024), between=(512,),
     counts=(28, 56, 112, 224), lengths=(1.0, 4.0, 16.0, 64.0), radii=(0.5, 1.0, 2.0, 4.0),
     moved=tuple(BASE), phis=(SHARP, SMOOTH), draws=1000, until=60,
     steps=("", PRINTED),
@@ -69,6 +69,8 @@ def plan(
             for share in shares:
                 sizes = Sizes(one.n, one.m, one.d, one.mu, share * C**-1.5)
                 yield from runs("gate", {"C": C, "share": share}, sizes, phi)
+        for K in between:  # at one size, for the fall with K
+            yield from runs("K, n", {"K": K, "n": 56}, _sized(K, 56, 1.0, 1.0), phi)
         for K in many:
             for n in counts:
                 yield from runs("K, n", {"K": K, "n": n}, _sized(K, n, 1.0, 1.0), phi)
