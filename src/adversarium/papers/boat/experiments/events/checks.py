@@ -152,7 +152,7 @@ checks: dict[str, Check] = {
     ),
     "boat.propB.23.D1": CountedAs(
         "frequency",
-        Each(where("one vector"), lambda run: AtMost(_largest("constant").on(run), math.sqrt(2))),
+        AtMost(_largest("constant").on(where("one vector", d=1)), math.sqrt(2)),
     ),
     "boat.propB.23.D2": CountedAs(
         "frequency",

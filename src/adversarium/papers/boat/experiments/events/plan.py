@@ -67,7 +67,7 @@ def plan(
     for beta in (0.03, 0.1, 0.3):
         at = {"beta": Read("beta")}
         yield Trial(family="C7", at=at, function=flip_tails, parameters=dict(beta=beta), exact=True)
-    for d, kappa in itertools.product((20, 100, 1000), (0.05, 0.3, 0.9)):
+    for d, kappa in itertools.product((20, 100, 1000), (0.05, 0.15, 0.3)):
         at = {"d": Read("d"), "κ": Read("kappa")}
         parameters = dict(d=d, kappa=kappa)
         yield Trial(family="variances", at=at, function=large_variances, parameters=parameters)
