@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from adversarium.papers.boat.theory.calibrated import Calibrated
 from adversarium.plans import Each, Every, Exponent, Given, Level, NoGrowth, Parts, UnlessRefuted
 from adversarium.plans.compound import CountedAs
 from adversarium.plans.evidence import Evidence, Rows, Series, end, exactly
@@ -56,7 +57,7 @@ def leaves(check: object, tasks: Sequence[Task]) -> Iterator[object]:
         case Every():
             for part in check.checks:
                 yield from leaves(part, tasks)
-        case Given() | UnlessRefuted() | CountedAs():
+        case Given() | UnlessRefuted() | CountedAs() | Calibrated():
             yield from leaves(check.check, tasks)
         case Each():
             for task in tasks:

@@ -325,6 +325,9 @@ checks: dict[str, Check] = {
                 "loss 0.1 by T̄": in_due_time(0.1, "L", "long"),
                 "loss 0.01 by T̄": in_due_time(0.01, "long"),
                 "L̂ falls at least like T^−½": loss_falls(SMOOTH),
+                "the printed bound where it is below log 2": Open(
+                    "inequality", _ABOVE_LOG_2.format("10⁶")
+                ),
             }
         ),
     ),

@@ -307,13 +307,16 @@ def _c8_bound(run: Rows) -> np.ndarray:
 c8_bound = _read("an upper bound of c₈", _c8_bound, "unit_length", "largest_mu")
 
 
-def _late(name: str):
-    def slopes(run: Rows) -> np.ndarray:
-        t, values = run.curve(name)
-        return _power(t, values, LATE)
-
-    return slopes
+def _late_ratio(run: Rows) -> np.ndarray:
+    t, values = run.curve("loss_ratio")
+    return _power(t, values, LATE)
 
 
-late_ratio = _read("power of t in max g̃_i/g̃_j", _late("loss_ratio"), "loss_ratio")
-late_norm = _read("power of t in ‖W‖", _late("weight_norm"), "weight_norm")
+def _late_growth(run: Rows) -> np.ndarray:
+    """Return the power of t in ‖W‖ − ‖W⁰‖, which is 1 if ‖W‖ grows linearly."""
+    t, values = run.curve("weight_norm")
+    return _power(t, values - values[:, :1], LATE)
+
+
+late_ratio = _read("power of t in max g̃_i/g̃_j", _late_ratio, "loss_ratio")
+late_norm = _read("power of t in ‖W‖ − ‖W⁰‖", _late_growth, "weight_norm")
