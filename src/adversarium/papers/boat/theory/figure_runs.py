@@ -206,6 +206,11 @@ def rank(values: np.ndarray) -> float:
     return float(stats.spearmanr(np.arange(len(values)), values).statistic)
 
 
+def as_share(quantity: Quantity) -> Quantity:
+    """Return a quantity marked as a share, whose interval lies in [0, 1]."""
+    return replace(quantity, share=lambda rows: True)
+
+
 def along_mu(table: np.ndarray) -> float:
     """Return the mean rank correlation of a map (d, ‖μ‖) with ‖μ‖."""
     return _mean([rank(row) for row in table])

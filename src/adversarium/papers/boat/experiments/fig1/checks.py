@@ -29,6 +29,7 @@ from ...theory.figure_runs import (
     MAP,
     against_d,
     along_mu,
+    as_share,
     clean_accuracy,
     grid_of,
     level_slopes,
@@ -95,7 +96,7 @@ def _corner(name: str, number, d: str, mu: str) -> Quantity:
         table = grid_of(rows.where(where(MAP)), "‖μ‖", "d", number)[2]
         return table[:, 0 if d == "least" else -1, 0 if mu == "least" else -1]
 
-    return quantity(f"{name}, {d} d, {mu} ‖μ‖", value, Need(where(MAP), NAMES))
+    return as_share(quantity(f"{name}, {d} d, {mu} ‖μ‖", value, Need(where(MAP), NAMES)))
 
 
 def _inside(rows: Evidence) -> np.ndarray:

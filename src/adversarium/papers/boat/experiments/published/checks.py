@@ -17,6 +17,7 @@ from adversarium.plans import (
 )
 from adversarium.plans.intervals import slope
 
+from ...theory.figure_runs import as_share
 from .plan import FIRST, SMOOTHED, WIDE
 
 
@@ -67,9 +68,9 @@ checks = {
             lambda run: Parts(
                 {
                     "in nine draws of ten every share is at least 1/20": Level(
-                        shares_at_least_twentieth.on(run), 0.9, 1.0
+                        shares_at_least_twentieth.on(run, points=1), 0.9, 1.0
                     ),
-                    "the least share": Hypothesis("level", shares.on(run)),
+                    "the least share": Hypothesis("level", as_share(shares.on(run))),
                 }
             ),
         ),
