@@ -543,9 +543,12 @@ def level_sets() -> Iterator[Case]:
             smooth = PchipInterpolator(x, np.maximum.accumulate(mean[middle]))
             shifts = np.log(d / d[middle]) / power
             law = np.stack([smooth(np.clip(x - one, x[0], x[-1])) for one in shifts])
-            bias = figure_runs.exact_slope(
-                mu, d, mean[middle], power, float(level.quantity.name.split()[-1])
-            ) - power
+            bias = (
+                figure_runs.exact_slope(
+                    mu, d, mean[middle], power, float(level.quantity.name.split()[-1])
+                )
+                - power
+            )
             too_large = abs(bias) > (level.high - level.low) / 6
             judged = " (not judged, because of this bias)" if too_large else ""
             for label, noise in (("", 0.0), (" with the measured noise", tables - mean)):

@@ -6,8 +6,8 @@ Reading: ‖μ‖ is the Euclidean norm of every image and d its number of pixel
 correlations along both axes, and the powers of level sets that are crossed at three or more values
 of d. The ranks along d are judged separately for ‖μ‖ ≤ 0.4, where the transition is, and for larger
 ‖μ‖. A power is judged only if the estimator returns an exact law, with the measured profile along
-‖μ‖, to within 0.1. The quick preset uses the 8 × 8 digits as a stand-in; its rows decide nothing about MNIST.
-`--preset paper --data DIR` needs MNIST's idx files in DIR.
+‖μ‖, to within 0.1. The quick preset uses the 8 × 8 digits as a stand-in; its rows decide nothing
+about MNIST. `--preset paper --data DIR` needs MNIST's idx files in DIR.
 Cost: quick 3 s (2 cores); paper 1 min on a GPU.
 """
 

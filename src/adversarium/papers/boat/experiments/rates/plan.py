@@ -4,13 +4,13 @@ Paper: for α/‖μ‖ ≤ (1/C)√(n‖μ‖²/d) the robust error is β + 2exp
 (Theorem 3.1, item 3); n ≫ d/‖μ‖⁴ ensures a small clean error, n ≫ d(1 + α)²/‖μ‖⁴ a small robust
 error; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
 Reading: the family `gate` has sizes at which all assumptions except that on η hold with C = 4, 8,
-16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have
-K = n‖μ‖⁴/(d(1 + α)²) = 256 and 1024 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or
-more (K = 512 at one size only, between the two); the assumptions hold with C = 2. The families `n`, `d`, `ratio` and `both` vary one quantity
-(`both`: n and d at fixed n/d) around n = 112, d = 10⁹, ‖μ‖² = 300,000, where they hold with C = 8.
-Every family is run with η = n/d and with the largest printed η = 1/(Cd²). Errors with respect to
-the clean label come from importance sampling near the decision boundary; robust errors are
-certified. The noise is Gaussian; Gram matrices are sampled, not points.
+16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have K =
+n‖μ‖⁴/(d(1 + α)²) = 256 and 1024 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more
+(K = 512 at one size only, between the two); the assumptions hold with C = 2. The families `n`, `d`,
+`ratio` and `both` vary one quantity (`both`: n and d at fixed n/d) around n = 112, d = 10⁹, ‖μ‖² =
+300,000, where they hold with C = 8. Every family is run with η = n/d and with the largest printed η
+= 1/(Cd²). Errors with respect to the clean label come from importance sampling near the decision
+boundary; robust errors are certified. The noise is Gaussian; Gram matrices are sampled, not points.
 Cost: quick 14 s (2 cores).
 """
 
