@@ -104,7 +104,25 @@ checks = {
             }
         ),
     ),
-    "conv.eq12": CountedAs("exponent", Parts({**_orders("back, logs"), "H²": LOWER_LAYERS})),
+    "conv.eq12": CountedAs(
+        "exponent",
+        Parts(
+            {
+                "over all W and x′": Open(
+                    "exponent",
+                    "the flips are those that are greedy for the change of the gradient, so the "
+                    "change of the back-product is measured from below; the exact supremum, a "
+                    "quadratic knapsack problem, would decide it, and no method for it is known",
+                ),
+                "the change over its bound, greedy flips, over m, reported": Hypothesis(
+                    "exponent", *(last("back, logs", where("widths", m=m)) for m in WIDTHS)
+                ),
+                "the change over its bound, greedy flips, over R, reported": Hypothesis(
+                    "exponent", *(last("back, logs", where("radii", R=R)) for R in RADII)
+                ),
+            }
+        ),
+    ),
     "conv.lemA.5": CountedAs(
         "exponent",
         Parts(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adversarium.networks import TwoLayer
+from adversarium.networks import QuadraticReLU, TwoLayer
 from adversarium.plans import Run
 from adversarium.plans.gates import Gate
 from adversarium.plans.run import Task, Trial
@@ -28,7 +28,7 @@ from .convergence import (
     orthogonal_times,
     radii_compared,
 )
-from .counterexamples import printed_sign
+from .counterexamples import printed_sign, steep_slopes
 from .depths import depth_times, proof_steps
 from .descents import certified_step, regret_of_descent
 from .features import built_networks, feature_errors, network_errors, section_identities
@@ -217,6 +217,7 @@ _RULES: dict[Callable[..., Any], Callable[[Given], Gates]] = {
     printed_sign: lambda given: _theorem_4_1(given["m"], given["R"], 1, given["eps"], 16),
     # Theorem 5.1 and Appendix B: α = O(ε), m = Ω(R⁴/ε²) and T hold by the definition of ε
     descent_gap: _two_layers,
+    steep_slopes: lambda given: _smooth(QuadraticReLU()),
     descent_until_exit: _two_layers,
     free_and_projected: _two_layers,
     radii_compared: lambda given: () if given["activation"] is None else _two_layers(given),

@@ -103,11 +103,14 @@ checks: dict[str, Check] = {
                 "last display, its sign: L_*(W_*) − L_A(W_t) ≤ ε": Each(
                     where("printed sign"), lambda run: AtMost(last("L_*(W_*)/ε", run), 1.0)
                 ),
-                "‖∇L_A‖² = O(mH²), over H": _bounded_growth(
-                    "gradient²/(mH²)", "H", "gradients over H"
+                "‖∇L_A‖² = O(mH²)": Open(
+                    "exponent",
+                    "measured at three weights only; a supremum over the weights of all layers "
+                    "would decide it, and none is known",
                 ),
-                "‖∇L_A‖² = O(mH²), over m": _bounded_growth(
-                    "gradient²/(mH²)", "m", "proof over m", 0.05
+                "‖∇L_A‖²/(mH²) at three weights, over H, reported": Hypothesis(
+                    "exponent",
+                    *(last("gradient²/(mH²)", where("gradients over H", H=H)) for H in DEPTHS),
                 ),
             }
         ),

@@ -27,7 +27,7 @@ from adversarium.plans import (
 )
 
 from ...theory.orders import share
-from .plan import ATTACKS, MEMBERS, OTHER_ACTIVATIONS, RULES
+from .plan import ATTACKS, MEMBERS, RULES
 
 STRONGER = ("exact", "random", "cycle", "fgsm")  # attacks stronger than identity and anti
 
@@ -80,6 +80,12 @@ def certified(runs: Where) -> Check:
         return Given(share(eps_is_informative.on(run)), gap)
 
     return Each(runs, one)
+
+
+def _steep(**at: float) -> Check:
+    """Check the gap of a network whose activation has unbounded slope; R⁴/ε² ≤ m must hold."""
+    run = where("unbounded slopes", **at)
+    return Every(InRegime(last("mε²/R⁴", run), 1.0), AtMost(last("gap/ε", run), 1.0))
 
 
 def _over_radii(name: str, reduce) -> Reading:
@@ -191,15 +197,25 @@ checks: dict[str, Check] = {
         "inequality",
         Parts(
             {
-                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in ATTACKS},
-                "quadratic ReLU, erf, shifted smoothed ReLU": Every(
-                    *(certified(where("activations", s=s)) for s in OTHER_ACTIVATIONS)
-                ),
+                "smoothed ReLU, nine attacks": certified(where("circle")),
+                "quadratic ReLU, erf, shifted smoothed ReLU": certified(where("activations")),
                 "caps in R⁵ (n = 8) and R¹⁰ (n = 16)": certified(where("caps")),
+                "unbounded slopes, d = 500 m": _steep(d=32_000, sphere=0),
                 "t = 0 … T − 1, as the proof has it, reported": Hypothesis(
                     "inequality",
                     _gap("gap/ε, proved").on(where("circle", A="exact", m=1024, α=0.1)),
                 ),
+            }
+        ),
+    ),
+    "conv.thm5.1.corrected": CountedAs(
+        "inequality",
+        Parts(
+            {
+                **{f"{rule} attack": certified(where("circle", A=rule)) for rule in ATTACKS},
+                "erf, shifted smoothed ReLU, quadratic ReLU": certified(where("activations")),
+                "caps in R⁵ (n = 8) and R¹⁰ (n = 16)": certified(where("caps")),
+                "unbounded slopes, d = m": _steep(d=64, sphere=0),
             }
         ),
     ),
@@ -247,7 +263,24 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "conv.fn13": certified(where("start on a sphere")),
+    "conv.fn13": CountedAs(
+        "inequality",
+        Parts(
+            {
+                "quadratic ReLU, d = 2": certified(where("start on a sphere")),
+                "quadratic ReLU, d = 500 m": _steep(d=32_000, sphere=1),
+            }
+        ),
+    ),
+    "conv.fn13.corrected": CountedAs(
+        "inequality",
+        Parts(
+            {
+                "quadratic ReLU, d = 2": certified(where("start on a sphere")),
+                "quadratic ReLU, d = m": _steep(d=64, sphere=1),
+            }
+        ),
+    ),
     "conv.rem4.1b": Hypothesis(
         "inequality", *(certified_increase.on(where(f)) for f in ("radii", "radii, ReLU"))
     ),
