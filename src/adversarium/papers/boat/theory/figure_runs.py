@@ -12,7 +12,7 @@ from adversarium.data import Clusters, Gauss
 from adversarium.measure.errors import risk
 from adversarium.networks import Perceptron
 from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
-from adversarium.plans.evidence import NoSuchRun, Reading, quantity
+from adversarium.plans.evidence import SHARE, NoSuchRun, Reading, quantity
 from adversarium.plans.levels import jackknife, level_slope
 from adversarium.training import GradientDescent
 
@@ -208,7 +208,7 @@ def rank(values: np.ndarray) -> float:
 
 def as_share(quantity: Quantity) -> Quantity:
     """Return a quantity marked as a share, whose interval lies in [0, 1]."""
-    return replace(quantity, share=lambda rows: True)
+    return replace(quantity, limits=lambda rows: SHARE)
 
 
 def along_mu(table: np.ndarray) -> float:

@@ -214,8 +214,22 @@ checks: dict[str, Check] = {
     "boat.lemB.28.mu_inner": both_steps(
         lambda step: on_ladder(mu_inner_within(1 / 2), phis=(SHARP,), always=True, step=step)
     ),
-    "boat.lemB.14.norm_margin": both_steps(
-        lambda step: Every(*flat(NoDecay, "least_margin_share", (SMOOTH,), step=step))
+    "boat.lemB.14.norm_margin": CountedAs(
+        "inequality",
+        Parts(
+            {
+                "over sizes": Every(*flat(NoDecay, "least_margin_share", (SMOOTH,))),
+                **at_both_steps(
+                    {
+                        "along the ladders": lambda step: Every(
+                            *rung_trend(
+                                NoDecay, end("least_margin_share"), ("L", "A"), (SMOOTH,), step
+                            )
+                        )
+                    }
+                ),
+            }
+        ),
     ),
     "boat.lemB.33.norm_margin": both_steps(
         lambda step: Every(*flat(NoDecay, "least_margin_share", (SHARP,), step=step)), "level"

@@ -51,13 +51,15 @@ def on_ladder(event: Reading, families=("L", "A"), phis=BOTH, always=False, step
 
 
 def flat(rule, number: str | Reading, phis=BOTH, arms=ARMS, logs=0.0, step="") -> list[Check]:
-    """Return checks that a quantity does not grow or decay (`rule`) along any arm."""
+    """Return checks that a quantity does not grow or decay (`rule`) along any arm; with the printed
+    η, the plan has the arms with ReLU only."""
     reading = end(number) if isinstance(number, str) else number
     return [
         rule(f"power of {arm} in {reading.name} ({phi})", reading, arm,
              where(named(f"arm {arm}", step), φ=phi), logs)
         for arm in arms
         for phi in phis
+        if not step or phi == SHARP
     ]  # fmt: skip
 
 
