@@ -133,7 +133,7 @@ ACCURACIES: dict[str, tuple[Callable[[Rows], np.ndarray], str]] = {
 def accuracy(kind: str) -> Reading:
     """Return the clean or robust accuracy of a map as a reading for figures."""
     number, row = ACCURACIES[kind]
-    return Reading(f"{kind} test accuracy", number, (row,))
+    return Reading(f"{kind} test accuracy", number, (row,), SHARE)
 
 
 def robust_ceiling(run: Run) -> float:
@@ -172,6 +172,7 @@ def grid_of(
 
 
 Number = Callable[[Rows], np.ndarray]
+RANKS = (-1.0, 1.0)  # the range of rank correlations
 
 
 def over_grid(
@@ -182,7 +183,7 @@ def over_grid(
     of: Callable[[np.ndarray], float],
     among: tuple[float, float] = (-math.inf, math.inf),
 ) -> Quantity:
-    """Return one value per seed: `of` applied to the map (d, ‖μ‖) of `number`, restricted to the
+    """Return one rank correlation per seed: `of` applied to the map (d, ‖μ‖) of `number`, restricted to the
     columns with among[0] < ‖μ‖ ≤ among[1]."""
 
     def value(rows: Evidence) -> np.ndarray:
@@ -190,7 +191,7 @@ def over_grid(
         inside = (among[0] < mu) & (mu <= among[1])
         return np.array([of(table[:, inside]) for table in tables])
 
-    return quantity(name, value, Need(runs, (row,)))
+    return quantity(name, value, Need(runs, (row,)), limits=RANKS)
 
 
 def rank(values: np.ndarray) -> float:
@@ -204,11 +205,6 @@ def rank(values: np.ndarray) -> float:
     if np.ptp(values) == 0:
         return math.nan
     return float(stats.spearmanr(np.arange(len(values)), values).statistic)
-
-
-def as_share(quantity: Quantity) -> Quantity:
-    """Return a quantity marked as a share, whose interval lies in [0, 1]."""
-    return replace(quantity, limits=lambda rows: SHARE)
 
 
 def along_mu(table: np.ndarray) -> float:

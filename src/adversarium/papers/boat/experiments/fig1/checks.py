@@ -18,7 +18,7 @@ from adversarium.plans import (
     Run,
     where,
 )
-from adversarium.plans.evidence import quantity
+from adversarium.plans.evidence import SHARE, quantity
 
 from ...theory.bounds import lazy_accuracies
 from ...theory.calibrated import Calibrated
@@ -29,7 +29,6 @@ from ...theory.figure_runs import (
     MAP,
     against_d,
     along_mu,
-    as_share,
     clean_accuracy,
     grid_of,
     level_slopes,
@@ -96,7 +95,8 @@ def _corner(name: str, number, d: str, mu: str) -> Quantity:
         table = grid_of(rows.where(where(MAP)), "‖μ‖", "d", number)[2]
         return table[:, 0 if d == "least" else -1, 0 if mu == "least" else -1]
 
-    return as_share(quantity(f"{name}, {d} d, {mu} ‖μ‖", value, Need(where(MAP), NAMES)))
+    need = Need(where(MAP), NAMES)
+    return quantity(f"{name}, {d} d, {mu} ‖μ‖", value, need, limits=SHARE)
 
 
 def _inside(rows: Evidence) -> np.ndarray:

@@ -15,9 +15,9 @@ from adversarium.plans import (
     last,
     where,
 )
+from adversarium.plans.evidence import SHARE
 from adversarium.plans.intervals import slope
 
-from ...theory.figure_runs import as_share
 from .plan import FIRST, SMOOTHED, WIDE
 
 
@@ -35,6 +35,7 @@ shares = Reading(
     lambda run: np.minimum.reduce([run.last(f"active_{what}_{t}") for what in ("points", "units")
                                    for t in (0, 1)]),
     tuple(f"active_{what}_{t}" for what in ("points", "units") for t in (0, 1)),
+    SHARE,
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ checks = {
                     "in nine draws of ten every share is at least 1/20": Level(
                         shares_at_least_twentieth.on(run, points=1), 0.9, 1.0
                     ),
-                    "the least share": Hypothesis("level", as_share(shares.on(run))),
+                    "the least share": Hypothesis("level", shares.on(run)),
                 }
             ),
         ),
