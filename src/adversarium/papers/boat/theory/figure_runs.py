@@ -183,8 +183,8 @@ def over_grid(
     of: Callable[[np.ndarray], float],
     among: tuple[float, float] = (-math.inf, math.inf),
 ) -> Quantity:
-    """Return one rank correlation per seed: `of` applied to the map (d, ‖μ‖) of `number`, restricted to the
-    columns with among[0] < ‖μ‖ ≤ among[1]."""
+    """Return one rank correlation per seed: `of` applied to the map (d, ‖μ‖) of `number`,
+    restricted to the columns with among[0] < ‖μ‖ ≤ among[1]."""
 
     def value(rows: Evidence) -> np.ndarray:
         mu, _, tables = grid_of(rows.where(runs), "‖μ‖", "d", number)
