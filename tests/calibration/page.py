@@ -21,7 +21,7 @@ The fitted powers, level sets, windows in t and crossing times that claims are j
 
 Along sizes, a power law without noise is returned exactly; the rows below put the measured values of the seeds, divided by their median at each size, on top of it. ± is the half-width of the 99 % interval over seeds. Other laws are recursions or closed forms that have the finite-size terms of the claim. A row names all claims with the same estimator on the same grid and shows the one with the smallest quotient of tolerance and bias.
 
-Not calibrated: least-squares powers that are fitted inside a trial (`cgro.thmE.1.corrected`, `cgro.thmF.1.I`, the power of N in `cgro.thmF.1.II`, `cgro.propE.2`, `rnrf.lemD.3.init`, `conv.lemC.3.corrected`, the power of N' in `cgrm.assump6.1.at-u`), the power of t in `boat.lem4.4.loss_ratio.published`, the comparison of two lengths in `boat.thm3.1.clean_error`, and the effects and crossings of `boat.fig1.refined`, `boat.fig3` and `boat.fig5`.
+Not calibrated: least-squares powers that are fitted inside a trial (`cgro.thmE.1.corrected`, `cgro.thmF.1.I`, the power of N in `cgro.thmF.1.II`, `cgro.propE.2`, `rnrf.lemD.3.init`, `conv.lemC.3.corrected`, the power of N' in `cgrm.assump6.1.at-u`), the powers of t in `boat.lem4.4.loss_ratio.published` and `boat.fig6.to_zero`, the comparison of two lengths in `boat.thm3.1.clean_error`, and the effects and crossings of `boat.fig1.refined`, `boat.fig1.balanced`, `boat.fig3` and `boat.fig5`.
 """  # noqa: E501
 
 _COLUMNS = """\
