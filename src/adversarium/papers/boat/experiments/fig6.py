@@ -11,8 +11,6 @@ Cost: quick 5 s (2 cores); paper 30 s on a GPU.
 
 import math
 
-import numpy as np
-
 from adversarium.plans import (
     Check,
     CountedAs,
@@ -21,15 +19,11 @@ from adversarium.plans import (
     Hypothesis,
     Level,
     Parts,
-    Reading,
-    Rows,
     last,
     where,
 )
-from adversarium.plans.intervals import slope
-from adversarium.plans.levels import jackknife
 
-from ..theory.figure_runs import Radius
+from ..theory.figure_runs import Radius, trend
 from ..theory.image_runs import MNIST, family_of, on_images
 from ..theory.regime import gates
 
@@ -56,18 +50,6 @@ def plan(m, steps, source, reading: Radius = "R1"):
 
 def _runs(panel: str, value: float):
     return where(MNIST, panel=panel, **{panel: value})
-
-
-def trend(number: str) -> Reading:
-    """Return the power of t in the mean curve over the last decade of the training, one jackknife
-    pseudo-value per seed."""
-
-    def powers(run: Rows) -> np.ndarray:
-        t, values = run.curve(number)
-        late = t >= t[-1] / 10
-        return jackknife(values[:, late], lambda mean: float(slope(t[late], mean[None])[0]))
-
-    return Reading(f"power of t in {number}", powers, (number,))
 
 
 def _to_zero(number: str) -> dict[str, Check]:

@@ -13,6 +13,7 @@ from adversarium.measure.errors import risk
 from adversarium.networks import Perceptron
 from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
 from adversarium.plans.evidence import SHARE, NoSuchRun, Reading, quantity
+from adversarium.plans.intervals import slope
 from adversarium.plans.levels import jackknife, level_slope
 from adversarium.training import GradientDescent
 
@@ -157,6 +158,18 @@ def _ceiling(run: Run, attack: Any) -> float:
     radius = attack.radius if attack is not None else 0.0
     known = run.data.ceiling(float(getattr(attack, "p", 2)), radius)
     return known if known < 1 else math.nan
+
+
+def trend(number: str) -> Reading:
+    """Return the power of t in a mean curve over the last decade of the training, one jackknife
+    pseudo-value per seed."""
+
+    def powers(run: Rows) -> np.ndarray:
+        t, values = run.curve(number)
+        late = t >= t[-1] / 10
+        return jackknife(values[:, late], lambda mean: float(slope(t[late], mean[None])[0]))
+
+    return Reading(f"power of t in {number}", powers, (number,))
 
 
 def grid_of(
