@@ -48,7 +48,7 @@ def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8))
     for D in (1, 2):
         parameters = dict(D=D, draws=draws, repeats=repeats[D - 1])
         yield Trial(
-            family="density", at=at, function=density_powers, parameters=parameters, version=2
+            family="density", at=at, function=density_powers, parameters=parameters, version=3
         )
     yield Trial(family="taylor", function=taylor, version=2)
     yield Trial(family="first order", function=first_order, version=3)

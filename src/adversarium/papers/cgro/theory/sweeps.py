@@ -56,8 +56,11 @@ _FIXED = dict(sigma=0.0674, sigma0=0.0707, alpha=3.74, gap=0.01335)
 EARLY = {
     "η": Sweep("eta", "η", "eta", (0.00025, 0.0005, 0.001, 0.002), -1.0),
     "α": Sweep("alpha", "α", "data.alpha", (1.0, 2.0, 4.0, 8.0), -3.0,
-               dict(eta=0.004, sigma0=0.02)),
-    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.005, 0.01, 0.02, 0.04), -1.0),
+               dict(eta=0.006, sigma0=0.005)),
+    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.005, 0.01, 0.02, 0.04), -1.0,
+                dict(eta=0.05, alpha=1.0)),
+    "N": Sweep("N", "N", "n", (5, 10, 20, 40), 0.0),
+    "d": Sweep("d", "d", "data.d", (125, 250, 500, 1000), 0.0, dict(alpha=4.0, sigma0=0.03)),
 }  # fmt: skip
 LATE = {
     "η": Sweep("eta", "η", "eta", (0.025, 0.05, 0.1, 0.2), -1.0),
@@ -69,7 +72,7 @@ LATE = {
     "d, paper": Sweep("d", "d", "data.d", _SIZES, 0.527),
 }
 # a run that measures T₀ takes a·value^power + b steps, with (a, b) from this table
-_EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 400)}
+_EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 0), "N": (0, 1500), "d": (0, 2500)}
 # at these values, a run that measures T₁ takes 500/η + 200 steps
 _MIDDLE = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
 
@@ -80,12 +83,15 @@ def swept(family: str, name: str) -> Where:
 
 
 def early_runs(patience: float, names: Sequence[str], **recorded: Any) -> Iterator[Run]:
-    """Yield short runs that measure T₀ at d = 1000, with small steps and as little noise as
-    σ = d^−0.509 polylog(d) permits."""
+    """Yield runs that measure T₀ with small steps, at d = 1000 and N = 20 unless varied.
+
+    The α u_r(0) are small: T₀ has a summand of order 1/(ηα²), which a fit would take for a part of
+    the power.
+    """
     folds = (FirstTime(largest_signal, 1.0),)
     for name in names:
         sweep = EARLY[name]
-        others: dict[str, Any] = dict(d=1000, P=2, N=2, sigma=1e-3, eta=0.001) | dict(sweep.others)
+        others: dict[str, Any] = dict(d=1000, P=2, N=20, eta=0.001) | dict(sweep.others)
         scale, extra = _EARLY_LENGTHS[name]
         for value in sweep.values:
             steps = math.ceil(patience * (scale / value**-sweep.power + extra))

@@ -19,7 +19,8 @@ from adversarium.plans import (
     Trial,
 )
 
-COUNTED_N, COUNTED_D = (8, 16, 32, 64), (16, 32, 64, 128)  # numbers of balls and dimensions
+# numbers of balls and dimensions; for fewer balls, what does not grow with them is a large part
+COUNTED_N, COUNTED_D = (32, 64, 128, 256), (32, 64, 128, 256)
 COVERING_N = (20, 80, 320, 1280)  # numbers of training points in the covering experiment
 SHATTERED = ((4, 4), (8, 8), (16, 16))  # (points, dimensions)
 PLACE = {"d": Read("D"), "N": Read("n")}

@@ -108,17 +108,30 @@ MANY = where("N = 2d")
 _cells = where(tuple(f"cells, d = {d}" for d in CELLS))
 _spread = where(tuple(f"spread margins, d = {d}" for d in SPREAD))
 
+_window = CountedAs(
+    "level",
+    Every(
+        *(Each(where(family), memorised) for family in ("N = 2d", "few points", "other letters")),
+        certified_often,
+    ),
+)
+
 checks = {
     "cgrm.thm4.2": CountedAs(
-        "level", Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often)
+        "level",
+        Parts(
+            {
+                "√d ≫ δ + √log N, b = d/2": _window,
+                "δ = 0.6 √d, every b": Each(
+                    where("a radius of 0.6 √d"), lambda run: AtMost(last("robust_train", run), 0.0)
+                ),
+            }
+        ),
     ),
     "cgrm.thm4.2.small-d": Each(where("every b"), some_point_fails),
     "cgrm.thm4.2.corrected": Parts(
         {
-            "b in its window": CountedAs(
-                "level",
-                Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often),
-            ),
+            "b in its window": _window,
             "closed form of the margin": Each(MANY, closed_margins),
         }
     ),

@@ -12,6 +12,8 @@ is both the risk minimiser and the limit of the adversarial training in the last
 Cost: quick 30 s (2 cores).
 """
 
+import math
+
 from adversarium.attacks import FGSM, strong_attacks
 from adversarium.data import MarginMixture
 from adversarium.measure.errors import Error, robust_train_error, train_error
@@ -44,9 +46,14 @@ SETS = (("N = 2d",            200, 400,  2.0, 0.5),  # set M
         ("no window",         30,  100,  2.0, 0.5))  # fmt: skip
 LARGE = (("b far below",      400, 1000, 2.0, 0.25),
          ("few points",       800, 400,  2.0, 0.5))  # fmt: skip
+# one letter each differs from set M, at d = 400, N = 200, b = d/2
+OTHERS = (dict(delta=0.5), dict(delta=1.0), dict(alpha=2.5), dict(alpha=10.0),
+          dict(beta=0.125), dict(beta=2.0), dict(mu=0.1), dict(mu=0.4))  # fmt: skip
+RADIUS = (100, 200, 400)  # values of d with δ = 0.6 √d
 POINTS = (100, 200, 400, 800, 1600)  # values of N in "more points", d = 100
 SAMPLES = (100, 200, 400, 800)
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
+LETTERS = {"α": Read("data.alpha"), "β": Read("data.beta"), "μ": Read("data.mu")}
 
 quick = dict(steps=20, seeds=5, largest=400, points=POINTS[:4])
 paper = dict(large=True, steps=300, seeds=20)
@@ -70,10 +77,11 @@ def plan(
             f"the plan needs 0 < mu < 1 and samples >= 10, got mu={mu} and samples={samples}."
         )
 
-    def trial(function, family, d, N, version=1, **more):
-        data = MarginMixture(d=d, alpha=alpha, beta=beta, mu=mu)
+    def trial(function, family, d, N, version=1, letters=None, **more):
+        data = MarginMixture(**(dict(d=d, alpha=alpha, beta=beta, mu=mu) | (letters or {})))
         parameters = dict(data=data, N=N, **more)
         at = {k: v for k, v in PLACE.items() if k in ("d", "N") or v.path in parameters}
+        at |= {} if letters is None else LETTERS
         return Trial(
             family=family, at=at, function=function, parameters=parameters, version=version
         )
@@ -81,6 +89,16 @@ def plan(
     sets = [one for one in (*SETS, *(LARGE if large else ())) if one[1] <= largest]
     for family, d, N, delta, share in sets:
         yield trial(modified_training, family, d, N, 3, delta=delta, b=share * d)
+    for other in OTHERS:
+        letters = {"delta": 2.0, **other}
+        radius = letters.pop("delta")
+        yield trial(
+            modified_training, "other letters", 400, 200, 3, letters, delta=radius, b=200.0
+        )
+    for d in RADIUS:
+        radius = 0.6 * math.sqrt(d)
+        letters = {"alpha": radius + 2}
+        yield trial(best_threshold, "a radius of 0.6 √d", d, 100, 1, letters, delta=radius)
     for N in points:
         yield trial(modified_training, "more points", 100, N, 3, delta=2.0, b=50.0)
     yield trial(certified_draws, "draws", 200, 100, delta=2.0, b=100.0, draws=draws)

@@ -130,7 +130,7 @@ checks = {
         "every network of at most M_D parameters is meant; its counting, its point set and the "
         "widths that training needs are claims of their own",
     ),
-    "cgro.thm5.3.counting": Existence(last("table", "C(μ)")),
+    "cgro.thm5.3.counting": CountedAs("existence", AtMost(last("bound", "C(μ)"), 1.0)),
     "cgro.thm5.3.points": CountedAs(
         "existence",
         Every(
