@@ -33,6 +33,7 @@ TOY = {
         "large": (50,),
         "many": (160,),
         "square": (9,),
+        "long": (2,),
         "steps_factor": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
@@ -213,7 +214,8 @@ TOY = {
         "steps": 20,
     },
     "cgrm.modified": dict(
-        points=(50, 100), draws=1, samples=(50, 100), spread=(32,), cells=(16,), steps=3
+        points=(50, 100), draws=1, samples=(50, 100), spread=(32,), cells=(16,), steps=3,
+        others=(), wide=(50,),
     ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }

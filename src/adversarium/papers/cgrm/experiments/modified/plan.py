@@ -70,6 +70,8 @@ def plan(
     samples=SAMPLES,
     spread=SPREAD,
     cells=CELLS,
+    others=OTHERS,
+    wide=RADIUS,
     steps=300,
 ):
     if not 0 < mu < 1 or min(samples) < 10:
@@ -89,13 +91,13 @@ def plan(
     sets = [one for one in (*SETS, *(LARGE if large else ())) if one[1] <= largest]
     for family, d, N, delta, share in sets:
         yield trial(modified_training, family, d, N, 3, delta=delta, b=share * d)
-    for other in OTHERS:
+    for other in others:
         letters = {"delta": 2.0, **other}
         radius = letters.pop("delta")
         yield trial(
             modified_training, "other letters", 400, 200, 3, letters, delta=radius, b=200.0
         )
-    for d in RADIUS:
+    for d in wide:
         radius = 0.6 * math.sqrt(d)
         letters = {"alpha": radius + 2}
         yield trial(best_threshold, "a radius of 0.6 √d", d, 100, 1, letters, delta=radius)
