@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import torch
 
-from adversarium.constructions import parts
+from adversarium.constructions import counting, parts
 from adversarium.data import PatchData
 from adversarium.papers.cgro.theory import cubic, densities
 from adversarium.papers.cgro.theory.memorisation import (
@@ -149,6 +149,11 @@ BUGS = (
         "sawtooth functions a tenth too low",
         lambda: patch.object(parts, "_TOOTH", 0.9 * parts._TOOTH),
         turns=("cgro.lemD.2", "cgro.lemD.3"),
+    ),
+    Bug(
+        "C(μ) an eighth too large",
+        scaled(counting, "shattering_constant", 1.125),
+        turns=("cgro.thm5.3.counting",),
     ),
     Bug(
         "balls of half the radius",
