@@ -6,7 +6,7 @@ Reading: l_inf balls of radius δ = 0.2 on the fattened cells {0.1, 0.9}^{D−1}
 share μ of the points has heights ½ ± 0.05, the others ½ ± 0.4. Robust errors are evaluated at every
 corner of the l_inf cell and by a gradient attack. Data with smooth heights and uniform coordinates
 would not be well separated.
-Cost: quick 30 s (2 cores).
+Cost: quick 45 s (2 cores).
 """
 
 from adversarium.constructions.counting import law_of_a_sample, vc_orders

@@ -9,7 +9,7 @@ Reading: l2 balls, a_i = y_i, ‖w_0‖ = 1, b = d/2. Set M has d = 200, N = 400
 balls bounds them. Theorem 6.2 is tested on d cells in which small and large margins are equally
 hard to learn (Assumption 6.1), and on margins spread over [0.02, 3], where the max-margin direction
 is both the risk minimiser and the limit of the adversarial training in the last step.
-Cost: quick 30 s (2 cores).
+Cost: quick 40 s (2 cores).
 """
 
 import math
