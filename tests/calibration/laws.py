@@ -203,7 +203,7 @@ def gaussian_tail() -> Iterator[Case]:
                         ("Gaussian, 100,000 draws", drawn)):  # fmt: skip
         row = synthetic(task, {"noise_tail": Series(np.zeros(1), values[:, None], {"x": x})})
         powers = tail_power.of(row)
-        yield Case(("cgro.thmC.12.clean",), "power of x in −log P[|Z| ≥ x sd(Z)] minus a Gaussian's",
+        yield Case(("cgro.thmC.12.clean",), "power of x in the tail minus a Gaussian's",
                    law, listed(x), float(powers.mean()), distance(level, 0.0),
                    half_width(powers))  # fmt: skip
 

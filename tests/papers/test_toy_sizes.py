@@ -214,8 +214,14 @@ TOY = {
         "steps": 20,
     },
     "cgrm.modified": dict(
-        points=(50, 100), draws=1, samples=(50, 100), spread=(32,), cells=(16,), steps=3,
-        others=(), wide=(50,),
+        points=(50, 100),
+        draws=1,
+        samples=(50, 100),
+        spread=(32,),
+        cells=(16,),
+        steps=3,
+        others=(),
+        wide=(50,),
     ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }

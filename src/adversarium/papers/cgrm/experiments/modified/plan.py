@@ -94,9 +94,7 @@ def plan(
     for other in others:
         letters = {"delta": 2.0, **other}
         radius = letters.pop("delta")
-        yield trial(
-            modified_training, "other letters", 400, 200, 3, letters, delta=radius, b=200.0
-        )
+        yield trial(modified_training, "other letters", 400, 200, 3, letters, delta=radius, b=200.0)
     for d in wide:
         radius = 0.6 * math.sqrt(d)
         letters = {"alpha": radius + 2}

@@ -6,7 +6,8 @@ log²d; at fixed d, even Õ hides only a constant. N varies at d = 400 and d at 
 η = 4/α²; η varies at d = 200. "η = 1" varies d at η = 1, and "signal alone" varies d up to 10²⁰ in
 the recursion of the signal without noise. "Many points" has N = 160 > N_c (see cgro.phases),
 d = 100 and 1 − γ = 1/√d; "N = d" varies d with 1 − γ = 1/√d and P = 2; "long" runs for about 100 T₁
-at d = 100. Otherwise P = 3, and always m = 8. Only seeds with some u_r(0) > 0 are judged; robust errors are under the transfer attack.
+at d = 100. Otherwise P = 3, and always m = 8. Only seeds with some u_r(0) > 0 are judged; robust
+errors are under the transfer attack.
 Cost: quick 35 s (2 cores).
 """
 

@@ -38,7 +38,9 @@ def length(d, N):
     return round(2_000 * N * math.sqrt(d / 200))
 
 
-quick = dict(sets=("E",), scaling=(50, 100, 200), counts=(5, 10, 20), many=(25, 50), others=(), seeds=5)
+quick = dict(
+    sets=("E",), scaling=(50, 100, 200), counts=(5, 10, 20), many=(25, 50), others=(), seeds=5
+)
 paper = dict(
     sets=("E", "C", "A", "D", "η = 1"),
     counts=(5, 10, 20, 40, 80),
