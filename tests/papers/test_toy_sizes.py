@@ -222,6 +222,7 @@ TOY = {
         steps=3,
         others=(),
         wide=(50,),
+        far=(50,),
     ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }

@@ -72,6 +72,7 @@ TOY = {
     "vanishing_start": dict(activation=Softplus(), m=4, d=2),
     "within_sets": dict(activation=Softplus(), rule="random", m=4),
     "ball_counts": dict(n=2, D=3),
+    "wide_window": dict(data=MARGINS, N=20, delta=1.0),
     "best_threshold": dict(data=MARGINS, N=20, delta=1.0, shares=(0.0, 0.5), steps=5),
     "boundary": dict(grid=31),
     "cauchy": dict(d=4, alpha=5.0, n=5),

@@ -169,5 +169,11 @@ BUGS = (
         swapped(modified, "linear_step", _uphill),
         turns=("cgrm.thm4.2.target",),
     ),
+    Bug(
+        "the max-margin direction with the wrong sign",
+        swapped(modified, "max_margin", _other_way),
+        turns=("cgrm.thm4.2.wide",),
+        knobs={"far": (400,)},
+    ),
     Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2.spread",)),
 )

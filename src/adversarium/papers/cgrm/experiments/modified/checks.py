@@ -32,6 +32,11 @@ def memorised(run):
     )
 
 
+def _certified(run):
+    """Require that attacks misclassify no training point and that all of them are certified."""
+    return AtMost(last("robust_train", run), 0.0, proof=last("robust_train_bound", run))
+
+
 certified_often = Frequency(last("certified", "draws"), "draws", 0.95)
 
 
@@ -135,6 +140,7 @@ checks = {
             "closed form of the margin": Each(MANY, closed_margins),
         }
     ),
+    "cgrm.thm4.2.wide": CountedAs("level", Each(where("far large margins"), _certified)),
     "cgrm.thm4.2.window": Parts(
         {
             "b above it: some points fall": Each(where("b above"), fails_more_than(0.001)),

@@ -22,7 +22,13 @@ from adversarium.plans import Read, Run, Trial
 from adversarium.training import Risk
 
 from ...theory.margins import active_units, direction_error, unit_drift
-from ...theory.modified import best_threshold, certified_draws, generic_training, modified_training
+from ...theory.modified import (
+    best_threshold,
+    certified_draws,
+    generic_training,
+    modified_training,
+    wide_window,
+)
 from ...theory.regime import gates as gates
 from ...theory.separated import separated_training
 
@@ -50,6 +56,7 @@ LARGE = (("b far below",      400, 1000, 2.0, 0.25),
 OTHERS = (dict(delta=0.5), dict(delta=1.0), dict(alpha=2.5), dict(alpha=10.0),
           dict(beta=0.125), dict(beta=2.0), dict(mu=0.1), dict(mu=0.4))  # fmt: skip
 RADIUS = (100, 200, 400)  # values of d with δ = 0.6 √d
+FAR, FAR_RADII = (400, 800, 1600), (0.1, 0.2, 0.4)  # values of d with α = d, and of δ/√d
 POINTS = (100, 200, 400, 800, 1600)  # values of N in "more points", d = 100
 SAMPLES = (100, 200, 400, 800)
 PLACE = {"d": Read("data.d"), "N": Read("N"), "δ": Read("delta"), "b": Read("b")}
@@ -72,6 +79,7 @@ def plan(
     cells=CELLS,
     others=OTHERS,
     wide=RADIUS,
+    far=FAR,
     steps=300,
 ):
     if not 0 < mu < 1 or min(samples) < 10:
@@ -99,6 +107,12 @@ def plan(
         radius = 0.6 * math.sqrt(d)
         letters = {"alpha": radius + 2}
         yield trial(best_threshold, "a radius of 0.6 √d", d, 100, 1, letters, delta=radius)
+    for d in far:
+        for share in FAR_RADII:
+            radius = share * math.sqrt(d)
+            yield trial(
+                wide_window, "far large margins", d, 50, 1, {"alpha": float(d)}, delta=radius
+            )
     for N in points:
         yield trial(modified_training, "more points", 100, N, 3, delta=2.0, b=50.0)
     yield trial(certified_draws, "draws", 200, 100, delta=2.0, b=100.0, draws=draws)
