@@ -113,7 +113,7 @@ def plan(
         yield trial("start on a sphere", descent_gap, at, activation=QuadraticReLU(), sphere=True,
                     **of)  # fmt: skip
     for d, sphere in itertools.product(dimensions, (False, True)):
-        at = {"d": Read("d"), "sphere": int(sphere)}
+        at = {"d": Read("d"), "sphere": Read("sphere")}
         yield trial("unbounded slopes", steep_slopes, at, m=64, d=d, eps=0.1, sphere=sphere)
     for R, rule in itertools.product(exit_radii, rules):
         if (R, rule) == (0.9, "anti"):  # never leaves B(3R)
