@@ -127,7 +127,7 @@ checks = {
             ),
             f"never in standard training, {_SMALLER}": Each(where(STANDARD), _never_led_by_A),
             f"never in standard training, {_AS_PRINTED}": UnlessRefuted(
-                Each(where(STANDARD_START), _never_led_by_A), "d <= 40"
+                Each(where(STANDARD_START), _never_led_by_A), "d <= 32"
             ),
         }
     ),
