@@ -93,7 +93,7 @@ checks: dict[str, Check] = {
                     "only sums of five kernel sections are tried, with the sup of many points, "
                     "which is a lower bound for d ≥ 3; a proof would decide it",
                 ),
-                "power of M in the sup error of five kernel sections, d = 3, 4, reported": (
+                "h of five kernel sections, d = 3, 4: sup error at M = 8192, reported": (
                     Hypothesis(
                         "exponent",
                         *(last("error", where("uniform", d=d, M=8192)) for d in SIZES[1:]),
