@@ -6,7 +6,7 @@ with noise.
 Paper: B reaches ϱ/β, and then F_y reaches log d while A is Õ(1/√d). At the end of standard training
 B = Θ(log d), and the noise is never learnt. Under attack, A = Θ(log d) and B = Õ(1/η̃), η̃ =
 d^(c₀).
-Reading: k = 4 (3 under attack, 2 with noise), m = 15, σ0 = 0.3/√d, σ_n = 1/√d, c₀ = ½, η = 1/d, d²
+Reading: k = 4 (3 under attack, 2 with noise), m = 8, σ0 = 0.3/√d, σ_n = 1/√d, c₀ = ½, η = 1/d, d²
 steps and, with noise, N = d. ϱ = 1/log d under standard training and 3/log d under attack, so that
 the first attack does not overshoot. Strengths, density and radius satisfy Assumptions 2.3 and B.3
 (`small`).
@@ -35,18 +35,21 @@ from ...theory.two_features import (
 from .readings import ATTACKED, CLASSES, NOISY, PLAIN, QUIET, STEP, C, D
 
 _SMALL = (12, 15, 18, 24)
-quick = dict(seeds=5, plain=(16, 24, 32, 48), noisy=_SMALL, attacked=_SMALL, at_one=12)
+quick = dict(
+    seeds=5, plain=(16, 24, 32, 48), noisy=_SMALL, attacked=_SMALL, quiet=_SMALL, at_one=12
+)  # fmt: skip
 paper = dict(seeds=10)
 STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ at one d, for Lemma E.11
 
 
 def plan(
     plain=(16, 32, 64, 128),
-    noisy=(12, 24, 48, 96),
-    attacked=(12, 24, 48, 96),
+    noisy=(8, 16, 32, 64),
+    attacked=(8, 16, 32, 64),
+    quiet=(12, 24, 48, 96),
     classes=(2, 4, 8, 16),
-    at_one=48,
-    m=15,
+    at_one=32,
+    m=8,
     k=4,
     start=0.3,
 ):
@@ -95,7 +98,7 @@ def plan(
             dtype=dtype,
         )
     sizes = (
-        *((QUIET, d, d**0.5) for d in attacked),
+        *((QUIET, d, d**0.5) for d in quiet),
         *((ATTACKED, d, d**0.5) for d in attacked),
         *((STEP, at_one, step) for step in STEPS),
     )
