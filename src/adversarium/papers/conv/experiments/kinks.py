@@ -151,7 +151,7 @@ checks = {
                 **{f"from W₀: {k}": v for k, v in _orders("bend, logs", moved=False).items()},
                 **{f"W₁ on the edge: {k}": v
                    for k, v in _orders("edge, logs", moved=False).items()},
-                "all x of a circle at once": bounded("bend", "m", where("circle"), 0.05),
+                "200 points of a circle at once": bounded("bend", "m", where("circle"), 0.05),
                 "the powers −1/6 and 4/3 are attained": Every(
                     _power("the error", "error", "m", where("widths"), -1 / 6, 0.02),
                     _power("the error", "error", "R", where("radii"), 4 / 3, 0.03),
