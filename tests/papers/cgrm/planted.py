@@ -101,7 +101,7 @@ BUGS = (
     Bug(
         "soft indicators reach the next cell",
         swapped(classifiers, "soft_indicator", _to_the_next_cell),
-        turns=("cgrm.std-bound",),
+        turns=("cgrm.std-bound.shattered",),
     ),
     Bug(
         "noise without its √d",

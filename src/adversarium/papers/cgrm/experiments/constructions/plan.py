@@ -30,7 +30,7 @@ paper = dict(D=10, n=40, grid=201, seeds=20)
 
 
 def plan(D=8, n=12, grid=151):
-    yield Trial(family="boundary", function=boundary, parameters=dict(grid=grid), version=3)
+    yield Trial(family="boundary", function=boundary, parameters=dict(grid=grid), version=4)
     for d in (4, 16, 64):
         yield Trial(family="distance", at={"d": d}, function=distances, parameters=dict(sizes=(d,)))
     for family, network in (("f_adv", False), ("network", True)):
