@@ -47,7 +47,7 @@ quick = dict(
     seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(256,), between=(), counts=(28, 56),
     lengths=(1.0,), radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, steps=("",),
 )  # fmt: skip
-paper = dict(seeds=10, phis=(SHARP, SMOOTH))
+paper = dict(seeds=5, phis=(SHARP, SMOOTH))
 
 
 def plan(

@@ -74,7 +74,9 @@ checks = {
     "cgro.thm4.1.corrected": Parts(
         {
             "errors": Each(where(("theorem", "scaling", "counts")), _errors),
-            "α³U = Θ(log t), V_i = Ω(1) for every i and O(1) for most": Every(*_thetas),
+            "α³U/log t at the end, V_i = Ω(1) for every i and O(1) for most, along N and d": Every(
+                *_thetas
+            ),
         }
     ),
 }
