@@ -109,7 +109,11 @@ def plan(
     if long:
         for phi in (SHARP, SMOOTH):
             rare = (RareError(radius=sizes.ratio * sizes.mu),)
-            yield from run("long", {"C": 8}, sizes, long, phi, **curves, final=rare)
+            long_run = dict(**curves, final=rare)
+            yield theory("long", {"C": 8}, sizes, long, phi, **long_run)
+            if printed:
+                family, eta = named("long", PRINTED), largest_eta(sizes, 8)
+                yield theory(family, {"C": 8}, sizes, long // 8, phi, eta=eta, **long_run)
             yield theory("long", {"C": 2}, small_attack(2), 20 * long, phi, **curves)
 
 

@@ -81,7 +81,7 @@ def tends_to_zero(number: Reading, time: str, phi: str, family: str = "L", step=
 
 def over_T(number: Reading, phi: str, step="") -> Check:
     """Require that a reading does not decay between the 60 steps of the family L and the 2,000 of
-    the family `long`, at C = 8."""
+    the family `long` (250 with the printed η), at C = 8."""
     short, long = (where(named(family, step), φ=phi, C=8) for family in ("L", "long"))
 
     def value(rows: Evidence) -> np.ndarray:

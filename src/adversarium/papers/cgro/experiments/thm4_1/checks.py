@@ -74,9 +74,7 @@ checks = {
     "cgro.thm4.1.corrected": Parts(
         {
             "errors": Each(where(("theorem", "scaling", "counts")), _errors),
-            "α³U/log t at the end, V_i = Ω(1) for every i and O(1) for most, along N and d": Every(
-                *_thetas
-            ),
+            "α³U/log t at the end, every V_i = Ω(1), most O(1), along N and d": Every(*_thetas),
         }
     ),
 }

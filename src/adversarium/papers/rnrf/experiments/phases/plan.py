@@ -38,7 +38,7 @@ paper = dict(seeds=10)
 
 _STEPS = (2.0, 5.0, 10.0, 25.0)
 _CLASSES = (2, 4, 8, 16)
-_EARLY = tuple(itertools.product((128, 256, 512), (0.3, 1.0)))  # (d, σ0√d)
+_EARLY = tuple(itertools.product((128, 256), (0.3, 1.0)))  # (d, σ0√d)
 _EARLY_STEPS = (2.0, 4.0, 8.0)
 _READINGS: tuple[tuple[float, Literal["element", "patch"]], ...] = (
     (10.0, "element"),

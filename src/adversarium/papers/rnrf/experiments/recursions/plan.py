@@ -59,7 +59,7 @@ def plan(steps=1000, m=50, d=64, eps=SMALL_EPS, step=10.0):
             network=SmoothedCNN(m=min(m, 10), **scale),
             n=k,
             folds=(FeatureRecursion(), Worst(off_feature_drift), OffDiagonalGrowth()),
-            **{**common, **tails, "steps": steps * k // 2},
+            **{**common, **tails, "steps": steps * k // 2, "record": max(1, steps * k // 200)},
         )
     yield Run(
         family=VARIED,

@@ -37,7 +37,7 @@ THRESHOLD = "threshold"  # ϱ varies
 quick = dict(
     seeds=5, places=((2, 16), (2, 24)), printed=((2, 16),), turns=10, least=False, thresholds=()
 )
-paper = dict(seeds=10)
+paper = dict(seeds=5)
 INNER_TIMES = (0.02, 0.05, 0.1, 0.2, 0.5)  # shares of the run after which it is measured
 SIZES = ((2, 16), (2, 32), (2, 64), (5, 32), (8, 32))  # (k, d)
 PRINTED_SIZES = ((2, 16), (2, 32), (5, 32))  # (k, d) of the runs with σ0 = 1/√d
