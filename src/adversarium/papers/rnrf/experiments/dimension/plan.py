@@ -7,9 +7,9 @@ Paper: B reaches ϱ/β, and then F_y reaches log d while A is Õ(1/√d). At the
 B = Θ(log d), and the noise is never learnt. Under attack, A = Θ(log d) and B = Õ(1/η̃), η̃ =
 d^(c₀).
 Reading: k = 4 (3 under attack, 2 with noise), m = 8, σ0 = 0.3/√d, σ_n = 1/√d, c₀ = ½, η = 1/d, d²
-steps (4d² under standard training without noise) and, with noise, N = d. ϱ = 1/log d under standard
-training and 3/log d under attack, so that the first attack does not overshoot. Strengths, density
-and radius satisfy Assumptions 2.3 and B.3 (`small`).
+steps and, with noise, N = d. ϱ = 1/log d under standard training and 3/log d under attack, so that
+the first attack does not overshoot. Strengths, density and radius satisfy Assumptions 2.3 and B.3
+(`small`).
 Cost: quick 45 s (2 cores).
 """
 
@@ -63,11 +63,11 @@ def plan(
             data=small(k=k, d=d, sigma_n=0.0),
             network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
             n=k,
-            steps=4 * d**2,
+            steps=d**2,
             eta=1 / d,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
-            record=geometric(4 * d**2),
+            record=geometric(d**2),
             dtype=dtype,
         )
     for class_count in classes:
@@ -77,7 +77,7 @@ def plan(
             data=small(k=class_count, d=64, sigma_n=0.0),
             network=SmoothedCNN(m=m, rho=1 / math.log(64), sigma0=start / 8),
             n=class_count,
-            steps=500,
+            steps=250,
             eta=class_count / 1024,
             folds=(GrowthRange(),),
             record=(0,),

@@ -5,7 +5,7 @@ The runs vary the attack step η̃, the number of classes k, and the reading of 
 Paper: Σ_s B_s^q stops at order 1/η̃. From the time when A reaches ϱ/α, B is O(1/η̃). Then F_y(X̃)
 grows like log t.
 Reading: η̃ is the step per point (Figure 3: 1e3/N = 10) and lies between 1 and d. One point per
-class represents the population. η = 1/d and ϱ = 3/log d. "sizes" has η̃ = √d and d = 16 … 128.
+class represents the population. η = 1/d and ϱ = 3/log d. "sizes" has η̃ = √d and d = 8 … 64.
 σ0 = 0.3/√d, and 1/√d, as published in B.3, in "printed start". Strengths, density and radius
 satisfy Assumptions 2.3 and B.3 (`small`).
 Cost: quick 45 s (2 cores).
@@ -34,10 +34,10 @@ from ...theory.two_features import (
 from .readings import CLASS, EARLY, PLAIN, PRINTED, READING, SIZE, STEP
 
 quick = dict(seeds=5, steps=1500, classes=(2, 4, 8), sizes=(8, 12, 16, 24), early=((16, 0.3),))
-paper = dict(seeds=10)
+paper = dict(seeds=5)
 
 _STEPS = (2.0, 5.0, 10.0, 25.0)
-_CLASSES = (2, 4, 8, 16)
+_CLASSES = (2, 4, 8)
 _EARLY = tuple(itertools.product((128, 256), (0.3, 1.0)))  # (d, σ0√d)
 _EARLY_STEPS = (2.0, 4.0, 8.0)
 _READINGS: tuple[tuple[float, Literal["element", "patch"]], ...] = (
@@ -46,7 +46,7 @@ _READINGS: tuple[tuple[float, Literal["element", "patch"]], ...] = (
     (1e3, "element"),
     (1e3, "patch"),
 )
-_SIZES = (16, 32, 64, 128)  # d, with η̃ = √d
+_SIZES = (8, 16, 32, 64)  # d, with η̃ = √d
 DIM = 30  # small enough for F_y to reach log d within the run
 
 
@@ -101,7 +101,7 @@ def plan(
             family=family,
             at={"d": Read("data.d")},
             data=small(d=size, sigma_n=0.0),
-            network=_network(min(m, 20), size, scale),
+            network=_network(min(m, 8), size, scale),
             attack=MarginStep(radius=eps, step=size**0.5),
             n=2,
             steps=patience * size**2,
