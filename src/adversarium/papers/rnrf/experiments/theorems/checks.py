@@ -130,7 +130,9 @@ checks = {
             f"A exceeds B at the end under attack, {_AS_PRINTED}": UnlessRefuted(
                 Each(where(PRINTED_START), _led_by_A), _TOO_FEW_STEPS
             ),
-            f"never in standard training, {_SMALLER}": Each(where(STANDARD), _never_led_by_A),
+            f"never in standard training, {_SMALLER}": UnlessRefuted(
+                Each(where(STANDARD), _never_led_by_A), "d = 32 is small for k = 8"
+            ),
             f"never in standard training, {_AS_PRINTED}": UnlessRefuted(
                 Each(where(STANDARD_START), _never_led_by_A), "d <= 32"
             ),

@@ -35,17 +35,24 @@ THRESHOLD = "threshold"  # ϱ varies
 
 
 quick = dict(
-    seeds=5, places=((2, 16), (2, 24)), printed=((2, 16),), turns=10, least=False, thresholds=()
+    seeds=5,
+    places=((2, 16), (2, 24)),
+    attacked=((2, 16), (2, 24)),
+    printed=((2, 16),),
+    turns=10,
+    least=False,
+    thresholds=(),
 )
 paper = dict(seeds=5)
 INNER_TIMES = (0.02, 0.05, 0.1, 0.2, 0.5)  # shares of the run after which it is measured
 SIZES = ((2, 16), (2, 32), (2, 64), (5, 32), (8, 32))  # (k, d)
+ATTACKED = SIZES[:4]  # those under adversarial training
 PRINTED_SIZES = ((2, 16), (2, 32), (5, 32))  # (k, d) of the runs with σ0 = 1/√d
 THRESHOLDS = (1.0, 3.0)  # ϱ·log d
 
 
 def plan(
-    places=SIZES, printed=PRINTED_SIZES, m=10, turns=20, least=True, step=10.0, eps=EPS,
+    places=SIZES, attacked=ATTACKED, printed=PRINTED_SIZES, m=10, turns=20, least=True, step=10.0, eps=EPS,
     thresholds=THRESHOLDS,
 ):  # fmt: skip
     attack = MarginStep(radius=eps, step=step)
@@ -55,6 +62,8 @@ def plan(
         universal = UniversalFeature(radius=eps, k=k)
         suite = (universal, *strong_attacks(math.inf, eps, k))
         for family, train_attack in ((STANDARD, None), (ADVERSARIAL, attack)):
+            if train_attack and (k, d) not in attacked:
+                continue
             errors: dict[str, tuple[Any, ...]] = {}
             if train_attack:
                 errors = {"own_attack_error": (train_attack,), "universal_error": (universal,)}
