@@ -52,8 +52,8 @@ THRESHOLDS = (1.0, 3.0)  # ϱ·log d
 
 
 def plan(
-    places=SIZES, attacked=ATTACKED, printed=PRINTED_SIZES, m=10, turns=20, least=True, step=10.0, eps=EPS,
-    thresholds=THRESHOLDS,
+    places=SIZES, attacked=ATTACKED, printed=PRINTED_SIZES, m=10, turns=20, least=True, step=10.0,
+    eps=EPS, thresholds=THRESHOLDS,
 ):  # fmt: skip
     attack = MarginStep(radius=eps, step=step)
     for k, d in places:
