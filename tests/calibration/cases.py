@@ -83,9 +83,11 @@ def leaves_of(claim: str) -> list[object]:
 
 
 def fits_of(claim: str, *words: str) -> list[Fit]:
-    """Return the fits of a claim along sizes whose name contains all the words."""
+    """Return the fits of a claim along sizes whose name contains all the words. A fit to fewer
+    than four sizes is not judged."""
     found = [leaf for leaf in leaves_of(claim) if isinstance(leaf, (Exponent, NoGrowth))]
-    return [fit for fit in found if all(word in fit.name for word in words)]
+    named = [fit for fit in found if all(word in fit.name for word in words)]
+    return [fit for fit in named if len(sizes_of(claim, fit)) >= 4]
 
 
 def levels_of(claim: str, word: str) -> list[Level]:

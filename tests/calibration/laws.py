@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from adversarium.plans.evidence import Evidence, Rows
+from adversarium.plans.evidence import Evidence, Rows, Where
 from adversarium.plans.slopes import _reading
 from tests.calibration.cases import (
     Case,
@@ -288,7 +288,7 @@ def counted() -> Iterator[Case]:
 
 def rounded() -> Iterator[Case]:
     """Integer counts and times of an exact power law, with its constant over a factor of 1.1."""
-    for claim, c in (("conv.thm5.1", 7.7), ("conv.cor5.1", 7.05)):
+    for claim, c in (("conv.thm5.1.proof", 7.7), ("conv.cor5.1", 7.05)):
         (fit,) = fits_of(claim, "time to ε")
         tasks = sizes_of(claim, fit)
         values = [np.ceil(c * PHASES**0.14 * K) for K in tasks]
@@ -403,7 +403,8 @@ def difference_powers() -> Case:
     rows, found = rows_of("rnrf.phase1"), []
     for level in levels_of("rnrf.phase1", "power of κ_B"):
         place = next(n.where for n in level.quantity.needs if EARLY.family == n.where.family)
-        attacked, standard = rows.one(place), rows.one(PLAIN)
+        same = {name: value for name, value in place.at.items() if name != "η̃"}
+        attacked, standard = rows.one(place), rows.one(Where(PLAIN.family, same))
         kappa = (attacked[TOTAL].values / plateau(attacked)).max(-1)[..., None]
         made = {f: series(standard[f].values * (1 + kappa), standard[f].t) for f in (A, B)}
         made[TOTAL] = attacked[TOTAL]
