@@ -61,7 +61,7 @@ def test_an_entry_has_the_keys_of_the_contract():
     assert set(plain["parts"][0]) == {
         *("name", "verdict", "measured", "reason", "sharpness", "low", "high")
     }
-    assert set(plain["regime"][0]) == {"text", "factor", "printed", "low", "high", "holds"}
+    assert set(plain["regime"][0]) == {"text", "factor", "printed", "low", "high", "holds", "run"}
     assert plain["spans"] == {"d": [10, 40]} and plain["sharpness"] == [
         {"part": "signal", "what": "half width", "value": 0.5}
     ]

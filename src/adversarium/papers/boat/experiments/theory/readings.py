@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from scipy.special import ndtri_exp
 
 from adversarium.plans import Reading, Rows
 from adversarium.plans.intervals import slope
@@ -144,6 +143,8 @@ def _unit(run: Rows) -> float:
 def _rate(run: Rows) -> np.ndarray:
     """Return ½s² over n‖μ‖⁴/d, where err_c = Φ(−s). It is a lower bound of −log err_c over
     n‖μ‖⁴/d that a Gaussian margin keeps exactly proportional to s²."""
+    from scipy.special import ndtri_exp
+
     return np.asarray(ndtri_exp(_last(run, "log_error")) ** 2 / 2 / _unit(run), dtype=float)
 
 
