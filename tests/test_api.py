@@ -114,10 +114,10 @@ def test_a_slope_is_fitted_seed_by_seed_with_an_interval():
 
 
 def test_an_experiment_from_python_brings_verdicts_and_pictures():
-    outcome = av.experiment("rnrf.recursions", steps=12, m=4, d=30, seeds=(0, 1))
+    outcome = av.experiment("rnrf.recursions", steps=12, m=4, d=40, seeds=(0, 1))
     assert outcome.verdicts["rnrf.lemD.2.decomp"].verdict == "holds"
     assert "rnrf.lemD.2.decomp" in outcome._repr_html_() and "lemD.2" in repr(outcome)
-    assert outcome["attacked"]["robust_features"].shape == (2, 3, 2)
+    assert outcome["attacked"]["robust_features"].shape == (2, 13, 2)
     assert av.plot(outcome, "recursions").axes
     with pytest.raises(ValueError, match="no picture"):
         av.plot(outcome, "laws")

@@ -164,7 +164,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         "id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason",
         "seeds", "preset", "engine", "seconds", "corrected", "command", "note",
         "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
-        "evidence",
+        "evidence", "waived",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
     assert set(by_id) >= {one, "rnrf.tab1.robust_gap", "cgro.hypC.1"}
@@ -178,7 +178,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
     for part in judged["parts"]:
         assert set(part) == {"name", "verdict", "measured", "reason", "sharpness", "low", "high"}
     for gate in judged["regime"]:
-        assert set(gate) == {"text", "factor", "printed", "low", "high", "holds"}
+        assert set(gate) == {"text", "factor", "printed", "low", "high", "holds", "run"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
     assert by_id["rnrf.tab1.robust_gap"]["verdict"] == "not yet implemented"

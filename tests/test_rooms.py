@@ -147,7 +147,7 @@ READS = {
     "adversarium.runs.machine": {"machine"},
     "adversarium.runs.planning": {"Plan"},
     "adversarium.runs.reader": {"Reader", "evidence"},
-    "adversarium.runs.scope": {"Spans", "assumptions", "spanning", "spans"},
+    "adversarium.runs.scope": {"Spans", "assumptions", "decided", "spanning", "spans", "waiver"},
     "adversarium.runs.store": {"Store"},
     "adversarium.runs.sweep": {"Cell", "Sweep"},
 }

@@ -22,12 +22,13 @@ from adversarium.plans.loading import load
 from adversarium.plans.places import places
 from adversarium.plans.run import Run, Task, Trial
 from adversarium.plans.verdict import Verdict
-from adversarium.runs.audit import AuditOptions, judged, run_missing
+from adversarium.runs.audit import AuditOptions, run_missing
 from adversarium.runs.changes import LARGEST, planned
 from adversarium.runs.compute import compute
 from adversarium.runs.jobs import resolve, units
 from adversarium.runs.machine import require_device
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
 from adversarium.runs.training_stream import state_at
 from adversarium.sockets import AnyState

@@ -60,7 +60,7 @@ def test_the_published_sizes_lie_outside_of_the_regime():
         for run in load(id).tasks("paper"):
             told = {gate.text: gate for gate in gates(run)}
             least = next(gate for text, gate in told.items() if text.startswith("C_eff"))
-            assert not least.holds and least.factor < 1
+            assert least.factor < 1 and not all(gate.holds for gate in told.values())
 
 
 def test_the_oracle_has_the_accuracy_that_no_classifier_exceeds():

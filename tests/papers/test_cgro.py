@@ -10,8 +10,8 @@ from adversarium.papers.cgro.theory.regime import critical_count
 from adversarium.plans import AtMost, Evidence, Rows, last, where
 from adversarium.plans.evidence import Series
 from adversarium.plans.loading import load
-from adversarium.runs.audit import judged
 from adversarium.runs.changes import parse_changes, planned
+from adversarium.runs.scope import judged
 
 SEEDS = tuple(range(5))
 

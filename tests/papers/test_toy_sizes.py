@@ -10,10 +10,11 @@ from adversarium.plans.loading import load
 from adversarium.plans.papers import claims, experiments
 from adversarium.plans.run import Run
 from adversarium.report.figures import draw
-from adversarium.runs.audit import judged, run_missing
+from adversarium.runs.audit import run_missing
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
 
 SEEDS = (0, 1)
@@ -32,6 +33,7 @@ TOY = {
         "large": (50,),
         "many": (160,),
         "square": (9,),
+        "long": (2,),
         "steps_factor": 0.02,
     },
     "cgro.setting": dict(d=12, n=6, m=3),
@@ -182,18 +184,22 @@ TOY = {
         "best": (3.0,),
     },
     "rnrf.setting": dict(points=10),
-    "rnrf.recursions": dict(steps=20, m=4, d=30),
-    "rnrf.phases": dict(steps=40, m=4, d=10, sizes=(8, 16, 32, 64), patience=1),
+    "rnrf.recursions": dict(steps=20, m=4, d=40),
+    "rnrf.phases": dict(
+        steps=40, m=4, d=10, sizes=(8, 10, 12, 16), classes=(2, 4), early=((12, 0.3),), patience=1
+    ),
     "rnrf.dimension": dict(
-        plain=(8, 16, 32, 64),
-        noisy=(8, 16, 32, 64),
-        attacked=(8, 16, 32, 64),
+        plain=(8, 10, 12, 16),
+        noisy=(6, 8, 10, 12),
+        attacked=(6, 8, 10, 12),
+        quiet=(6, 8, 10, 12),
+        at_one=6,
         m=4,
-        n=4,
-        long=(4, 6, 8, 12),
         classes=(2, 4),
     ),
-    "rnrf.theorems": dict(places=((2, 8), (3, 10)), printed=((2, 8),), n=4, m=3, steps=10),
+    "rnrf.theorems": dict(
+        places=((2, 8), (3, 10)), attacked=((2, 8),), printed=((2, 8),), m=3, turns=1, least=False
+    ),
     "cgro.constructions": dict(
         built=((4, 2),), stages=(1, 2), sizes=(1, 2), shattered=(3,), steps=1, widths=(1, 2)
     ),
@@ -212,7 +218,15 @@ TOY = {
         "steps": 20,
     },
     "cgrm.modified": dict(
-        points=(50, 100), draws=1, samples=(50, 100), spread=(32,), cells=(16,), steps=3
+        points=(50, 100),
+        draws=1,
+        samples=(50, 100),
+        spread=(32,),
+        cells=(16,),
+        steps=3,
+        others=(),
+        wide=(50,),
+        far=(50,),
     ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
 }

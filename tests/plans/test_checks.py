@@ -39,7 +39,7 @@ from adversarium.plans import (
 )
 from adversarium.plans.evidence import NO_ROWS, Quantity, Rows
 from adversarium.plans.verdict import Outcome, Verdict, Why, combine, undecided
-from adversarium.runs.audit import judged
+from adversarium.runs.scope import judged
 from tests.plans.tables import patches, rows, run
 
 BOTH = where(("a", "b"))
@@ -279,6 +279,8 @@ def test_every_part_keeps_its_name_word_numbers_and_reason():
         ("x (a)", "holds"),
         ("x (b)", "fails"),
     ]
+    alike = Each(where(), lambda place: Level(last("x", place), 0, 4)).judge(runs)
+    assert [(p.name, len(p.measured)) for p in alike.parts] == [("x (2 runs)", 2)]
 
 
 @pytest.mark.parametrize(
@@ -360,7 +362,10 @@ def test_of_several_places_the_widest_interval_and_the_smallest_slack_speak():
     places = Each(where(), lambda place: Level(last("x", place), 0, 1))
     (part,) = Parts({"both": places}).judge(evidence).parts
     told = {s.what: s.value for s in part.sharpness}
-    one, two = ({s.what: s.value for s in p.sharpness} for p in places.judge(evidence).parts)
+    one, two = (
+        {s.what: s.value for s in place.judge(evidence.shared(2)).parts[0].sharpness}
+        for place in (Level(last("x", name), 0, 1) for name in "ab")
+    )
     assert told["half width"] == max(one["half width"], two["half width"])
     assert told["from the edge"] == min(one["from the edge"], two["from the edge"])
 

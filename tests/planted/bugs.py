@@ -18,9 +18,10 @@ from unittest.mock import patch
 from adversarium.plans.loading import load
 from adversarium.plans.papers import claims
 from adversarium.plans.run import Run, Task
-from adversarium.runs.audit import AuditOptions, judged, needed, run_missing
+from adversarium.runs.audit import AuditOptions, needed, run_missing
 from adversarium.runs.jobs import resolve
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
 from adversarium.training import ENGINES, AnyEngine
 from adversarium.training.problem import AnyProblem

@@ -12,8 +12,9 @@ from adversarium.plans.papers import claims
 from adversarium.plans.rules import Check
 from adversarium.plans.run import Read, Task
 from adversarium.plans.verdict import Outcome
-from adversarium.runs.audit import judged, needed, planned_jobs
+from adversarium.runs.audit import needed, planned_jobs
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
 
 JUDGED = (Outcome.HOLDS, Outcome.FAILS, Outcome.MIXED)

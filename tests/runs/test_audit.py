@@ -4,25 +4,30 @@ recomputed."""
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import adversarium.runs.audit as module
 from adversarium.measure.errors import risk, train_error
 from adversarium.plans import (
     AtMost,
+    Each,
     Every,
+    Hypothesis,
     Level,
     Need,
     NotTestable,
     Parts,
     Quantity,
     Read,
+    Rows,
     Run,
     Trial,
     last,
     where,
 )
 from adversarium.plans.catalogue import selected_claims
+from adversarium.plans.evidence import Evidence, Series
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.gates import Gate
 from adversarium.plans.loading import load
@@ -35,7 +40,6 @@ from adversarium.runs.audit import (
     _partly_seen,
     audit,
     failing_parts,
-    judged,
     needed,
     planned_jobs,
     require_recorded,
@@ -49,7 +53,7 @@ from adversarium.runs.ledger import NOT_YET
 from adversarium.runs.ledger_file import committed
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.results import shipped
-from adversarium.runs.scope import regime, spanning, spans
+from adversarium.runs.scope import decided, judged, judged_rows, regime, spans
 from adversarium.runs.store import Store
 from tests.runs.small import clusters
 
@@ -310,40 +314,94 @@ def test_a_check_of_a_number_that_no_run_records_is_refused(store, toy):
         require_recorded(lost, ["toy.lost"], toy.tasks("quick"))
 
 
-def reaching(spans):
-    """Return a function that gives the same values of symbols for every check."""
-    return lambda check: spans
+def sized(family, numbers, **runs):
+    """Return one run per value of the only coordinate in `runs`, with the same rows in each."""
+    ((letter, values),) = runs.items()
+    series = {name: Series(np.zeros(1), np.full((5, 1), v)) for name, v in numbers.items()}
+    seeds = tuple(range(5))
+    return [
+        Rows(Trial(function=max, family=family, at={letter: value}), seeds, series)
+        for value in values
+    ]
 
 
 def test_a_statement_for_all_values_of_a_letter_needs_three_over_a_factor_of_four():
-    check, said = Level(last("risk")), Verdict(Outcome.HOLDS)
-    for_all = replace(claim("toy.control"), for_all=("d", "n"))
-    enough = {"d": (10.0, 20.0, 40.0), "n": (1.0, 2.0, 4.0, 8.0)}
-    assert spanning(for_all, check, said, reaching(enough)) is said
-    few = {**enough, "d": (20.0, 30.0, 40.0)}
-    narrow = spanning(for_all, check, said, reaching(few))
+    def word(values, risk=0.5, **fields):
+        rows = Evidence(tuple(sized("size", {"risk": risk}, d=values)))
+        for_all = replace(claim("toy.control"), for_all=("d",), **fields)
+        return decided(TOY, for_all, Each(where("size"), bounded), rows)
+
+    def bounded(run):
+        return AtMost(last("risk", run), 1.0)
+
+    assert word((10, 20, 40)).verdict == "holds"
+    narrow = word((20, 30, 40))
     assert narrow.why is Why.SPANS and "d: 20, 30, 40" in narrow.reason
-    assert spanning(for_all, check, said, reaching({"d": (10.0, 40.0)})).why is Why.SPANS
-    assert spanning(replace(for_all, proved=True), check, said, reaching({})) is said
-    failed = Verdict(Outcome.FAILS)  # one counterexample is enough
-    assert spanning(for_all, check, failed, reaching({})) is failed
+    assert word((10, 40)).why is Why.SPANS
+    assert word((10,), proved=True).verdict == "holds"
+    assert word((10,), risk=2.0).verdict == "fails"  # one counterexample is enough
+
+
+def bounded_parts(*families):
+    return Parts({f: Each(where(f), lambda run: AtMost(last("risk", run), 1.0)) for f in families})
 
 
 def test_every_named_part_is_held_against_its_own_evidence():
-    wide, thin = Level(last("wide")), Level(last("thin"))
-    check = Parts({"wide": wide, "thin": thin})
-    spans = {"wide": {"d": (1.0, 2.0, 4.0)}, "thin": {"d": (1.0,), "n": (1.0, 2.0, 4.0)}}
-    said = Verdict(Outcome.HOLDS, within=(Part("wide", Outcome.HOLDS), Part("thin", Outcome.HOLDS)))
+    wide = sized("wide", {"risk": 0.5}, d=(1, 2, 4))
+    thin = sized("thin", {"risk": 0.5}, n=(1, 2, 4))
+    rows, check = Evidence((*wide, *thin)), bounded_parts("wide", "thin")
     for_all = replace(claim("toy.control"), for_all=("d",))
-
-    def reach(part):
-        return spans["wide" if part is wide else "thin"]
-
-    seen = spanning(for_all, check, said, reach)
+    seen = decided(TOY, for_all, check, rows)
     assert [part.outcome for part in seen.parts] == [Outcome.HOLDS, Outcome.UNDECIDED]
-    assert seen.outcome == Outcome.UNDECIDED and "thin" in seen.reason and "d: 1 " in seen.reason
+    assert seen.outcome == Outcome.UNDECIDED and "thin" in seen.reason and "d: not" in seen.reason
     apart = replace(for_all, for_part={"thin": ("n",)})  # what a part has fewer letters of
-    assert spanning(apart, check, said, reach) is said
+    assert decided(TOY, apart, check, rows).verdict == "holds"
+
+
+def large_d(task):
+    return (Gate("d", float(task.coordinates["d"]), low=10.0), Gate("1/d", 1.0, printed=False))
+
+
+@pytest.mark.parametrize("value", [0.5, 2.0])
+def test_a_hypothesis_that_is_not_met_leaves_a_part_undecided_unless_it_is_waived(value):
+    experiment = replace(TOY, gates=large_d)
+    outside = sized("outside", {"risk": value}, d=(1, 20))
+    inside = sized("inside", {"risk": value}, d=(20,))
+    rows, check = Evidence((*outside, *inside)), bounded_parts("outside", "inside")
+    word = "holds" if value <= 1 else "fails"
+
+    def decide(rows=rows, **waived):
+        about_no_letter = replace(claim("toy.control"), for_all=(), waived=waived)
+        return decided(experiment, about_no_letter, check, rows)
+
+    bound = decide()
+    assert [part.outcome for part in bound.parts] == ["undecided", word]
+    assert bound.parts[0].reason == "out of regime: d = 1, required ≥ 10: no (outside, d = 1)"
+    assert decide(d="proof: only d > 0 is used").outcome == word
+    assert decide(d="arm: inside").outcome == word
+    # an arm that has another verdict, or that lies outside itself, shows nothing
+    other = Evidence((*outside, *sized("inside", {"risk": 2.5 - value}, d=(20,))))
+    assert decide(other, d="arm: inside").parts[0].outcome == "undecided"
+    assert decide(d="arm: outside").parts[0].outcome == "undecided"
+
+
+def test_a_violation_by_a_published_experiment_is_labelled_as_outside_the_hypotheses():
+    experiment = replace(TOY, gates=large_d)
+    published = replace(claim("toy.control"), waived={"*": "published"})
+    check = bounded_parts("outside")
+    for value, label in ((2.0, True), (0.5, False)):
+        rows = Evidence(tuple(sized("outside", {"risk": value}, d=(1,))))
+        found = decided(experiment, published, check, rows)
+        assert ("outside the theorem's hypotheses (d = 1" in found.reason) == label
+
+
+def test_rows_that_are_only_reported_do_not_count_as_evidence():
+    rows = Evidence((*sized("a", {"risk": 0.5}, d=(1,)), *sized("b", {"risk": 0.5}, d=(9,))))
+    check = Parts(
+        {"a": bounded_parts("a").checks["a"], "b": Hypothesis("level", last("risk", "b"))}
+    )
+    found = decided(TOY, claim("toy.control"), check, rows)
+    assert spans(TOY, [run.task for run in judged_rows(check, found, rows)])["d"] == (1,)
 
 
 def test_only_the_parts_that_fail_are_seen_again():

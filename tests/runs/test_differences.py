@@ -5,8 +5,6 @@ import pytest
 from adversarium.runs.audit import AuditOptions
 from adversarium.runs.planning import plan
 
-PHASES = {"sizes": (), "classes": ()}  # without the families whose steps are fixed
-
 
 def notes(id: str, **changes) -> tuple[str, ...]:
     """Return the notes of an experiment with changes."""
@@ -20,12 +18,14 @@ PARTLY = {
     ),
     "a knob of some runs": (
         ("rnrf.phases", {"m": 200}),
-        "m changes 21 of 24 runs, but not classes, k = 2; classes, k = 4; classes, k = 8",
+        "m changes 8 of 23 runs, but not classes, k = 2; classes, k = 4; classes, k = 8; "
+        "sizes, d = 8; and 11 more",
     ),
     "a knob of many runs": (
         ("rnrf.phases", {"start": 0.5}),
-        "start changes 13 of 24 runs, but not classes, k = 2; classes, k = 4; classes, k = 8; "
-        "printed start, d = 8; and 7 more",
+        "start changes 11 of 23 runs, but not standard, early, d = 16, σ0√d = 0.3; "
+        "attacked, early, d = 16, σ0√d = 0.3, η̃ = 1; attacked, early, d = 16, σ0√d = 0.3, η̃ = 2; "
+        "attacked, early, d = 16, σ0√d = 0.3, η̃ = 4; and 8 more",
     ),
     "a knob of trials": (
         ("cgrm.constructions", {"D": 7}),
@@ -56,9 +56,11 @@ def test_a_change_that_reaches_every_run_has_no_note(changes):
 
 
 def test_a_value_that_follows_from_a_knob_changes_with_it():
-    assert notes("rnrf.phases", steps=250, **PHASES) == ()  # early runs stop at 300, so at 250
-    (note,) = notes("rnrf.phases", steps=4000, **PHASES)  # and stay at 300
-    assert "changes 8 of 13 runs, but not standard, early; " in note
+    alone = {"early": ()}
+    (note,) = notes("rnrf.phases", m=4, **alone)  # runs with at most 8 filters get 4
+    assert "changes 15 of 19 runs, but not reading, η̃ = 10, clip = element; " in note
+    (note,) = notes("rnrf.phases", m=200, **alone)  # and keep 8
+    assert "changes 4 of 19 runs, but not classes, k = 2; " in note
 
 
 def test_measurements_that_keep_the_published_radius_are_noted():

@@ -61,8 +61,9 @@ def _pieces(
 def boundary(rng: Generator, grid: int, delta: float = 0.3, nets: int = 3) -> Numbers:
     """{min_{‖ξ‖_∞≤δ} y f(x + ξ) ≥ 0} = {dist_∞(x, DB(f)) ≥ δ}, Proposition 3.1 of CGRM.
 
-    For random ReLU networks on the plane, return the share of points at which the two sets
-    disagree. Points with a distance within one and a half grid cells of δ are not counted.
+    For random ReLU networks on the plane that take both signs, return the share of points at which
+    the two sets disagree. Points with a distance within one and a half grid cells of δ are not
+    counted.
 
     - `all`: over all points with random labels.
     - `right`: over the points with y f > 0.
@@ -79,7 +80,7 @@ def boundary(rng: Generator, grid: int, delta: float = 0.3, nets: int = 3) -> Nu
     points = torch.cartesian_prod(line, line).view(grid, grid, 2)[inner, inner].reshape(-1, 2)
     everywhere, right = [], []
     for _ in range(nets):
-        f = _random_net(rng)
+        f = _crossing_net(rng, line)
         low, high, distances = _surroundings(f, line, reach, inner, points)
         y = coins((len(points),), rng)
         least = torch.where(y > 0, low, -high)
@@ -126,6 +127,15 @@ def _random_net(rng: Generator) -> Classifier:
         return torch.relu(torch.relu(x @ A + a) @ B + b) @ c + bias
 
     return f
+
+
+def _crossing_net(rng: Generator, line: Float[Tensor, " grid"]) -> Classifier:
+    """Return the first random network that takes both signs on a grid."""
+    while True:
+        f = _random_net(rng)
+        values = f(torch.cartesian_prod(line, line))
+        if values.min() < 0 < values.max():
+            return f
 
 
 def _roots(line: Float[Tensor, " n"], values: Float[Tensor, "n n"]) -> Float[Tensor, "roots 2"]:

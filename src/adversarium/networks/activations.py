@@ -116,10 +116,19 @@ class SmoothedLeakyReLU:
 
     def mean(self, a: Tensor, sd: Tensor) -> Tensor:
         """E s(N(a, sd²)): s(z) − γz is 1 − γ times the mean of (z − u)₊ over u in [−1/H, 1/H],
-        minus a constant."""
-        b = 1 / self.H
-        bent = sd.square() * (_twice((a + b) / sd) - _twice((a - b) / sd)) * self.H / 4
-        return self.gamma * a + (1 - self.gamma) * (bent - 1 / (4 * self.H))
+        minus a constant; if all of N(a, sd²) lies on the quadratic piece, its mean there, which
+        cancels nothing if a and sd are tiny.
+
+        >>> tiny = torch.tensor([1e-20, -1e-20], dtype=torch.float64)
+        >>> means = SmoothedLeakyReLU(gamma=0.5).mean(tiny, torch.tensor(1e-25))
+        >>> [f"{mean:.3g}" for mean in means.tolist()]
+        ['7.5e-21', '-7.5e-21']
+        """
+        gamma, H, b = self.gamma, self.H, 1 / self.H
+        bent = sd.square() * (_twice((a + b) / sd) - _twice((a - b) / sd)) * H / 4
+        whole = gamma * a + (1 - gamma) * (bent - 1 / (4 * H))
+        inside = (1 - gamma) * H * (a.square() + sd.square()) / 4 + (1 + gamma) * a / 2
+        return torch.where(a.abs() + 10 * sd < b, inside, whole)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from adversarium.plans.compound import CountedAs, Each, Every, Given, Parts, Present, UnlessRefuted
 from adversarium.plans.evidence import (
+    SHARE,
     Evidence,
     Need,
     Quantity,
@@ -46,6 +47,7 @@ from adversarium.plans.slopes import Exponent, NoDecay, NoGrowth
 from adversarium.plans.verdict import Why
 
 __all__ = [
+    "SHARE",
     "AtMost",
     "Bars",
     "Check",

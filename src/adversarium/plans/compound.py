@@ -19,7 +19,17 @@ from adversarium.plans.rules import (
     Open,
     require_quantities,
 )
-from adversarium.plans.verdict import NO_RUN, Outcome, Verdict, Why, combine, speaking, undecided
+from adversarium.plans.verdict import (
+    NO_RUN,
+    Outcome,
+    Part,
+    Verdict,
+    Why,
+    combine,
+    speaking,
+    together,
+    undecided,
+)
 
 _CERTAIN = (Identity, AtMost, Existence, InRegime, NotTestable, Hypothesis, Open)  # no interval
 
@@ -134,18 +144,22 @@ class Every:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Return the first verdict that is not “holds”, or else the one with the smallest slack."""
-        verdicts = _judged(self.checks, rows)
-        measured = tuple(m for v in verdicts for m in v.measured)
-        parts = tuple(part for v in verdicts for part in v.parts)
-        open_ = [v for v in verdicts if v.outcome == Outcome.UNDECIDED]
-        outside = [v for v in open_ if v.why == Why.REGIME]
-        failed = [v for v in verdicts if v.outcome in (Outcome.FAILS, Outcome.MIXED)]
-        whole = dict(measured=measured, within=parts, chance=any(v.chance for v in verdicts))
-        for bad in (outside, failed, open_):
-            if bad:
-                return replace(bad[0], **whole, said=_joined_reasons(bad))  # type: ignore[arg-type]
-        good = [v for v in verdicts if v.outcome == Outcome.HOLDS] or verdicts
-        return replace(min(good, key=_slack), **whole)  # type: ignore[arg-type]
+        return _all_of(_judged(self.checks, rows))
+
+
+def _all_of(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the first verdict that is not “holds”, or else the one with the smallest slack."""
+    measured = tuple(m for v in verdicts for m in v.measured)
+    parts = tuple(part for v in verdicts for part in v.parts)
+    open_ = [v for v in verdicts if v.outcome == Outcome.UNDECIDED]
+    outside = [v for v in open_ if v.why == Why.REGIME]
+    failed = [v for v in verdicts if v.outcome in (Outcome.FAILS, Outcome.MIXED)]
+    whole = dict(measured=measured, within=parts, chance=any(v.chance for v in verdicts))
+    for bad in (outside, failed, open_):
+        if bad:
+            return replace(bad[0], **whole, said=_joined_reasons(bad))  # type: ignore[arg-type]
+    good = [v for v in verdicts if v.outcome == Outcome.HOLDS] or verdicts
+    return replace(min(good, key=_slack), **whole)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -195,6 +209,8 @@ class Parts:
 class Each:
     """One check per selected run, built by `make`: all must hold, and a run must exist.
 
+    Runs with the same outcome are one part of the verdict.
+
     >>> import numpy as np
     >>> from adversarium.plans import Rows, Trial, where
     >>> rows = Evidence(tuple(Rows(Trial(function=max, at={"d": d}), (0,), {}) for d in (10, 20)))
@@ -223,10 +239,28 @@ class Each:
 
     def judge(self, rows: Evidence) -> Verdict:
         """Judge every selected run."""
-        checks = tuple(self.make(exactly(run.task)) for run in rows.where(self.selection))
-        if not checks:
+        runs = [exactly(run.task) for run in rows.where(self.selection)]
+        if not runs:
             return undecided(Why.REGIME, NO_RUN)
-        return Every(*checks).judge(rows)
+        verdicts = _judged([self.make(run) for run in runs], rows)
+        return replace(_all_of(verdicts), within=self._by_outcome(runs, verdicts))
+
+    def _by_outcome(self, runs: Sequence[Where], verdicts: Sequence[Verdict]) -> tuple[Part, ...]:
+        """Return one part per part of the check and outcome."""
+        groups: dict[tuple[int, Outcome], list[tuple[str, Part]]] = {}
+        for run, verdict in zip(runs, verdicts, strict=True):
+            for place, part in enumerate(verdict.parts):
+                name = part.name.removesuffix(f" ({run.description})")
+                groups.setdefault((place, part.outcome), []).append((name, part))
+        return tuple(
+            self._merged(group) if len(group) > 1 else group[0][1] for group in groups.values()
+        )
+
+    def _merged(self, group: Sequence[tuple[str, Part]]) -> Part:
+        """Return the parts of several runs as one part that gives their number."""
+        label = self.selection.description
+        where = f"{label}, {len(group)} runs" if label else f"{len(group)} runs"
+        return together(f"{group[0][0]} ({where})", [part for _, part in group])
 
 
 @dataclass(frozen=True)
@@ -317,9 +351,15 @@ def _slack(verdict: Verdict) -> float:
 
 
 def _joined_reasons(verdicts: list[Verdict]) -> str:
-    """Join the reasons of verdicts; a reason that does not name its quantity is preceded by it."""
+    """Join the reasons of verdicts, the first ones of many; a reason that does not name its
+    quantity is preceded by it."""
     reasons = []
     for v in verdicts:
         name = v.measured[0].name if v.measured and not v.said else ""
         reasons.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
+    if len(reasons) > _JOINED:
+        reasons[_JOINED - 1 :] = [f"and {len(reasons) - _JOINED + 1} more"]
     return "; ".join(reasons)
+
+
+_JOINED = 3  # the most reasons that are joined

@@ -10,7 +10,7 @@ import numpy as np
 
 from adversarium.plans.intervals import CONFIDENCE, clopper_pearson_each, finite, interval
 from adversarium.plans.run import Run, Task
-from adversarium.plans.shares import clipped, shares
+from adversarium.plans.shares import shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +231,10 @@ class Evidence:
 
 _LISTED = 12  # the most runs that a message lists
 
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-math.inf, math.inf)
+SHARE: Limits = (0.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -246,13 +250,18 @@ class Quantity:
     needs: tuple[Need, ...] = ()
     points: int = 0
     step: Callable[[Evidence], np.ndarray | None] = field(default=lambda rows: None, repr=False)
-    share: Callable[[Evidence], bool] = field(default=lambda rows: False, repr=False)  # in [0, 1]
+    limits: Callable[[Evidence], Limits] = field(default=lambda rows: UNLIMITED, repr=False)
 
     def __sub__(self, other: "Quantity") -> "Quantity":
+        def limits(rows: Evidence) -> Limits:
+            (low, high), (least, most) = self.limits(rows), other.limits(rows)
+            return low - most, high - least
+
         return Quantity(
             " − ".join(f"[{one.name}]" if " − " in one.name else one.name for one in (self, other)),
             lambda rows: self.of(rows) - other.of(rows),
             (*self.needs, *other.needs),
+            limits=limits,
         )
 
     def reach(self, rows: Evidence, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -269,9 +278,10 @@ class Quantity:
         self, values: np.ndarray, rows: Evidence, confidence: float = CONFIDENCE
     ) -> tuple[float, float]:
         """Return the interval of the mean over seeds, at least as wide as the sampling error of
-        random points requires; the interval of a share lies in [0, 1]."""
-        around = self._around(values, rows, confidence)
-        return clipped(*around) if self.share(rows) else around
+        random points requires, and within the limits of the quantity."""
+        low, high = self._around(values, rows, confidence)
+        least, most = self.limits(rows)
+        return max(low, least), min(high, most)
 
     def _around(self, values: np.ndarray, rows: Evidence, confidence: float) -> tuple[float, float]:
         low, high = interval(values, self.points, confidence)
@@ -329,13 +339,18 @@ class Reading:
     name: str
     of: Callable[[Rows], np.ndarray] = field(repr=False)
     names: tuple[str, ...] = ()
+    limits: Limits = UNLIMITED
 
     def on(self, selection: Where, points: int = 0) -> Quantity:
         """Return the quantity that this function computes from the selected run."""
         at = f" ({selection.description})" if selection.description else ""
         needs = (Need(selection, self.names, alone=True),)
         return Quantity(
-            f"{self.name}{at}", lambda rows: self.of(rows.one(selection)), needs, points
+            f"{self.name}{at}",
+            lambda rows: self.of(rows.one(selection)),
+            needs,
+            points,
+            limits=lambda rows: self.limits,
         )
 
 
@@ -372,11 +387,12 @@ def last(
     def of(rows: Evidence) -> np.ndarray:
         return reduced(rows.one(place).last(name), over)
 
-    def share(rows: Evidence) -> bool:
-        return any(name in shares(run.task) for run in rows.where(place))
+    def limits(rows: Evidence) -> Limits:
+        share = any(name in shares(run.task) for run in rows.where(place))
+        return SHARE if share else UNLIMITED
 
     label = f"{name} ({place.description})" if place.description else name
-    return Quantity(label, of, (Need(place, (name, fell), alone=True),), points, step, share)
+    return Quantity(label, of, (Need(place, (name, fell), alone=True),), points, step, limits)
 
 
 def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.ndarray:
@@ -391,14 +407,18 @@ def reduced(values: np.ndarray, over: Literal["", "mean", "max", "min"]) -> np.n
 
 
 def quantity(
-    name: str, of: Callable[[Evidence], np.ndarray], *needs: Need, points: int = 0
+    name: str,
+    of: Callable[[Evidence], np.ndarray],
+    *needs: Need,
+    points: int = 0,
+    limits: Limits = UNLIMITED,
 ) -> Quantity:
     """Return the quantity that a function computes from the needed rows, one number per seed.
 
     >>> quantity("runs", lambda rows: np.array([len(rows)])).of(Evidence())
     array([0])
     """
-    return Quantity(name, of, needs, points)
+    return Quantity(name, of, needs, points, limits=lambda rows: limits)
 
 
 @dataclass(frozen=True)

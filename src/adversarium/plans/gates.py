@@ -9,6 +9,7 @@ class Gate:
     """A hypothesis of a theorem: a factor, and the range in which this factor must lie.
 
     `printed` is true if the paper states the hypothesis, and false if only its proof needs it.
+    `run` is the run to which the factor belongs, in a list of several runs.
 
     >>> print(Gate("α/β", 2.0, low=1.0))
     α/β = 2, required ≥ 1: yes
@@ -19,6 +20,7 @@ class Gate:
     low: float = -math.inf
     high: float = math.inf
     printed: bool = True
+    run: str = ""
 
     @property
     def holds(self) -> bool:

@@ -66,6 +66,8 @@ class Claim:
     for_all: tuple[str, ...] = ()  # the symbols that the statement quantifies over
     for_part: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the same for one part
     proved: bool = False  # a proof covers the values that the runs do not
+    # a hypothesis (or how it begins; "*": all) → why the verdict does not need it to be satisfied
+    waived: Mapping[str, str] = field(default_factory=dict)
     ours: bool = False  # a statement that we added
 
     @property
@@ -206,7 +208,9 @@ OPTIONAL_CLAIM_FIELDS = {
     **dict.fromkeys(("images", "proved", "ours"), bool),
     "for_all": list,
     "for_part": dict,
+    "waived": dict,
 }
+WAIVERS = ("arm: ", "proof: ", "not supposed: ", "published")  # how the reason of a waiver begins
 
 
 def _claim(tag: str, id: str, entry: Json) -> Claim:
@@ -219,6 +223,10 @@ def _claim(tag: str, id: str, entry: Json) -> Claim:
         home = entry.get("experiment", "")
         if home and home not in _toml(tag).get("experiments", {}):
             raise ValueError(f"its experiment {home} is not listed under [experiments]")
+        for text, reason in entry.get("waived", {}).items():
+            if not str(reason).startswith(WAIVERS):
+                kinds = ", ".join(WAIVERS)
+                raise ValueError(f"waived: {text} needs a reason that begins with one of {kinds}")
         parts = {name: tuple(letters) for name, letters in entry.get("for_part", {}).items()}
         letters = tuple(entry.get("for_all", ()))
         return Claim(**{"id": id, **entry, "for_all": letters, "for_part": parts})

@@ -1,4 +1,4 @@
-"""Limit the intervals of shares (quantities whose probe declares them as such) to [0, 1]."""
+"""Find the quantities that are shares, and limit their intervals to [0, 1]."""
 
 from adversarium.plans.run import Run, Task
 

@@ -1,6 +1,7 @@
 """Define verdicts, with their parts, quantities, reasons and sensitivity."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -76,6 +77,17 @@ class Part:
     high: float | None = None
     chance: bool = True  # other seeds could change the verdict
 
+    def room(self, number: Summary) -> float:
+        """Return how far a quantity's interval is inside its accepted range; negative if
+        outside."""
+        low, high = number.wanted or (self.low, self.high)
+        ends = [v for v in (number.low, number.high, number.mean) if v is not None]
+        if not ends:
+            return -math.inf
+        below = min(ends) - low if low is not None else math.inf
+        above = high - max(ends) if high is not None else math.inf
+        return min(below, above)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -126,15 +138,30 @@ class Verdict:
 
     def called(self, name: str) -> "Verdict":
         """Return the verdict as one named part, with its widest interval and smallest slack."""
-        by_name: dict[str, Sensitivity] = {}
-        for sharp in (s for part in self.parts for s in part.sharpness):
-            pick = max if sharp.what in _WIDTHS else min
-            by_name[sharp.what] = pick(by_name.get(sharp.what, sharp), sharp, key=lambda s: s.value)
-        return replace(self, within=(self._part(name, tuple(by_name.values())),))
+        return replace(self, within=(self._part(name, _sharpness(self.parts)),))
 
     def _part(self, name: str, sharpness: tuple[Sensitivity, ...]) -> Part:
         ends = self.low, self.high
         return Part(name, self.outcome, self.measured, self.reason, sharpness, *ends, self.chance)
+
+
+def together(name: str, parts: Sequence[Part]) -> Part:
+    """Return parts that have the same outcome as one part, with the reason of the part that is
+    nearest to the end of its range."""
+    worst = min(parts, key=lambda p: min(map(p.room, p.measured), default=math.inf))
+    measured = tuple(m for part in parts for m in part.measured)
+    chance = any(part.chance for part in parts)
+    merged = replace(worst, name=name, measured=measured, chance=chance)
+    return replace(merged, sharpness=_sharpness(parts))
+
+
+def _sharpness(parts: Iterable[Part]) -> tuple[Sensitivity, ...]:
+    """Return the widest interval and the smallest slack of several parts."""
+    by_name: dict[str, Sensitivity] = {}
+    for sharp in (s for part in parts for s in part.sharpness):
+        pick = max if sharp.what in _WIDTHS else min
+        by_name[sharp.what] = pick(by_name.get(sharp.what, sharp), sharp, key=lambda s: s.value)
+    return tuple(by_name.values())
 
 
 def undecided(

@@ -11,6 +11,7 @@ from adversarium.plans.mathematics import plain_text
 from adversarium.report import tables
 from adversarium.report.figures.style import file_name
 from adversarium.report.typeset import greek, typeset
+from adversarium.runs.scope import waiver
 
 LINES = 40  # largest number of rows of a table on a page; its data file has all rows
 
@@ -37,6 +38,7 @@ def _environment() -> Environment:
         "between": tables.between,
         "file_name": file_name,
         "greek": greek,
+        "waiver": waiver,
         "number": tables.number,
         "plain": plain_text,
         "shortened": shortened,

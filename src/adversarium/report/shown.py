@@ -78,9 +78,7 @@ def _claim(claim: Claim, verdicts: Verdicts) -> str:
         paper=papers()[claim.paper],
         notes={
             "value" if claim.source.startswith("ours") else "paper's value": claim.value,
-            "original criterion, since changed"
-            if "Rule changed" in claim.note
-            else "evidence": claim.rule,
+            "planned evidence": claim.rule,
             "reading": claim.reading,
             "note": claim.note,
         },

@@ -10,7 +10,6 @@ from adversarium.plans.evidence import Evidence, Rows, Summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
 from adversarium.plans.places import places
-from adversarium.plans.rules import Check
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped, shares
 from adversarium.plans.verdict import Verdict
@@ -19,13 +18,13 @@ from adversarium.report.figures import draw, mean_and_interval
 from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
 from adversarium.report.written import begin, end, refuse_others
-from adversarium.runs.audit import claim_of, judged
+from adversarium.runs.audit import claim_of
 from adversarium.runs.differences import configured
 from adversarium.runs.differences import shown as value_text
 from adversarium.runs.ledger import NOT_YET, Entry, Ledger
 from adversarium.runs.ledger_file import committed
 from adversarium.runs.planning import Plan
-from adversarium.runs.scope import Spans, assumptions, spanning, spans
+from adversarium.runs.scope import assumptions, decided
 from adversarium.runs.sweep import Sweep
 
 _STYLES = {
@@ -67,12 +66,8 @@ def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) 
 
 def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
     """Return the verdict of a claim on the rows of a plan, as in an audit."""
-    experiment, check = plan.experiment, plan.experiment.checks[id]
-
-    def reach(part: Check) -> Spans:
-        return spans(experiment, [run.task for run in rows.needed(part.needs)], rows)
-
-    return spanning(claim_of(experiment, id), check, judged(check, rows), reach)
+    experiment = plan.experiment
+    return decided(experiment, claim_of(experiment, id), experiment.checks[id], rows)
 
 
 def judgements(plan: Plan, rows: Evidence) -> list[dict[str, object]]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adversarium.digest import digest
-from adversarium.plans import compound
 from adversarium.plans.compound import Parts, named_parts
 from adversarium.plans.evidence import Evidence, Need
 from adversarium.plans.experiment import Experiment
@@ -18,7 +17,7 @@ from adversarium.runs.jobs import Job, MissingDataError, resolve, units
 from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
-from adversarium.runs.scope import Spans, regime, spanning, spans
+from adversarium.runs.scope import decided, judged, judged_rows, regime, spans
 from adversarium.runs.store import Store
 from adversarium.runs.training_stream import forget_checkpoints
 from adversarium.runs.validation import require_recorded, require_returned
@@ -102,11 +101,6 @@ def run_missing(
                 reasons[job.key] = why
     named = ((f"{experiment.id} {labels[k]}".strip(), why) for k, why in reasons.items())
     return [" ".join(f"{name}: {why}".split()) for name, why in named]
-
-
-def judged(check: Check, rows: Evidence) -> Verdict:
-    """Return the verdict of a check, judged only on the rows that it needs."""
-    return compound.judged(check, rows.needed(check.needs))
 
 
 Judged = Mapping[str, tuple[Verdict, Facts]]
@@ -227,14 +221,16 @@ def stored_verdicts(
         rows = evidence(reader, jobs, seeds)
         if rows is not None:
             require_returned(experiment, [id], rows)
-            facts = _facts(experiment, reader, jobs, seeds, preset, rows)
-            facts = replace(facts, asked=_words(asked)) if asked else facts
-
-            def reach(part: Check, jobs: Sequence[Job] = jobs, rows: Evidence = rows) -> Spans:
-                tasks = [job.task for job in _narrowed(jobs, part.needs)]
-                return spans(experiment, tasks, rows.needed(part.needs))
-
-            verdict = spanning(claim_of(experiment, id), check, judged(check, rows), reach)
+            verdict = decided(experiment, claim_of(experiment, id), check, rows)
+            facts = _facts(experiment, reader, jobs, seeds, preset)
+            based = judged_rows(check, verdict, rows)
+            tasks = [run.task for run in based]
+            facts = replace(
+                facts,
+                asked=_words(asked) if asked else "",
+                regime=regime(experiment, tasks),
+                spans=spans(experiment, tasks, based),
+            )
             made[id] = confirm_failure(verdict, check, reader, jobs, seeds), facts
     return made
 
@@ -336,17 +332,13 @@ def _facts(
     jobs: Sequence[Job],
     seeds: Sequence[int],
     preset: str,
-    rows: Evidence,
 ) -> Facts:
     sources = [reader.provenance(job, seeds) for job in jobs]
-    tasks = [job.task for job in jobs]
     return Facts(
         preset=preset,
         seeds=len(seeds),
         engine="+".join(dict.fromkeys(s["engine"] for s in sources)) or None,
         seconds=round(sum(s["seconds"] for s in sources), 3),
-        regime=regime(experiment, tasks),
-        spans=spans(experiment, tasks, rows),
         evidence=digest(sorted({job.key for job in jobs}), 12),
     )
 

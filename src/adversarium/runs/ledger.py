@@ -66,6 +66,7 @@ class Entry:
     spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     reading: str = ""
     for_all: tuple[str, ...] = ()
+    waived: Mapping[str, str] = field(default_factory=dict)  # as in claims.toml
     alias_of: str = ""
     chance: bool = False  # other seeds could change the verdict
     evidence: str = ""  # a digest of the keys of its runs
@@ -105,6 +106,7 @@ class Entry:
                     "low": finite(gate.low),
                     "high": finite(gate.high),
                     "holds": gate.holds,
+                    "run": gate.run,
                 }
                 for gate in self.regime
             ],
@@ -145,7 +147,7 @@ def read(plain: Json) -> Entry:
         "regime": tuple(
             Gate(
                 g["text"], _factor(g), _number(g.get("low"), -math.inf),
-                _number(g.get("high"), math.inf), g["printed"],
+                _number(g.get("high"), math.inf), g["printed"], g.get("run", ""),
             )
             for g in plain.get("regime", ())
         ),
@@ -207,6 +209,7 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         note=claim.note,
         reading=claim.reading,
         for_all=claim.for_all,
+        waived=claim.waived,
         alias_of=claim.alias_of,
         corrected=corrected if corrected in known else None,
         expected=Expected(claim.value, None, None) if claim.value else None,

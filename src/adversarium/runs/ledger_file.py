@@ -42,7 +42,17 @@ def committed() -> tuple[Entry, ...]:
     return tuple(known[id] for id in claims() if id in known)
 
 
-_TEXTS = ("paper", "source", "statement", "kind", "corrected", "note", "reading", "for_all")
+_TEXTS = (
+    "paper",
+    "source",
+    "statement",
+    "kind",
+    "corrected",
+    "note",
+    "reading",
+    "for_all",
+    "waived",
+)
 
 
 def write_ledger(path: Path, ledger: Ledger) -> None:
@@ -57,10 +67,12 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
         both = {**known, **lines}
         lines = dict(sorted(both.items(), key=lambda item: order.get(item[0], len(order))))
     gates: dict[str, int] = {}  # a hypothesis with its range → its index in the file
-    text = ",\n".join(_text(line, gates) for line in lines.values())
+    runs: dict[str, int] = {}  # a run's name → its index in the file
+    text = ",\n".join(_text(line, gates, runs) for line in lines.values())
     about = json.dumps(dict(ledger.machine), ensure_ascii=False)
-    listed = ",\n  ".join(gates)
-    head = f'{{"machine": {about}, "seconds": {ledger.seconds},\n"gates": [\n  {listed}],\n'
+    head = f'{{"machine": {about}, "seconds": {ledger.seconds},\n'
+    for name, listed in (("gates", gates), ("runs", runs)):
+        head += f'"{name}": [\n  ' + ",\n  ".join(listed) + "],\n"
     whole = f'{head}"claims": [\n{text}\n]}}\n'
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -73,23 +85,26 @@ def write_ledger(path: Path, ledger: Ledger) -> None:
 def _lines(path: Path) -> dict[str, dict[str, object]]:
     """Return the lines of a ledger by claim; the indices of hypotheses are replaced by these."""
     whole = json.loads(path.read_text(encoding="utf-8"))
-    gates = whole.get("gates", ())
+    gates, runs = whole.get("gates", ()), whole.get("runs", ())
     lines = {line["id"]: line for line in whole["claims"]}
     for line in lines.values():
-        pairs = [(gates[number], factor) for number, factor in line.get("regime", ())]
-        line["regime"] = {text: [factor, *rest] for (text, *rest), factor in pairs}
+        found = {}
+        for number, factor, run in line.get("regime", ()):
+            text, *rest = gates[number]
+            found[text] = [factor, runs[run], *rest]
+        line["regime"] = found
     return lines
 
 
-def _text(line: Json, gates: dict[str, int]) -> str:
-    """Return a claim's line, followed by one line per part. Hypotheses are given by their index."""
+def _text(line: Json, gates: dict[str, int], runs: dict[str, int]) -> str:
+    """Return a claim's line, followed by one line per part. Hypotheses and runs are given by their
+    index."""
     head = {k: v for k, v in line.items() if k != "parts"}
     if regime := line.get("regime"):
-        named = [
-            (json.dumps([text, *rest], ensure_ascii=False), factor)
-            for text, (factor, *rest) in regime.items()
+        head["regime"] = [
+            [_index(gates, [text, *rest]), factor, _index(runs, run)]
+            for text, (factor, run, *rest) in regime.items()
         ]
-        head["regime"] = [[gates.setdefault(gate, len(gates)), factor] for gate, factor in named]
     elif "regime" in head:
         del head["regime"]
     text = _dumped(head)
@@ -97,6 +112,11 @@ def _text(line: Json, gates: dict[str, int]) -> str:
         return text
     parts = [_dumped(part) for part in line["parts"]]
     return f'{text[:-1]}, "parts": [\n  ' + ",\n  ".join(parts) + "]}"
+
+
+def _index(table: dict[str, int], value: object) -> int:
+    """Return the place of a value in a table of the file; add it if it is new."""
+    return table.setdefault(json.dumps(value, ensure_ascii=False), len(table))
 
 
 def _dumped(plain: Mapping[str, object]) -> str:
@@ -128,9 +148,9 @@ def line_of(e: Entry) -> dict[str, object]:
 
 
 def _gate_row(gate: Gate) -> list[float | int | str | None]:
-    """Return [factor, low, high], followed by 0 if the paper does not state the hypothesis."""
-    row = [_short(v, 4) for v in (gate.factor, gate.low, gate.high)]
-    return row if gate.printed else [*row, 0]
+    """Return [factor, run, low, high], followed by 0 if the paper does not state the hypothesis."""
+    factor, low, high = (_short(v, 4) for v in (gate.factor, gate.low, gate.high))
+    return [factor, gate.run, low, high, *(() if gate.printed else (0,))]
 
 
 def _joined(parts: Sequence[Part]) -> str:
@@ -139,7 +159,7 @@ def _joined(parts: Sequence[Part]) -> str:
 
 
 def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
-    chosen = sorted(part.measured, key=lambda m: _room(m, part))[:DECISIVE]
+    chosen = sorted(part.measured, key=part.room)[:DECISIVE]
     several = {m.wanted for m in part.measured} != {(part.low, part.high)}
     numbers = {}
     for m in (m for m in part.measured if m in chosen):
@@ -158,17 +178,6 @@ def _part_line(part: Part, parts: Sequence[Part]) -> dict[str, object]:
         "exact": not part.chance,
     }
     return {k: v for k, v in line.items() if k == "part" or v not in (None, "", [], {}, False)}
-
-
-def _room(m: Summary, part: Part) -> float:
-    """Return how far a quantity's interval is inside its accepted range; negative if outside."""
-    low, high = m.wanted or (part.low, part.high)
-    ends = [v for v in (m.low, m.high, m.mean) if v is not None]
-    if not ends:
-        return -math.inf
-    below = min(ends) - low if low is not None else math.inf
-    above = high - max(ends) if high is not None else math.inf
-    return min(below, above)
 
 
 def _short(value: float | None, digits: int = 4) -> float | int | str | None:
@@ -209,8 +218,8 @@ def read_line(line: Json) -> Entry:
         command=verify_command(known.get(claim.alias_of, claim), facts),
         parts=parts,
         regime=tuple(
-            Gate(text, _number(row[0]), _number(row[1]), _number(row[2]), len(row) == 3)
-            for text, row in line.get("regime", {}).items()
+            Gate(text, _number(factor), _number(low), _number(high), not unprinted, run)
+            for text, (factor, run, low, high, *unprinted) in line.get("regime", {}).items()
         ),
         spans={k: (ends[0], ends[1]) for k, ends in line.get("spans", {}).items()},
         chance=line.get("chance", False),

@@ -1,9 +1,13 @@
-"""Compute the scope of evidence: by what factors its runs satisfy the paper's hypotheses, which
-values of each symbol it spans, and whether these suffice for a statement about all values."""
+"""Decide claims: judge their parts, then limit the verdicts to what the judged runs cover.
+
+“Holds” and “fails” need every hypothesis that the statement supposes; “holds” also needs enough
+values of every symbol that the statement quantifies over.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from adversarium.plans import compound
 from adversarium.plans.compound import named_parts
 from adversarium.plans.evidence import Evidence
 from adversarium.plans.experiment import Experiment
@@ -15,15 +19,16 @@ from adversarium.plans.verdict import Outcome, Verdict, Why, combine, speaking
 
 
 def regime(experiment: Experiment, tasks: Sequence[Task]) -> tuple[Gate, ...]:
-    """Return each hypothesis of the paper for the run that satisfies it with the smallest slack."""
+    """Return each hypothesis of the paper for the run that satisfies it with the smallest slack,
+    with the name of this run."""
     if experiment.gates is None:
         return ()
     worst: dict[str, Gate] = {}
     for task in tasks:
         for gate in _gates(experiment, task):
-            before = worst.setdefault(gate.text, gate)
-            if _room(gate) < _room(before):
-                worst[gate.text] = gate
+            before = worst.get(gate.text)
+            if before is None or _room(gate) < _room(before):
+                worst[gate.text] = replace(gate, run=task.label)
     return tuple(worst.values())
 
 
@@ -90,35 +95,142 @@ def _lettered(task: Task, letters: Mapping[str, str]) -> dict[str, object]:
 
 PLACES, WIDE = 3, 4.0  # a statement for all values needs this many values, spanning this factor
 
-
 Spans = Mapping[str, Sequence[float]]
 
 
-def spanning(
-    claim: Claim | None, check: Check, verdict: Verdict, reach: Callable[[Check], Spans]
-) -> Verdict:
-    """Make “holds” undecided if a statement is about all values of a symbol but the evidence has
-    fewer than three values of it that span a factor of four, and no proof covers the others. Every
-    named part is judged by the values in its own evidence, which `reach` returns."""
-    if claim is None or claim.proved:
+def judged(check: Check, rows: Evidence) -> Verdict:
+    """Return the verdict of a check, judged only on the rows that it needs."""
+    return compound.judged(check, rows.needed(check.needs))
+
+
+def decided(experiment: Experiment, claim: Claim | None, check: Check, rows: Evidence) -> Verdict:
+    """Return the verdict of a claim. Every part is judged and then limited by its own runs."""
+    verdict = judged(check, rows)
+    if claim is None:
         return verdict
+    verdict = _limited(check, verdict, _Hypotheses(experiment, claim, check, rows, verdict))
+    verdict = _limited(check, verdict, _Coverage(experiment, claim, rows))
+    return _labelled(verdict, experiment, claim, check, rows)
+
+
+def judged_rows(check: Check, verdict: Verdict, rows: Evidence) -> Evidence:
+    """Return the rows on which a verdict is based: those of its parts, except for parts that are
+    only reported."""
+    judged_names = {part.name for part in verdict.parts if part.outcome in _JUDGED}
+    named = named_parts(check)
+    needs = [need for name, part in named.items() if name in judged_names for need in part.needs]
+    return rows.needed(needs or check.needs)
+
+
+_JUDGED = (Outcome.HOLDS, Outcome.FAILS, Outcome.MIXED, Outcome.UNDECIDED)
+
+_Limit = Callable[[str, Outcome, Check], tuple[Why, str] | None]
+
+
+def _limited(check: Check, verdict: Verdict, limit: _Limit) -> Verdict:
+    """Make those parts undecided for which `limit` (name, outcome, check) returns a reason."""
     named = named_parts(check)
     if not named:
-        narrow = _narrow(claim.for_all, reach(check)) if verdict.outcome == Outcome.HOLDS else ""
-        if not narrow:
+        if (found := limit("", verdict.outcome, check)) is None:
             return verdict
-        return replace(verdict, outcome=Outcome.UNDECIDED, why=Why.SPANS, detail=narrow, said="")
+        why, detail = found
+        return replace(verdict, outcome=Outcome.UNDECIDED, why=why, detail=detail, said="")
     parts = []
     for part in verdict.parts:
-        letters = claim.for_part.get(part.name, claim.for_all)
-        holds = part.outcome == Outcome.HOLDS and part.name in named
-        if narrow := _narrow(letters, reach(named[part.name])) if holds else "":
-            part = replace(part, outcome=Outcome.UNDECIDED, reason=f"{Why.SPANS}: {narrow}")
+        found = limit(part.name, part.outcome, named[part.name]) if part.name in named else None
+        if found is not None:
+            part = replace(part, outcome=Outcome.UNDECIDED, reason=": ".join(found))
         parts.append(part)
     if tuple(parts) == verdict.parts:
         return verdict
     outcome = combine([part.outcome for part in parts])
     return replace(verdict, outcome=outcome, within=tuple(parts), said=speaking(parts))
+
+
+@dataclass(frozen=True)
+class _Hypotheses:
+    """Limit a part to runs that satisfy the hypotheses of its statement.
+
+    A hypothesis that is not satisfied does not limit the part if the claim waives it: for a proof,
+    for a statement that does not suppose it, or for an arm, another part that satisfies it and has
+    the same verdict. In the name of an arm, {} stands for the name of the part.
+    """
+
+    experiment: Experiment
+    claim: Claim
+    check: Check
+    rows: Evidence
+    verdict: Verdict
+
+    def __call__(self, name: str, outcome: Outcome, check: Check) -> tuple[Why, str] | None:
+        if outcome not in (Outcome.HOLDS, Outcome.FAILS):
+            return None
+        bound = [g for g in self._unmet(check) if not self._waived(g, name, outcome)]
+        listed = "; ".join(f"{gate} ({gate.run})" for gate in bound)
+        return (Why.REGIME, listed) if bound else None
+
+    def _unmet(self, check: Check) -> list[Gate]:
+        tasks = [run.task for run in self.rows.needed(check.needs)]
+        return [g for g in regime(self.experiment, tasks) if g.printed and not g.holds]
+
+    def _waived(self, gate: Gate, name: str, outcome: Outcome) -> bool:
+        reason = waiver(self.claim.waived, gate)
+        if not reason.startswith(ARM):
+            return bool(reason)
+        arm = reason.removeprefix(ARM).replace("{}", name)
+        alike = any(p.name == arm and p.outcome == outcome for p in self.verdict.parts)
+        part = named_parts(self.check).get(arm)
+        return alike and part is not None and gate.text not in [g.text for g in self._unmet(part)]
+
+
+ARM = "arm: "
+
+
+def waiver(waived: Mapping[str, str], gate: Gate) -> str:
+    """Return why a hypothesis does not limit a claim; empty if it does."""
+    for text, reason in waived.items():
+        if text == "*" or gate.text.startswith(text):
+            return reason
+    return ""
+
+
+@dataclass(frozen=True)
+class _Coverage:
+    """Limit a part that holds to statements about symbols of which its runs have at least three
+    values, spanning a factor of four, unless a proof covers the others."""
+
+    experiment: Experiment
+    claim: Claim
+    rows: Evidence
+
+    def __call__(self, name: str, outcome: Outcome, check: Check) -> tuple[Why, str] | None:
+        if self.claim.proved or outcome != Outcome.HOLDS:
+            return None
+        letters = self.claim.for_part.get(name, self.claim.for_all)
+        rows = self.rows.needed(check.needs)
+        narrow = _narrow(letters, spans(self.experiment, [run.task for run in rows], rows))
+        return (Why.SPANS, narrow) if narrow else None
+
+
+def _labelled(
+    verdict: Verdict, experiment: Experiment, claim: Claim, check: Check, rows: Evidence
+) -> Verdict:
+    """Add to a violation by one of the paper's own experiments that it is outside the hypotheses,
+    if it is."""
+    if (
+        verdict.outcome not in (Outcome.FAILS, Outcome.MIXED)
+        or PUBLISHED not in claim.waived.values()
+    ):
+        return verdict
+    tasks = [run.task for run in judged_rows(check, verdict, rows)]
+    unmet = [str(gate) for gate in regime(experiment, tasks) if gate.printed and not gate.holds]
+    if not unmet:
+        return verdict
+    outside = f"outside the theorem's hypotheses ({'; '.join(unmet)})"
+    return replace(verdict, said="; ".join(text for text in (verdict.reason, outside) if text))
+
+
+PUBLISHED = "published"  # the waiver of the paper's own experiments
 
 
 def _narrow(letters: Sequence[str], spans: Spans) -> str:

@@ -15,11 +15,12 @@ from adversarium.plans.papers import claims
 from adversarium.plans.run import Task
 from adversarium.plans.verdict import Why
 from adversarium.plans.wording import counted
-from adversarium.runs.audit import AuditOptions, Report, judged, needed, run_missing
+from adversarium.runs.audit import AuditOptions, Report, needed, run_missing
 from adversarium.runs.axes import Axis, cells, refined
 from adversarium.runs.changes import planned
 from adversarium.runs.jobs import Job, resolve
 from adversarium.runs.reader import Reader, evidence
+from adversarium.runs.scope import judged
 
 
 @dataclass(frozen=True)

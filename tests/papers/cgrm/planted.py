@@ -101,7 +101,7 @@ BUGS = (
     Bug(
         "soft indicators reach the next cell",
         swapped(classifiers, "soft_indicator", _to_the_next_cell),
-        turns=("cgrm.std-bound",),
+        turns=("cgrm.std-bound.shattered",),
     ),
     Bug(
         "noise without its √d",
@@ -168,6 +168,12 @@ BUGS = (
         "steps of the linear part go uphill",
         swapped(modified, "linear_step", _uphill),
         turns=("cgrm.thm4.2.target",),
+    ),
+    Bug(
+        "the max-margin direction with the wrong sign",
+        swapped(modified, "max_margin", _other_way),
+        turns=("cgrm.thm4.2.wide",),
+        knobs={"far": (400,)},
     ),
     Bug("balls of half the radius", HALF_BALLS, turns=("cgrm.thm6.2.spread",)),
 )

@@ -18,6 +18,15 @@ SMOOTH, SHARP = "smoothed leaky ReLU", "ReLU"
 ACTIVATIONS: dict[str, Any] = {SHARP: ReLU(), SMOOTH: SmoothedLeakyReLU(gamma=0.5, H=1.0)}
 
 
+PRINTED = "printed η"
+
+
+def named(family: str, step: str) -> str:
+    """Return the name of a family of runs with the printed η, or with η = n/d if `step` is
+    empty."""
+    return f"{family}, {step}" if step else family
+
+
 @dataclass(frozen=True)
 class Sizes:
     """n, m, d, ‖μ‖ and the ratio α/‖μ‖ of a run."""
@@ -100,6 +109,11 @@ LETTERS: dict[str, Any] = {
     "‖μ‖": Read("data.mu"),
     "m": Read("network.m"),
 }
+
+
+def largest_eta(sizes: Sizes, C: float) -> float:
+    """Return the printed step size 1/(Cd²), reduced by a thousandth against rounding."""
+    return 1 / (1.001 * C * float(sizes.d) ** 2)
 
 
 def theory(

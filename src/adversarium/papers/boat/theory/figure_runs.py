@@ -12,7 +12,8 @@ from adversarium.data import Clusters, Gauss
 from adversarium.measure.errors import risk
 from adversarium.networks import Perceptron
 from adversarium.plans import Evidence, Need, Quantity, Read, Rows, Run, Where
-from adversarium.plans.evidence import NoSuchRun, Reading, quantity
+from adversarium.plans.evidence import SHARE, NoSuchRun, Reading, quantity
+from adversarium.plans.intervals import slope
 from adversarium.plans.levels import jackknife, level_slope
 from adversarium.training import GradientDescent
 
@@ -133,7 +134,7 @@ ACCURACIES: dict[str, tuple[Callable[[Rows], np.ndarray], str]] = {
 def accuracy(kind: str) -> Reading:
     """Return the clean or robust accuracy of a map as a reading for figures."""
     number, row = ACCURACIES[kind]
-    return Reading(f"{kind} test accuracy", number, (row,))
+    return Reading(f"{kind} test accuracy", number, (row,), SHARE)
 
 
 def robust_ceiling(run: Run) -> float:
@@ -159,6 +160,18 @@ def _ceiling(run: Run, attack: Any) -> float:
     return known if known < 1 else math.nan
 
 
+def trend(number: str) -> Reading:
+    """Return the power of t in a mean curve over the last decade of the training, one jackknife
+    pseudo-value per seed."""
+
+    def powers(run: Rows) -> np.ndarray:
+        t, values = run.curve(number)
+        late = t >= t[-1] / 10
+        return jackknife(values[:, late], lambda mean: float(slope(t[late], mean[None])[0]))
+
+    return Reading(f"power of t in {number}", powers, (number,))
+
+
 def grid_of(
     rows: Evidence, x: str, y: str, number: Callable[[Rows], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,6 +185,7 @@ def grid_of(
 
 
 Number = Callable[[Rows], np.ndarray]
+RANKS = (-1.0, 1.0)  # the range of rank correlations
 
 
 def over_grid(
@@ -182,15 +196,15 @@ def over_grid(
     of: Callable[[np.ndarray], float],
     among: tuple[float, float] = (-math.inf, math.inf),
 ) -> Quantity:
-    """Return one value per seed: `of` applied to the map (d, ‖μ‖) of `number`, restricted to the
-    columns with among[0] < ‖μ‖ ≤ among[1]."""
+    """Return one rank correlation per seed: `of` applied to the map (d, ‖μ‖) of `number`,
+    restricted to the columns with among[0] < ‖μ‖ ≤ among[1]."""
 
     def value(rows: Evidence) -> np.ndarray:
         mu, _, tables = grid_of(rows.where(runs), "‖μ‖", "d", number)
         inside = (among[0] < mu) & (mu <= among[1])
         return np.array([of(table[:, inside]) for table in tables])
 
-    return quantity(name, value, Need(runs, (row,)))
+    return quantity(name, value, Need(runs, (row,)), limits=RANKS)
 
 
 def rank(values: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """Judge statements with a “sufficiently large” constant at several values of this constant."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,7 +46,14 @@ class Ladder:
         return (Need(self.selection, self.event.names),)
 
     def judge(self, rows: Evidence) -> Verdict:
-        """Compare the frequencies at the two top rungs with the required one."""
+        """Compare the frequencies at the two top rungs with the required one. A reason against the
+        statement names the event, not its first rung."""
+        verdict = self._compared(rows)
+        if verdict.outcome == Outcome.HOLDS:
+            return verdict
+        return replace(verdict, said=f"{self.name}: {verdict.reason}")
+
+    def _compared(self, rows: Evidence) -> Verdict:
         rungs = rows.where(self.selection).by(self.along)
         wanted = 1.0 if self.always else self.at_least
         if len(rungs) < RUNGS:

@@ -57,10 +57,10 @@ def gates(run: Task) -> Sequence[Gate]:
 
 
 def _permitted(constants: Mapping[str, float], required: float) -> list[Gate]:
-    """Return one gate per constant, and one for the smallest of them (except that of η)."""
+    """Return one gate per constant, and report the smallest of them (except that of η)."""
     least = min(C for text, C in constants.items() if not text.startswith("η"))
-    text = "C_eff, the least C that they permit, the step apart"
-    return [Gate(text, C, low=required) for text, C in {**constants, text: least}.items()]
+    found = [Gate(text, C, low=required) for text, C in constants.items()]
+    return [*found, Gate("C_eff, the largest C that all of these permit, except that of η", least)]
 
 
 def _of_sizes(trial: Trial) -> Sequence[Gate]:

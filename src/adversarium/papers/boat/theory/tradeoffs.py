@@ -18,7 +18,7 @@ from adversarium.plans import (
     Quantity,
     Where,
 )
-from adversarium.plans.evidence import NoSuchRun, quantity
+from adversarium.plans.evidence import SHARE, NoSuchRun, quantity
 from adversarium.plans.levels import crossing, jackknife
 
 from .figure_runs import Number, grid_of
@@ -45,7 +45,7 @@ def _falling(runs: Where, number: Number, row: str) -> Quantity:
         return (np.diff(table, axis=2) < 0).mean((1, 2))
 
     name = "share of steps in α/‖μ‖ at which the accuracy falls"
-    return quantity(name, share, Need(runs, (row,)))
+    return quantity(name, share, Need(runs, (row,)), limits=SHARE)
 
 
 def gained(label: str, cell: slice, runs: Where, other: Where, number: Number, row: str) -> Check:

@@ -17,7 +17,7 @@ from adversarium.solvers import max_margin
 from adversarium.training import linear_step
 
 from .bounds import threshold_window
-from .threshold_balls import Memory, worst_margins
+from .threshold_balls import Memory, certified_margins, worst_margins
 
 
 def _error(f: Classifier, x: Float[Tensor, "n d"], y: Float[Tensor, " n"]) -> float:
@@ -146,6 +146,29 @@ def certified_draws(
         )
         certified += bool((worst.least > 0).all())
     return {"certified": certified}
+
+
+def wide_window(rng: Generator, data: MarginMixture, N: int, delta: float) -> Numbers:
+    """Return the share of training points without a certificate (`robust_train_bound`), and the
+    share that attacks misclassify, after the modified training with b = δ√d/(2√2), our threshold
+    for large radii: some b serves small margins in the limit d → ∞ if and only if δ < √(d/2).
+
+    >>> from adversarium.rng import stream
+    >>> data = MarginMixture(d=400, alpha=400.0, beta=0.5, mu=0.2)
+    >>> wide_window(stream(0, "example"), data, N=10, delta=4.0)["robust_train_bound"]
+    0.0
+    """
+    b = delta * math.sqrt(data.d / 8)
+    trained = _trained(rng, data, N, delta, b, steps=0)
+    train, memory, own = trained.train, trained.memory, trained.unit_of_point
+    network = MixedLearner(m=len(memory.w), b=b)
+
+    def f(z: Tensor) -> Tensor:
+        return network.f(memory.weights, z)
+
+    found = worst_margins(f, memory, train.x, train.y, delta, own).found
+    least = certified_margins(memory, train.x, train.y, delta, own)
+    return {"robust_train": _share(found <= 0), "robust_train_bound": _share(least <= 0)}
 
 
 _SHARES = tuple(i / 20 for i in range(31))  # values of b/d

@@ -135,3 +135,37 @@ def _directed(
             value = y[at] * f(x[at] + delta * unit_step)
             found = found.scatter_reduce(0, at, value, "amin")
     return found
+
+
+def certified_margins(
+    memory: Memory,
+    x: Float[Tensor, "n d"],
+    y: Float[Tensor, " n"],
+    delta: float,
+    own: Int[Tensor, " n"],
+) -> Float[Tensor, " n"]:
+    """Return a lower bound of min_{‖ξ‖₂≤δ} y f(x + ξ) that allows many foreign units to be active:
+    the minimum over the number k of them.
+
+    With k active foreign units against the label, y f is at least y⟨w_0, x⟩ + ⟨w_i, x⟩ − b minus
+    the k largest ⟨w_j, x⟩ − b, minus δ‖y w_0 + w_i − Σ w_j‖; and ‖Σ w_j‖² ≤ kλ, with λ the largest
+    eigenvalue of the Gram matrix of the foreign units.
+    """
+    over = x @ memory.w.mT - memory.b
+    bounds = torch.empty_like(y)
+    for i in range(len(x)):
+        against = memory.a != y[i]
+        w, gain = memory.w[against], over[i, against].sort(descending=True).values
+        largest = float(torch.linalg.eigvalsh(w @ w.mT)[-1]) if len(w) else 0.0
+        k = torch.arange(len(w) + 1).double()
+        square, start, cross = torch.ones_like(k), y[i] * (x[i] @ memory.w_0), torch.zeros(len(w))
+        if own[i] >= 0:
+            mine = memory.w[own[i]]
+            square, start = square + mine.square().sum(), start + over[i, own[i]]
+            cross = (-(w @ mine)).sort(descending=True).values
+        zero = torch.zeros(1).double()
+        crosses = torch.cat([zero, cross.double().cumsum(0)])
+        gains = torch.cat([zero, gain.cumsum(0)])
+        length = (square + k * largest + 2 * crosses).clamp_min(0).sqrt()
+        bounds[i] = start - (delta * length + gains).max()
+    return bounds

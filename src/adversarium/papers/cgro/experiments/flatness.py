@@ -16,18 +16,20 @@ from adversarium.plans import (
     CountedAs,
     Each,
     Every,
+    Existence,
     Frequency,
     Level,
     Parts,
     Profile,
     Read,
+    Reading,
     Table,
     Trial,
     last,
     where,
 )
 
-from ..theory.densities import density_powers
+from ..theory.densities import density_powers, unbounded_loss
 from ..theory.flatness import constant_gaps, first_order, flatness_factors, flatness_gaps, taylor
 from ..theory.smooth import GRID
 
@@ -48,7 +50,13 @@ def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8))
     for D in (1, 2):
         parameters = dict(D=D, draws=draws, repeats=repeats[D - 1])
         yield Trial(
-            family="density", at=at, function=density_powers, parameters=parameters, version=2
+            family="density", at=at, function=density_powers, parameters=parameters, version=3
+        )
+    for delta in (0.05, 0.1, 0.2):
+        at = {"δ": Read("delta")}
+        parameters = dict(delta=delta)
+        yield Trial(
+            family="unbounded", at=at, function=unbounded_loss, parameters=parameters, exact=True
         )
     yield Trial(family="taylor", function=taylor, version=2)
     yield Trial(family="first order", function=first_order, version=3)
@@ -64,14 +72,26 @@ def _powers(family, name, low, high):
     return Each(where(family), lambda trial: Level(last(name, trial), low, high, kind="exponent"))
 
 
+def _finite(name):
+    """Require a finite integral of E_S p_S L (infinite: beyond 10⁶ times that of p_D L)."""
+
+    def finite(rows):
+        return (rows.last("smoothed") < 1e6 * rows.last("mean")).astype(float)
+
+    reading = Reading(name, finite, ("smoothed", "mean"))
+    return CountedAs("exponent", Each(where("unbounded"), lambda t: Existence(reading.on(t))))
+
+
 checks = {
     "cgro.thmE.1": CountedAs("exponent", Frequency(last("kept", "constant"), SAMPLES, 0.95)),
     "cgro.thmE.1.corrected": Every(
         _powers("gap", "fixed_slope", -math.inf, 0.1),
         _powers("gap", "fitted_slope", -math.inf, 0.1),
     ),
-    "cgro.thmF.1.I": _powers("density", "bias", 1.8, 2.2),
-    "cgro.thmF.1.II": Every(
+    "cgro.thmF.1.I": _finite("term (I) is finite"),
+    "cgro.thmF.1.II": _finite("term (II) is finite"),
+    "cgro.thmF.1.I.corrected": _powers("density", "bias", 1.8, 2.2),
+    "cgro.thmF.1.II.corrected": Every(
         _powers("density", "in_N", -0.6, -0.4), _powers("density", "in_delta", -0.1, 0.1)
     ),
     "cgro.thmF.1.taylor": AtMost(last("ratio", "taylor"), 1.0),

@@ -97,7 +97,7 @@ checks = {
         {
             "place: N at the switch over N_c within a factor 2": switches_near("ladder", 0.5, 2.0),
             "place: at 4 N_c GTA breaks nobody": unbroken_above("ladder", 0.01),
-            "its law, reported": Hypothesis(
+            "power of 1 − γ in N at the switch (−3 in N_c), reported": Hypothesis(
                 "exponent",
                 ladder_power("ladder", 200),
                 ladder_power("ladder", 400),

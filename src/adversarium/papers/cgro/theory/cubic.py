@@ -198,8 +198,9 @@ def signal_alone(
     """The recursion of the signal alone (V_i = 0), with CGRO's exponents, for any d.
 
     `signal_peak` is the peak of α max_r u_r, Lemma C.11 of CGRO; `signal_bound` is the largest
-    max_r u_r/(1/α + ηα³(1 − γ)³ Σψ) from T₀ on, Lemma 4.3 of CGRO. Both are geometric means over
-    the draws with some u_r(0) > 0 that reach T₀; `learnt` is the share of these draws.
+    max_r u_r/(1/α + ηα³(1 − γ)³ Σψ) from T₀ on, Lemma 4.3 of CGRO. Both are medians over the draws
+    with some u_r(0) > 0 that reach T₀: a bound below them is violated with probability ½. `learnt`
+    is the share of these draws.
 
     >>> from adversarium.rng import stream
     >>> signal_alone(stream(1, "example"), d=1e6, m=8, eta=1.0)["signal_peak"] > 1
@@ -221,7 +222,7 @@ def signal_alone(
         bound = torch.maximum(bound, late)
     learnt &= bound > 0
     return {
-        "signal_peak": float(peak[learnt].log().mean().exp()),
-        "signal_bound": float(bound[learnt].log().mean().exp()),
+        "signal_peak": float(peak[learnt].median()),
+        "signal_bound": float(bound[learnt].median()),
         "learnt": float(learnt.double().mean()),
     }

@@ -31,15 +31,36 @@ def density_powers(rng: Generator, D: int, draws: int, repeats: int) -> Numbers:
     at = torch.cartesian_prod(*[line] * D).view(-1, D)
     radii = (0.05, 0.1, 0.2, 0.4)
     biases = [float((_smoothed(at, delta) - _gaussian(at)).abs().mean()) for delta in radii]
-    wide = radii if D == 1 else (0.1, 0.2, 0.4, 0.8)
-    in_delta = [_fluctuation(rng, at, draws, delta, repeats) for delta in wide]
+    # small enough that the square of the mean hardly matters in the variance
+    small = (0.02, 0.04, 0.08, 0.16) if D == 1 else (0.1, 0.2, 0.4, 0.8)
+    in_delta = [_fluctuation(rng, at, draws, delta, repeats) for delta in small]
     counts = [draws // 8, draws // 4, draws // 2, draws]
     in_N = [_fluctuation(rng, at, N, 0.2, repeats) for N in counts]
     return {
         "bias": power(radii, biases),
-        "in_delta": power(wide, in_delta) + D / 2,
+        "in_delta": power(small, in_delta) + D / 2,
         "in_N": power(counts, in_N),
     }
+
+
+def unbounded_loss(rng: Generator, delta: float) -> Numbers:
+    """∫ E_S p_S L dX = ∞ and ∫ p_D L dX < ∞, proof of Theorem F.1 of CGRO, for p_D ∝ e^{−x²/2} and
+    L = e^{x²/2}/(1 + x²).
+
+    `smoothed` is the first integral up to |x| = 60/δ, with a uniform kernel on [−δ, δ]; `mean` is
+    the second.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = unbounded_loss(stream(0, "example"), delta=0.1)
+    >>> numbers["smoothed"] > 1e10, round(numbers["mean"], 2)
+    (True, 1.25)
+    """
+    x = torch.linspace(0, 60 / delta, 60_001, dtype=torch.float64)
+    z = torch.linspace(-1, 1, 41, dtype=torch.float64) * delta
+    mass = 1 / (1 + x.square()) / (2 * math.pi) ** 0.5  # p L
+    ratio = torch.exp(x[:, None] * z - z.square() / 2).mean(-1)  # E_S p_S / p, at the grid's z
+    smoothed, mean = (2 * float(torch.trapezoid(f, x)) for f in (mass * ratio, mass))
+    return {"smoothed": smoothed, "mean": mean}
 
 
 def _gaussian(x: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:

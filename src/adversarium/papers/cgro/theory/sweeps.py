@@ -36,7 +36,8 @@ from .patches import given_a_start, patches
 @dataclass(frozen=True)
 class Sweep:
     """One parameter of `patches`: its symbol, its path in a run, its values, the claimed power of
-    it in a time, and the settings of other parameters."""
+    it in a time, and the settings of other parameters. If `complement`, the values and the power
+    are those of 1 minus the parameter."""
 
     knob: str
     letter: str
@@ -44,10 +45,15 @@ class Sweep:
     values: tuple[float, ...]
     power: float
     others: Mapping[str, float] = field(default_factory=dict)
+    complement: bool = False
 
-    def coordinates(self, name: str) -> dict[str, Any]:
-        """Return the coordinates of a run: the sweep's name and the value of the parameter."""
-        return {"swept": name, self.letter: Read(self.path)}
+    def coordinates(self, name: str, value: float) -> dict[str, Any]:
+        """Return the coordinates of a run: the sweep's name and the value."""
+        return {"swept": name, self.letter: value if self.complement else Read(self.path)}
+
+    def setting(self, value: float) -> dict[str, float]:
+        """Return the parameter of `patches` at a value."""
+        return {self.knob: 1 - value if self.complement else value}
 
 
 _SIZES = (100, 200, 400, 800)
@@ -56,8 +62,12 @@ _FIXED = dict(sigma=0.0674, sigma0=0.0707, alpha=3.74, gap=0.01335)
 EARLY = {
     "η": Sweep("eta", "η", "eta", (0.00025, 0.0005, 0.001, 0.002), -1.0),
     "α": Sweep("alpha", "α", "data.alpha", (1.0, 2.0, 4.0, 8.0), -3.0,
-               dict(eta=0.004, sigma0=0.02)),
-    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.005, 0.01, 0.02, 0.04), -1.0),
+               dict(eta=0.006, sigma0=0.005)),
+    "σ0": Sweep("sigma0", "σ0", "network.sigma0", (0.005, 0.01, 0.02, 0.04), -1.0,
+                dict(eta=0.05, alpha=1.0)),
+    "N": Sweep("N", "N", "n", (5, 10, 20, 40), 0.0),
+    "d": Sweep("d", "d", "data.d", (125, 250, 500, 1000), 0.0, dict(alpha=4.0, sigma0=0.03)),
+    "1 − λ": Sweep("lam", "1 − λ", "", (0.0625, 0.125, 0.25, 0.5), -1.0, complement=True),
 }  # fmt: skip
 LATE = {
     "η": Sweep("eta", "η", "eta", (0.025, 0.05, 0.1, 0.2), -1.0),
@@ -69,7 +79,8 @@ LATE = {
     "d, paper": Sweep("d", "d", "data.d", _SIZES, 0.527),
 }
 # a run that measures T₀ takes a·value^power + b steps, with (a, b) from this table
-_EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 400)}
+_EARLY_LENGTHS = {"η": (1.5, 0), "α": (40_000, 100), "σ0": (60, 0), "N": (0, 1500), "d": (0, 2500),
+                  "1 − λ": (750, 0)}  # fmt: skip
 # at these values, a run that measures T₁ takes 500/η + 200 steps
 _MIDDLE = {"η": 0.1, "σ0": 0.0707, "N": 10, "σ": 0.0674, "λ": 0.5, "d": 200, "d, paper": 200}
 
@@ -80,17 +91,20 @@ def swept(family: str, name: str) -> Where:
 
 
 def early_runs(patience: float, names: Sequence[str], **recorded: Any) -> Iterator[Run]:
-    """Yield short runs that measure T₀ at d = 1000, with small steps and as little noise as
-    σ = d^−0.509 polylog(d) permits."""
+    """Yield runs that measure T₀ with small steps, at d = 1000 and N = 20 unless varied.
+
+    The α u_r(0) are small: T₀ has a summand of order 1/(ηα²), which a fit would take for a part of
+    the power.
+    """
     folds = (FirstTime(largest_signal, 1.0),)
     for name in names:
         sweep = EARLY[name]
-        others: dict[str, Any] = dict(d=1000, P=2, N=2, sigma=1e-3, eta=0.001) | dict(sweep.others)
+        others: dict[str, Any] = dict(d=1000, P=2, N=20, eta=0.001) | dict(sweep.others)
         scale, extra = _EARLY_LENGTHS[name]
         for value in sweep.values:
             steps = math.ceil(patience * (scale / value**-sweep.power + extra))
-            knobs = {**others, sweep.knob: value, "steps": steps}
-            yield patches("T₀", sweep.coordinates(name), **knobs, folds=folds, **recorded)
+            knobs = {**others, **sweep.setting(value), "steps": steps}
+            yield patches("T₀", sweep.coordinates(name, value), **knobs, folds=folds, **recorded)
 
 
 def late_runs(names: Sequence[str], most: int, **recorded: Any) -> Iterator[Run]:
@@ -103,8 +117,8 @@ def late_runs(names: Sequence[str], most: int, **recorded: Any) -> Iterator[Run]
         others: dict[str, Any] = dict(eta=0.1) | dict(sweep.others)
         for value in sweep.values[:most]:
             length = 500 / others["eta"] * (value / _MIDDLE[name]) ** sweep.power
-            knobs = {**others, sweep.knob: value, "steps": math.ceil(length) + 200}
-            yield patches("T₁", sweep.coordinates(name), **knobs, folds=folds, **recorded)
+            knobs = {**others, **sweep.setting(value), "steps": math.ceil(length) + 200}
+            yield patches("T₁", sweep.coordinates(name, value), **knobs, folds=folds, **recorded)
 
 
 def powers(family: str, number: str | Reading, sweeps: Mapping[str, Sweep]) -> Check:

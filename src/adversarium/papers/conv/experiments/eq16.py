@@ -34,6 +34,7 @@ from adversarium.training import Risk
 
 from ..theory.one_step import one_step
 from ..theory.projected_descent import slacks_of_descent
+from ..theory.regime import gates as gates
 from ..theory.regret import WorstRegret, worst_loss
 from ..theory.rules import refuse_unknown
 

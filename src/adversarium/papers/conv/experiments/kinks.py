@@ -13,17 +13,15 @@ Cost: quick 6 s (one core).
 import itertools
 
 from adversarium.plans import (
+    Check,
     CountedAs,
-    Each,
     Every,
     Exponent,
-    InRegime,
-    Level,
+    Hypothesis,
     Open,
     Parts,
     Powers,
     Read,
-    Reading,
     Trial,
     Where,
     end,
@@ -33,6 +31,7 @@ from adversarium.plans import (
 
 from ..theory.kinks import kink_suprema, kinks_over_circle
 from ..theory.orders import bounded
+from ..theory.regime import gates as gates
 
 WIDTHS, RADII, MOVES = tuple(2**k for k in (13, 15, 17, 19, 21)), (0.0125, 0.025, 0.05, 0.1), (1, 3)
 WIDE = tuple(2**k for k in (20, 21, 22, 23))
@@ -69,29 +68,15 @@ FAMILIES = {"H = 1": where("widths"), **{f"last of {H} layers": where("depths", 
 
 
 def _orders(number: str, moved: bool = True):
-    """Return checks that a quotient does not grow with m, R or the move of the input.
-
-    Runs must satisfy the hypothesis of the lemmas.
-    """
-    by_case = {
-        name: Every(_in_regime(runs), bounded(number, "m", runs, MAX_SLOPE))
-        for name, runs in FAMILIES.items()
+    """Return checks that a quotient does not grow with m or R, also if the input moves."""
+    by_case: dict[str, Check] = {
+        name: bounded(number, "m", runs, MAX_SLOPE) for name, runs in FAMILIES.items()
     }
-    by_case["over R"] = Every(
-        _in_regime(where("radii")), bounded(number, "R", where("radii"), MAX_SLOPE)
-    )
+    by_case["over R"] = bounded(number, "R", where("radii"), MAX_SLOPE)
     for delta in MOVES if moved else ():
         runs = where("moved inputs", **{"δ√m/R": delta})
-        by_case[f"x moved by {delta} R/√m"] = Every(
-            _in_regime(runs), bounded(number, "m", runs, MAX_SLOPE)
-        )
+        by_case[f"x moved by {delta} R/√m"] = bounded(number, "m", runs, MAX_SLOPE)
     return by_case
-
-
-def _in_regime(runs: Where):
-    """Check that τH⁶(log m)³ ≤ 1 in every run."""
-    inverse = Reading("1/(τH⁶ log³ m)", lambda run: 1 / run.last("gate"), ("gate",))
-    return Each(runs, lambda run: InRegime(inverse.on(run), 1.0))
 
 
 def _power(name: str, number: str, along: str, runs: Where, claimed: float, tolerance=0.01):
@@ -101,7 +86,8 @@ def _power(name: str, number: str, along: str, runs: Where, claimed: float, tole
 
 LOWER_LAYERS = Open(
     "exponent",
-    "no supremum over lower layers is known; whole layers inside τH⁶(log m)³ ≤ 1 flip 2 or 3 units",
+    "no supremum over lower layers is known; whole layers inside τH⁶(log m)³ ≤ 1 flip 2 or 3 units "
+    "at m = 2048; some hundred would flip at m = 10⁷, where a layer has too many weights to store",
 )
 
 checks = {
@@ -118,7 +104,25 @@ checks = {
             }
         ),
     ),
-    "conv.eq12": CountedAs("exponent", Parts({**_orders("back, logs"), "H²": LOWER_LAYERS})),
+    "conv.eq12": CountedAs(
+        "exponent",
+        Parts(
+            {
+                "over all W and x′": Open(
+                    "exponent",
+                    "the flips are those that are greedy for the change of the gradient, so the "
+                    "change of the back-product is measured from below; the exact supremum, a "
+                    "quadratic knapsack problem, would decide it, and no method for it is known",
+                ),
+                "the change over its bound, greedy flips, over m, reported": Hypothesis(
+                    "exponent", *(last("back, logs", where("widths", m=m)) for m in WIDTHS)
+                ),
+                "the change over its bound, greedy flips, over R, reported": Hypothesis(
+                    "exponent", *(last("back, logs", where("radii", R=R)) for R in RADII)
+                ),
+            }
+        ),
+    ),
     "conv.lemA.5": CountedAs(
         "exponent",
         Parts(
@@ -128,10 +132,15 @@ checks = {
                     _power("jump/(τ^{1/3}√m)", "jump", "m", where("widths"), 0.0, 0.02),
                     _power("jump/(τ^{1/3}√m)", "jump", "R", where("radii"), 0.0, 0.02),
                 ),
-                "the greedy knapsack is exact": Each(
-                    where("widths"), lambda run: Level(last("jump, gap", run), high=0.05)
+                "gap of the greedy knapsack to its upper bound, reported": Hypothesis(
+                    "exponent", last("jump, gap", where("widths", m=WIDTHS[0]))
                 ),
                 "H²": LOWER_LAYERS,
+                "the second half, ‖f′⁽ʰ⁾(W, x′)‖ = O(√(mH)) over all W and x′": Open(
+                    "exponent",
+                    "measured at three weights only (conv.sec7.depth); a supremum over W of all "
+                    "layers would decide it, and none is known",
+                ),
             }
         ),
     ),
@@ -142,7 +151,7 @@ checks = {
                 **{f"from W₀: {k}": v for k, v in _orders("bend, logs", moved=False).items()},
                 **{f"W₁ on the edge: {k}": v
                    for k, v in _orders("edge, logs", moved=False).items()},
-                "all x of a circle at once": bounded("bend", "m", where("circle"), 0.05),
+                "200 points of a circle at once": bounded("bend", "m", where("circle"), 0.05),
                 "the powers −1/6 and 4/3 are attained": Every(
                     _power("the error", "error", "m", where("widths"), -1 / 6, 0.02),
                     _power("the error", "error", "R", where("radii"), 4 / 3, 0.03),

@@ -66,6 +66,68 @@ def coarse_fit(rng: Generator, eps: float, e: float = 1 / 3) -> Numbers:
     return {"L_*/ε": loss / eps, "m": float(m)}
 
 
+def steep_slopes(
+    rng: Generator, m: int, d: int, eps: float, sphere: bool = False, turns: int = 30
+) -> Numbers:
+    """Refute Theorem 5.1 of CONV for an activation with unbounded slope (quadratic ReLU) and d much
+    larger than m; with m = Ω(d) the theorem holds.
+
+    Four points have label 1. Three of them are e_1, which nobody perturbs; the perturbation set of
+    the fourth is the unit sphere orthogonal to e_1. The comparator moves along e_1 only; there f
+    remains 0 on the fourth set, because the units are paired, so its L_* is exact. The attack of
+    training is the strongest of three ascents of `turns` steps. α = ε and T = √m/(2α); C2 = 2.
+
+    - `gap/ε`: the smallest L_A at t = 0 … T minus the comparator's L_*, over ε. The theorem implies
+      at most 1.
+    - `mε²/R⁴`: R is the comparator's distance from the start; the theorem assumes at least 1.
+
+    >>> from adversarium.rng import stream
+    >>> numbers = steep_slopes(stream(0, "example"), m=64, d=32000, eps=0.1)
+    >>> numbers["gap/ε"] > 1, numbers["mε²/R⁴"] >= 1
+    (True, True)
+    """
+    alpha, half = eps, normal((m // 2, d), rng)
+    if sphere:
+        half = half * (math.sqrt(d) / half.norm(dim=1, keepdim=True))
+    a = torch.cat([torch.ones(m // 2), -torch.ones(m // 2)]).to(half)
+    along, basis = half[:, 0].repeat(2), torch.linalg.qr(half[:, 1:].T).Q
+    across = (half[:, 1:] @ basis).repeat(2, 1)  # in the span of the rows, where the ascents stay
+
+    def f(z: Tensor) -> Tensor:
+        return (a * torch.relu(z).square()).sum() / math.sqrt(m)
+
+    def loss(value: Tensor) -> float:
+        return _loss_at(float(value) - 1)
+
+    def step(z: Tensor, share: float) -> Tensor:
+        """Return the coefficients of x in a gradient step on `share` of the points."""
+        slope = float(f(z)) - 1
+        slope = slope / math.sqrt(1 + slope**2)
+        return alpha * share * slope * a * 2 * torch.relu(z) / math.sqrt(m)
+
+    def attacked(W: Tensor) -> Tensor:
+        found = []
+        for weight in (torch.relu(a), torch.relu(-a), torch.ones_like(a)):
+            x = torch.nn.functional.normalize(W[: m // 2].sum(0), dim=0)
+            for _ in range(turns):
+                x = torch.nn.functional.normalize(W.T @ (weight * torch.relu(W @ x)), dim=0)
+            found.append(x)
+        return max(found, key=lambda x: loss(f(W @ x)))
+
+    best, moved = along, along
+    while torch.linalg.vector_norm(moved - along) ** 4 <= eps**2 * m and loss(f(moved)) > eps**2:
+        best, moved = moved, moved - step(moved, 0.75)
+    lowest = _loss_at(1.0)  # at t = 0, where f = 0
+    for _ in range(round(math.sqrt(m) / (2 * alpha))):
+        x = attacked(across)
+        across = across - step(across @ x, 0.25)[:, None] * x
+        along = along - step(along, 0.75)
+        lowest = min(lowest, 0.25 * loss(f(across @ attacked(across))) + 0.75 * loss(f(along)))
+    reference = 0.25 * _loss_at(1.0) + 0.75 * loss(f(best))
+    R = float(torch.linalg.vector_norm(best - half[:, 0].repeat(2)))
+    return {"gap/ε": (lowest - reference) / eps, "mε²/R⁴": m * eps**2 / R**4}
+
+
 HALF = math.pi / 4  # half-angle of the cap of `wide_cap`
 LENGTH = 4 / (1 + math.cos(HALF))  # |g|_RF of the linear g that fits this cap
 

@@ -267,28 +267,30 @@ def lifted_gram(rng: Generator, activation: Any, n: int, d: int, lift: float = 1
     return {"least": least, "quotient": least / (1e-15 * n)}
 
 
-def trained_on_one_label(rng: Generator, m: int, steps: int = 400) -> Numbers:
-    """Return the smallest loss of a descent on four points of one label.
+def trained_on_one_label(
+    rng: Generator, m: int, steps: int = 400, d: int = 5, n: int = 4, members: int = 16
+) -> Numbers:
+    """Return the smallest robust loss of a descent on data of one label, against the exact attack.
 
-    The network has quadratic ReLUs; α = 0.05.
+    Each of the n perturbation sets consists of points anywhere on the sphere of R^d. The network
+    has quadratic ReLUs; α = 0.05.
 
     >>> from adversarium.rng import stream
-    >>> trained_on_one_label(stream(0, "example"), m=64)["least"] < 0.05
+    >>> trained_on_one_label(stream(0, "example"), m=64)["robust"] < 0.1
     True
     """
     network = TwoLayer(m=m, activation=QuadraticReLU())
-    x = torch.nn.functional.normalize(normal((4, 2), rng), dim=1)
-    W = network.init(rng, (2,), 1)
-    least = math.inf
+    x = torch.nn.functional.normalize(normal((n * members, d), rng), dim=1)
+    y, W, least = torch.ones(len(x), dtype=torch.float64), network.init(rng, (d,), 1), math.inf
 
     def loss(W: Tensor) -> Tensor:
-        return pseudo_huber(network.f(W, x), torch.ones(4, dtype=torch.float64)).mean()
+        return pseudo_huber(network.f(W, x), y).view(n, members).amax(1).mean()
 
     for _ in range(steps):
         g, value = torch.func.grad_and_value(loss)(W)
         least = min(least, float(value))
         W = W - 0.05 * g
-    return {"least": least}
+    return {"robust": least}
 
 
 def unreachable(rng: Generator, activation: Any, points: int) -> Numbers:

@@ -1,9 +1,13 @@
-"""Check an order O(·) of CONV: the measured value divided by the published order must not grow."""
+"""Check an order O(·) of CONV: the measured value divided by the published order must not grow.
+
+Also declare that a quantity is a share, whose interval lies in [0, 1].
+"""
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
-from adversarium.plans import Check, Exponent, Where
+from adversarium.plans import SHARE, Check, Exponent, Quantity, Where
 
 
 def bounded(
@@ -19,3 +23,8 @@ def bounded(
     """
     label = f"power of {along} in {number} ({runs.description})"
     return Exponent(label, number, along, runs, 0.0, (math.inf, most), per)
+
+
+def share(quantity: Quantity) -> Quantity:
+    """Return the same quantity, as one whose values and interval lie in [0, 1]."""
+    return replace(quantity, limits=lambda rows: SHARE)

@@ -192,6 +192,45 @@ def back_products(rng: Generator, m: int, H: int, d: int = 5, draws: int = 1) ->
     }
 
 
+def product_tail(rng: Generator, m: int, H: int, draws: int = 4000) -> Numbers:
+    """Draw max_h |aᵀD⁽ᴴ⁾W⁽ᴴ⁾ … D⁽ʰ⁾W⁽ʰ⁾| of Lemma A.3 of CONV from its exact distribution.
+
+    Let b_h be the product without W⁽ʰ⁾. Given the features, W⁽ʰ⁾ᵀb_h has the component f/|x⁽ʰ⁻¹⁾|
+    along x⁽ʰ⁻¹⁾ (Euler's identity), and N(0, 2|b_h|²/m) entries across it.
+
+    - `failed`: the share of draws in which the product exceeds 1.5 √m. `mean`: its mean over √m.
+    - `kept`: the number of draws in which it is at most 1.5 √(mH).
+
+    >>> from adversarium.rng import stream
+    >>> law = product_tail(stream(0, "example"), m=64, H=2)
+    >>> drawn = back_products(stream(0, "example"), m=64, H=2, draws=300)
+    >>> abs(law["mean"] - drawn["product"]) < 0.05
+    True
+    """
+
+    def free(count: Tensor) -> Tensor:
+        return chi2(count.clamp_min(1), rng) * (count > 0)
+
+    every = torch.full((draws,), float(m), dtype=torch.float64)
+    sizes, active = [2 / m * chi2(every, rng)], [every]  # |x⁽ʰ⁾|², number of active units
+    for _ in range(H):
+        active.append(torch.binomial(every, torch.full_like(every, 0.5), generator=rng))
+        sizes.append(sizes[-1] * 2 / m * free(active[-1]))
+    along = normal((draws,), rng).square()
+    f_squared, back = sizes[H] * along, along + free(active[H] - 1)
+    largest = torch.zeros_like(every)
+    for h in range(H - 1, -1, -1):
+        spread = 2 / m * back
+        back = f_squared / sizes[h].clamp_min(1e-300) + spread * free(active[h] - 1)
+        largest = torch.maximum(largest, back + spread * free(m - active[h]))
+    quotient = (largest / m).sqrt()
+    return {
+        "failed": float((quotient > 1.5).double().mean()),
+        "kept": float((quotient <= 1.5 * math.sqrt(H)).sum()),
+        "mean": float(quotient.mean()),
+    }
+
+
 def moved_input(
     rng: Generator, m: int, d: int, H: int, share: float, delta: float = 0.1
 ) -> Numbers:

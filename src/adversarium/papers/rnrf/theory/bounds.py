@@ -30,6 +30,8 @@ def two_feature_assumptions(
     The three: training has a polynomial stage, a robust classifier exists, and the attack does not
     stop the growth of the weights. ≫ and ≪ stand for a factor of at least `much`, Θ(1) for one of
     at most 4, and polylog(d) for at most log³d; η̃ (`step`) is the attack's step size per point.
+    poly(d) stands for d at least. Without noise, one point per class is the population (§5 of
+    RNRF), and N is no hypothesis.
 
     >>> sizes = dict(k=2, d=100, P=16, n_robust=1, alpha=2.0, beta=1.0, sigma_n=0.1, n=200)
     >>> gates = two_feature_assumptions(**sizes, eta=0.01, m=10, q=3, rho=0.2, sigma0=0.1)
@@ -48,7 +50,7 @@ def two_feature_assumptions(
         Gate("B.3: d/(2k)", d / (2 * k), much),
         Gate("B.3: σ0·√d", sigma0 * root, 0.25, 4.0),
         Gate("B.3: m/log³d", m / log_d**3, 0.0, 1.0),
-        Gate("B.3: N/d", n / d, 1.0),
+        *((Gate("B.3: N/d", n / d, 1.0),) if sigma_n else ()),
         Gate("B.3: q", q, 3.0, tau),
         Gate("B.3: ϱ·log d", rho * log_d, 0.25, 4.0),
         Gate("B.3: η·d", eta * d, 0.0, 1.0),

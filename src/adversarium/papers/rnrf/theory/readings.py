@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adversarium.plans import Check, Every, NoDecay, NoGrowth, Parts, Reading, Rows, Where
+from adversarium.plans import SHARE, Check, Every, NoDecay, NoGrowth, Parts, Reading, Rows, Where
 from adversarium.plans.readings import log_growth, when
 
 A, B = "robust_features", "nonrobust_features"  # rows: max_r A_{i,r}, max_r B_{i,r} of each class i
@@ -56,7 +56,7 @@ def _turned_linear(rows: Rows) -> np.ndarray:
     return linear(rows, A).any(1).all(-1).astype(float)
 
 
-turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,))
+turned_linear = Reading("max A reaches ϱ/α, 0 no, 1 yes", _turned_linear, (A,), SHARE)
 
 
 def at_threshold(feature: str, reached: str) -> Reading:

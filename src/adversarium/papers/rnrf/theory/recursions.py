@@ -174,12 +174,15 @@ class FeatureRecursion:
         }
 
 
-def growth(M: Float[Tensor, "S k m f"], scene: TwoFeatureScene) -> tuple[Tensor, Tensor]:
+def growth(
+    M: Float[Tensor, "S k m f"], scene: TwoFeatureScene, rest: Float[Tensor, "S k m"] | None = None
+) -> tuple[Tensor, Tensor]:
     """(η/k)(1 − 1/k) A^{q−1} Σ_R α^q (1 − min{ε/α, κ_A})^q/ϱ^{q−1}, Lemma 5.2 (= D.22) of RNRF.
 
     κ_A = η̃ α^{q−2} Σ_s A_s^q/ϱ^{q−1}. This is the increment of A; that of B has B, β and NR.
-    Without an attack κ_A = 0, which is Lemma D.8 of RNRF. Returns the increments of A and of B,
-    each (S, k, m).
+    Without an attack κ_A = 0, which is Lemma D.8 of RNRF. Given `rest` = ‖P_⊥w‖², the attack lowers
+    each activation by η̃ α^{q−2} A^{q−2}‖P_⊥w‖²/ϱ^{q−1} of itself as well, so that q − 1 of the q
+    factors are 1 − κ_A minus this. Returns the increments of A and of B, each (S, k, m).
     """
     network, data, k = scene.network, scene.data, M.shape[1]
     q, rho, eta = network.q, network.rho, scene.problem.recipe.eta
@@ -194,13 +197,16 @@ def growth(M: Float[Tensor, "S k m f"], scene: TwoFeatureScene) -> tuple[Tensor,
         if scene.attack is not None and attack_step(scene):
             scale = attack_step(scene) * strength ** (q - 2) / rho ** (q - 1)
             kappa = scale * part.pow(q).sum(-1, keepdim=True)
-            attenuation = (1 - kappa.clamp(max=scene.attack.radius / strength)).pow(q)
+            kept = 1 - kappa.clamp(max=scene.attack.radius / strength)
+            lost = 0.0 if rest is None else scale * part.pow(q - 2) * rest
+            attenuation = kept * (kept - lost).clamp_min(0).pow(q - 1)
         pull = eta / k * (1 - 1 / k) * count * strength**q / rho ** (q - 1)
         increments.append(pull * attenuation * part.pow(q - 1))
     return increments[0], increments[1]
 
 
-Stage = tuple[Tensor, Tensor]  # (A, B, C, D), and whether the early stage of the lemma lasts
+# (A, B, C, D), ‖P_⊥w‖², and whether the early stage of the lemma lasts
+Stage = tuple[Tensor, Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -215,16 +221,17 @@ class GrowthLaw:
         with the largest A of every class, Lemmas 5.2 and D.8 of RNRF.
     error_B: The largest relative error of the growth law of B during the early stage, in the filter
         with the largest B of every class, Lemmas 5.2 and D.8 of RNRF.
+    damped_error_B: The same if the attack's effect on P_⊥w is included (Lemma 5.2 of RNRF).
     T0: The first step at which the relative error of the growth law exceeds a fifth, Lemmas 5.2 and
         D.8 of RNRF.
 
     >>> [measure.name for measure in GrowthLaw(name="law").measures]
-    ['law_error_A', 'law_error_B', 'law_T0']
+    ['law_error_A', 'law_error_B', 'law_damped_error_B', 'law_T0']
     """
 
     name: str = "growth_law"
 
-    version: ClassVar[int] = 3  # 3: separate errors of A and B; π near 1/k required under attack
+    version: ClassVar[int] = 4  # 4: also the error of B with P_⊥w
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -234,6 +241,11 @@ class GrowthLaw:
         return (
             Measure(f"{self.name}_error_A", f"{error}, A", sentence(doc, "error_A")),
             Measure(f"{self.name}_error_B", f"{error}, B", sentence(doc, "error_B")),
+            Measure(
+                f"{self.name}_damped_error_B",
+                f"{error} with $P_\\perp w$, B",
+                sentence(doc, "damped_error_B"),
+            ),
             Measure(f"{self.name}_T0", end, sentence(doc, "T0")),
         )
 
@@ -245,14 +257,18 @@ class GrowthLaw:
     ) -> tuple[Tensor, Tensor, Stage]:
         """Return the largest errors, T₀ (or NaN) and the last stage after one more state."""
         M = every_correlation(state, scene)
-        now = M, self._early(M, state, scene)
+        rest = off_features(state.W, scene.data.k).square().sum(-1)
+        now = M, rest, self._early(M, state, scene)
         if memory is None:
-            unknown = torch.full((len(M), 2), math.nan).to(M)  # NaN until a step of the early stage
+            unknown = torch.full((len(M), 3), math.nan).to(M)  # NaN until a step of the early stage
             return unknown, unknown[:, 0], now
-        largest, first, (old, early) = memory
-        error = _relative_errors(M, old, growth(old, scene), scene.data.k)
+        largest, first, (old, old_rest, early) = memory
+        k = scene.data.k
+        printed = _relative_errors(M, old, growth(old, scene), k)
+        damped = _relative_errors(M, old, growth(old, scene, old_rest), k)
+        error = torch.cat([printed, damped[:, 1:]], dim=-1)
         largest = torch.where(early[:, None], torch.fmax(largest, error), largest)
-        late = first.isnan() & (error.amax(-1) > 0.2)
+        late = first.isnan() & (printed.amax(-1) > 0.2)
         return largest, torch.where(late, float(state.t - 1), first), now
 
     def _early(self, M: Tensor, state: State[Tensor], scene: TwoFeatureScene) -> Tensor:
@@ -268,8 +284,13 @@ class GrowthLaw:
 
     def rows(self, memory: tuple[Tensor, Tensor, Stage]) -> Rows:
         """Return the largest errors of the early stage, and T₀."""
-        A, B = memory[0].unbind(-1)
-        return {f"{self.name}_error_A": A, f"{self.name}_error_B": B, f"{self.name}_T0": memory[1]}
+        A, B, damped = memory[0].unbind(-1)
+        return {
+            f"{self.name}_error_A": A,
+            f"{self.name}_error_B": B,
+            f"{self.name}_damped_error_B": damped,
+            f"{self.name}_T0": memory[1],
+        }
 
 
 def _relative_errors(

@@ -1,5 +1,7 @@
 """RNRF's hypotheses evaluated for a run, and two data settings in which they hold together."""
 
+import math
+
 import numpy as np
 
 from adversarium.data import TwoFeaturePatches
@@ -53,7 +55,7 @@ def hypotheses(*runs: Where) -> Check:
 
     def least(rows: Evidence) -> np.ndarray:
         selected = [run for selection in runs for run in rows.where(selection)]
-        factor = min(min(factors(run.run).values()) for run in selected)
+        factor = min((min(factors(run.run).values()) for run in selected), default=math.inf)
         return np.full(len(rows.seeds), factor)
 
     needs = (Need(selection, NO_ROWS) for selection in runs)

@@ -18,9 +18,10 @@ from adversarium.plans import (
     Run,
     where,
 )
-from adversarium.plans.evidence import quantity
+from adversarium.plans.evidence import SHARE, quantity
 
 from ...theory.bounds import lazy_accuracies
+from ...theory.calibrated import Calibrated
 from ...theory.figure_runs import (
     ACCURACIES,
     FINE,
@@ -49,6 +50,24 @@ def _over(name: str, of) -> Check:
     )
 
 
+GRID = "a finer grid of ‖μ‖ would decide it"
+
+
+def _power(kind: str, at: float) -> Check:
+    """Require the published power of a level set, within 0.3."""
+    claimed, (number, row) = CLAIMED[kind], ACCURACIES[kind]
+    return Calibrated(
+        Level(
+            level_slopes(kind, number, row, at, where(FINE)),
+            claimed - 0.3,
+            claimed + 0.3,
+            kind="exponent",
+        ),
+        slope_bias(kind, number, row, at, claimed, where(FINE)),
+        GRID,
+    )
+
+
 def _transition() -> dict[str, Check]:
     named: dict[str, Check] = {
         "accuracy rises with ‖μ‖": _over("rank along ‖μ‖", along_mu),
@@ -56,13 +75,9 @@ def _transition() -> dict[str, Check]:
     }
     for kind, levels in LEVELS.items():
         claimed = CLAIMED[kind]
-        for at in levels:
-            named[f"{kind} accuracy {at:g}: d ~ ‖μ‖^{claimed:g}"] = Level(
-                level_slopes(kind, *ACCURACIES[kind], at, where(FINE)),
-                claimed - 0.3,
-                claimed + 0.3,
-                kind="exponent",
-            )
+        named[f"{kind} accuracy {levels[0]:g} to {levels[-1]:g}: d ~ ‖μ‖^{claimed:g}"] = Every(
+            *(_power(kind, at) for at in levels)
+        )
         low, high = (level_slopes(kind, *ACCURACIES[kind], at, where(FINE))
                      for at in (levels[0], levels[-1]))  # fmt: skip
         named[f"{kind}: rise of the power with the level"] = Hypothesis("ordering", high - low)
@@ -80,7 +95,8 @@ def _corner(name: str, number, d: str, mu: str) -> Quantity:
         table = grid_of(rows.where(where(MAP)), "‖μ‖", "d", number)[2]
         return table[:, 0 if d == "least" else -1, 0 if mu == "least" else -1]
 
-    return quantity(f"{name}, {d} d, {mu} ‖μ‖", value, Need(where(MAP), NAMES))
+    need = Need(where(MAP), NAMES)
+    return quantity(f"{name}, {d} d, {mu} ‖μ‖", value, need, limits=SHARE)
 
 
 def _inside(rows: Evidence) -> np.ndarray:

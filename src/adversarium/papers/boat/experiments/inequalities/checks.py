@@ -7,6 +7,7 @@ from adversarium.plans import (
     Check,
     CountedAs,
     Each,
+    Every,
     Hypothesis,
     Identity,
     Level,
@@ -34,6 +35,8 @@ def _all(family: str, name: str, most: float) -> Check:
 def _attained(family: str, name: str) -> Check:
     return Each(where(family), lambda run: Identity(_gap(name).on(run), 1e-9))
 
+
+bound_over_lambda = Reading("bound over λ, largest", lambda run: 1 / run.last("least"), ("least",))
 
 checks: dict[str, Check] = {
     "boat.lem4.2.lipschitz": CountedAs(
@@ -72,7 +75,7 @@ checks: dict[str, Check] = {
             }
         ),
     ),
-    "boat.lem4.4.fact": Hypothesis("inequality", last("largest", "slopes")),
+    "boat.lem4.4.fact": AtMost(last("largest", "slopes"), 1.0),
     "boat.lemB.6.taylor": CountedAs(
         "inequality",
         Parts(
@@ -95,8 +98,11 @@ checks: dict[str, Check] = {
     "boat.lemB.8.grad_gram": Hypothesis(
         "identity", *(last("error", where("Gram", φ=name)) for name in ("leaky", "smoothed"))
     ),
-    "boat.propB.24.lambda_lower": Hypothesis(
-        "inequality", *(last("least", where("one step", φ=name)) for name in ("ReLU", "leaky"))
+    "boat.propB.24.lambda_lower": Every(
+        *(
+            AtMost(bound_over_lambda.on(where("one step", φ=name)), 1 + 1e-9)
+            for name in ("ReLU", "leaky")
+        )
     ),
     "boat.secB.increment_identity": Hypothesis(
         "identity", *(last("error", where("one step", φ=name)) for name in ("ReLU", "leaky"))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from adversarium.plans import (
     where,
 )
 
-from ...theory.families import SHARP, SMOOTH
+from ...theory.families import SHARP, SMOOTH, named
 from ...theory.ladder import Ladder
+from ...theory.steps import at_both_steps, both_steps
 from .plan import BASE, SHARES
 
 BOTH = (SHARP, SMOOTH)
@@ -66,8 +68,9 @@ def per_K(name: str, kind: str) -> Reading:
 clean_per_K, robust_per_K = per_K("log_error", "clean"), per_K("log_unproven", "robust")
 
 
-def steady(number: Reading, family: str, along: str, fixed: str, places) -> Check:
+def steady(number: Reading, family: str, along: str, fixed: str, places, step="") -> Check:
     """Require that a reading does not decay along one coordinate, at several values of another."""
+    family = named(family, step)
     return Every(
         *(
             NoDecay(f"power of {along} in {number.name} ({fixed} = {at:g}, {phi})", number, along,
@@ -78,95 +81,123 @@ def steady(number: Reading, family: str, along: str, fixed: str, places) -> Chec
     )  # fmt: skip
 
 
-def _falls_with_K(name: str, proven: str = "") -> Check:
-    """Require that the error falls from K = 16 to 64, at n = 56, ‖μ‖² = 32K(1 + α)² and α = 1."""
+def _falls_with_K(name: str, proven: str = "", step="") -> Check:
+    """Require that the error falls from K = 256 to 512 to 1024, at n = 56, ‖μ‖² = 32K(1 + α)² and
+    α = 1."""
+    family = named("K, n", step)
     return Every(
         *(
-            Ordering(last(name, where("K, n", n=56, K=a, φ=phi)),
-                     than=last(proven or name, where("K, n", n=56, K=b, φ=phi)))
-            for a, b in ((16, 64),)
+            Ordering(last(name, where(family, n=56, K=K, φ=phi)),
+                     than=last(proven or name, where(family, n=56, K=larger, φ=phi)))
+            for K, larger in itertools.pairwise((256, 512, 1024))
             for phi in BOTH
         )
     )  # fmt: skip
 
 
-def _monotone(family: str, rising: bool) -> Check:
+def _monotone(family: str, rising: bool, step="") -> Check:
     """Require that the robust error changes in one direction along a family, paired by seed: the
     error that an attack finds in the worse setting exceeds the certified error in the better
     one."""
-    steps = []
+    comparisons = []
     for phi in BOTH:
-        settings = [where(family, n=n, d=d, φ=phi, **{"α/‖μ‖": r}) for n, d, r in BASE[family]]
+        settings = [
+            where(named(family, step), n=n, d=d, φ=phi, **{"α/‖μ‖": r}) for n, d, r in BASE[family]
+        ]
         for before, after in itertools.pairwise(settings):
             worse, better = (after, before) if rising else (before, after)
             found, proven = last("log_robust_error", worse), last("log_unproven", better)
-            steps.append(Ordering(found, than=proven))
-    return Every(*steps)
+            comparisons.append(Ordering(found, than=proven))
+    return Every(*comparisons)
+
+
+def _promised(step="") -> Check:
+    """Require the bound of item 3 in every draw at the two largest C."""
+    return Every(
+        *(
+            Ladder(
+                f"{promise_holds.name} (share = {share:g}, {phi})",
+                promise_holds,
+                "C",
+                where(named("gate", step), φ=phi, share=share),
+                always=True,
+            )
+            for share in SHARES
+            for phi in BOTH
+        )
+    )
+
+
+def _both_move(step="") -> Check:
+    """Require that −log of the robust error has no trend along n at fixed n/d."""
+    number = Reading(
+        "−log of the robust error", lambda run: -run.last("log_unproven"), ("log_unproven",)
+    )
+    return Every(
+        *(
+            Exponent(
+                f"power of n in {number.name} ({phi})",
+                number,
+                "n",
+                where(named("both", step), φ=phi),
+                0.0,
+                0.1,
+            )
+            for phi in BOTH
+        )
+    )
+
+
+def _along_K(number: Reading, step="") -> Check:
+    """Require that a reading does not decay along n, ‖μ‖ or α at fixed K."""
+    return Every(
+        *(
+            steady(number, f"K, {along}", along, "K", (256, 1024), step)
+            for along in ("n", "‖μ‖", "α")
+        )
+    )
 
 
 checks: dict[str, Check] = {
     "boat.thm3.1.robust_error": CountedAs(
         "level",
         Parts(
-            {
-                "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)², q = 0.3": Every(
-                    *(
-                        Ladder(
-                            f"{promise_holds.name} (share = {share:g}, {phi})",
-                            promise_holds,
-                            "C",
-                            where("gate", φ=phi, share=share),
-                            always=True,
-                        )
-                        for share in SHARES
-                        for phi in BOTH
-                    )
-                ),
-                "one constant up to the gate": steady(robust_rate, "gate", "share", "C", (8, 16)),
-            }
+            at_both_steps(
+                {
+                    "−log of the robust error ≥ ½(q‖μ‖²√(n/d) − α)², q = 0.3": _promised,
+                    "one constant up to the gate": partial(
+                        steady, robust_rate, "gate", "share", "C", (8, 16)
+                    ),
+                }
+            )
         ),
     ),
     "boat.sec3.4.sample_complexity": CountedAs(
         "exponent",
         Parts(
-            {
-                "the clean error falls with K": _falls_with_K("log_error"),
-                "the robust error falls with K": _falls_with_K("log_robust_error", "log_unproven"),
-                **{
-                    f"{kind}, along {along} at fixed K": steady(
-                        number, f"K, {along}", along, "K", (16, 64)
-                    )
-                    for kind, number in (("clean", clean_per_K), ("robust", robust_per_K))
-                    for along in ("n", "‖μ‖", "α")
-                },
-            }
+            at_both_steps(
+                {
+                    "the clean error falls with K": partial(_falls_with_K, "log_error"),
+                    "the robust error falls with K": partial(
+                        _falls_with_K, "log_robust_error", "log_unproven"
+                    ),
+                    "clean, along n, ‖μ‖ and α at fixed K": partial(_along_K, clean_per_K),
+                    "robust, along n, ‖μ‖ and α at fixed K": partial(_along_K, robust_per_K),
+                }
+            )
         ),
     ),
     "boat.sec3.4.monotone": CountedAs(
         "ordering",
         Parts(
-            {
-                "falls with n": _monotone("n", rising=False),
-                "rises with d": _monotone("d", rising=True),
-                "rises with α/‖μ‖": _monotone("ratio", rising=True),
-                "n and d together, at fixed n/d: no trend": Every(
-                    *(
-                        Exponent(
-                            f"power of n in −log of the robust error ({phi})",
-                            Reading(
-                                "−log of the robust error",
-                                lambda run: -run.last("log_unproven"),
-                                ("log_unproven",),
-                            ),
-                            "n",
-                            where("both", φ=phi),
-                            0.0,
-                            0.1,
-                        )
-                        for phi in BOTH
-                    )
-                ),
-            }
+            at_both_steps(
+                {
+                    "falls with n": partial(_monotone, "n", rising=False),
+                    "rises with d": partial(_monotone, "d", rising=True),
+                    "rises with α/‖μ‖": partial(_monotone, "ratio", rising=True),
+                }
+            )
         ),
     ),
+    "boat.sec3.4.fixed_n_over_d": both_steps(_both_move, "level"),
 }

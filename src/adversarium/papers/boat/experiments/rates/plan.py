@@ -4,12 +4,13 @@ Paper: for α/‖μ‖ ≤ (1/C)√(n‖μ‖²/d) the robust error is β + 2exp
 (Theorem 3.1, item 3); n ≫ d/‖μ‖⁴ ensures a small clean error, n ≫ d(1 + α)²/‖μ‖⁴ a small robust
 error; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
 Reading: the family `gate` has sizes at which all assumptions except that on η hold with C = 4, 8,
-16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have
-K = n‖μ‖⁴/(d(1 + α)²) = 16 and 64 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more.
-The families `n`, `d`, `ratio` and `both` vary one quantity (`both`: n and d at fixed n/d) around
-n = 100, d = 200,000, ‖μ‖ = 12. Errors with respect to the clean label come from importance sampling
-near the decision boundary; robust errors are certified. The noise is Gaussian; Gram matrices are
-sampled, not points.
+16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have K =
+n‖μ‖⁴/(d(1 + α)²) = 256 and 1024 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more
+(K = 512 at one size only, between the two); the assumptions hold with C = 2. The families `n`, `d`,
+`ratio` and `both` vary one quantity (`both`: n and d at fixed n/d) around n = 112, d = 10⁹, ‖μ‖² =
+300,000, where they hold with C = 8. Every family is run with η = n/d and with the largest printed η
+= 1/(Cd²). Errors with respect to the clean label come from importance sampling near the decision
+boundary; robust errors are certified. The noise is Gaussian; Gram matrices are sampled, not points.
 Cost: quick 14 s (2 cores).
 """
 
@@ -20,53 +21,68 @@ from adversarium.plans import Curves, where
 
 from ...theory.cluster_constants import margin_share
 from ...theory.cluster_errors import RareError
-from ...theory.families import SHARP, SMOOTH, Sizes, small_attack, theory
+from ...theory.families import (
+    PRINTED,
+    SHARP,
+    SMOOTH,
+    Sizes,
+    largest_eta,
+    named,
+    small_attack,
+    theory,
+)
 from ...theory.regime import gates as gates
 
 SHARES = (0.1, 0.325, 0.55, 0.775, 1.0)  # shares of the largest α/‖μ‖ that item 3 permits
 BASE = {  # (n, d, α/‖μ‖) of the families that vary one quantity
-    "n": tuple((n, 200_000, 0.05) for n in (50, 100, 200)),
-    "d": tuple((100, d, 0.05) for d in (100_000, 200_000, 400_000)),
-    "ratio": tuple((100, 200_000, ratio) for ratio in (0.025, 0.05, 0.1, 0.2)),
-    "both": tuple((n, 2000 * n, 0.05) for n in (25, 50, 100, 200)),
+    "n": tuple((n, 10**9, 0.02) for n in (56, 112, 224)),
+    "d": tuple((112, d, 0.02) for d in (5 * 10**8, 10**9, 2 * 10**9)),
+    "ratio": tuple((112, 10**9, ratio) for ratio in (0.005, 0.01, 0.02, 0.04)),
+    "both": tuple((n, 10**9 // 112 * n, 0.02) for n in (56, 112, 224, 448)),
 }
+LENGTH = math.sqrt(300_000)  # ‖μ‖ of these families
 
 
 quick = dict(
-    seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(16,), counts=(28, 56), lengths=(1.0,),
-    radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20,
+    seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(256,), between=(), counts=(28, 56),
+    lengths=(1.0,), radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, steps=("",),
 )  # fmt: skip
-paper = dict(seeds=100, phis=(SHARP, SMOOTH))
+paper = dict(seeds=5, phis=(SHARP, SMOOTH))
 
 
 def plan(
-    rungs=(4, 8, 16), shares=SHARES, many=(16, 64),
+    rungs=(4, 8, 16), shares=SHARES, many=(256, 1024), between=(512,),
     counts=(28, 56, 112, 224), lengths=(1.0, 4.0, 16.0, 64.0), radii=(0.5, 1.0, 2.0, 4.0),
     moved=tuple(BASE), phis=(SHARP, SMOOTH), draws=1000, until=60,
+    steps=("", PRINTED),
 ):  # fmt: skip
-    def run(family, at, sizes, phi):
+    def runs(family, at, sizes, phi):
         rare = RareError(radius=sizes.ratio * sizes.mu, draws=draws)
         recorded: dict = dict(probes=(risk,), record=(1, until), final=(rare, margin_share))
-        return theory(family, at, sizes, until, phi, **recorded)
+        for step in steps:
+            eta = largest_eta(sizes, at.get("C", 8.0)) if step else None
+            yield theory(named(family, step), at, sizes, until, phi, eta=eta, **recorded)
 
     for phi in phis:
         for C in rungs:
             one = small_attack(C)
             for share in shares:
                 sizes = Sizes(one.n, one.m, one.d, one.mu, share * C**-1.5)
-                yield run("gate", {"C": C, "share": share}, sizes, phi)
+                yield from runs("gate", {"C": C, "share": share}, sizes, phi)
+        for K in between:  # at one size, for the fall with K
+            yield from runs("K, n", {"K": K, "n": 56}, _sized(K, 56, 1.0, 1.0), phi)
         for K in many:
             for n in counts:
-                yield run("K, n", {"K": K, "n": n}, _sized(K, n, 1.0, 1.0), phi)
+                yield from runs("K, n", {"K": K, "n": n}, _sized(K, n, 1.0, 1.0), phi)
             for length in lengths:
                 sizes = _sized(K, 56, length, 1.0)
-                yield run("K, ‖μ‖", {"K": K, "‖μ‖": sizes.mu}, sizes, phi)
+                yield from runs("K, ‖μ‖", {"K": K, "‖μ‖": sizes.mu}, sizes, phi)
             for radius in radii:
-                yield run("K, α", {"K": K, "α": radius}, _sized(K, 56, 1.0, radius), phi)
+                yield from runs("K, α", {"K": K, "α": radius}, _sized(K, 56, 1.0, radius), phi)
         for family in moved:
             for n, d, ratio in BASE[family]:
                 coordinates = {"n": n, "d": d, "α/‖μ‖": ratio}
-                yield run(family, coordinates, Sizes(n, 72, d, 12.0, ratio), phi)
+                yield from runs(family, coordinates, Sizes(n, 72, d, LENGTH, ratio), phi)
 
 
 def _sized(K, n, length, radius):

@@ -140,7 +140,15 @@ def _unit(run: Rows) -> float:
     return float(run.run.n * data.mu**4 / data.d)
 
 
-rate = _read("−log err_c/(n‖μ‖⁴/d)", lambda r: -_last(r, "log_error") / _unit(r), "log_error")
+def _rate(run: Rows) -> np.ndarray:
+    """Return ½s² over n‖μ‖⁴/d, where err_c = Φ(−s). It is a lower bound of −log err_c over
+    n‖μ‖⁴/d that a Gaussian margin keeps exactly proportional to s²."""
+    from scipy.special import ndtri_exp
+
+    return np.asarray(ndtri_exp(_last(run, "log_error")) ** 2 / 2 / _unit(run), dtype=float)
+
+
+rate = _read("½s²/(n‖μ‖⁴/d), err_c = Φ(−s)", _rate, "log_error")
 
 
 def _promised(run: Rows, error: str, radius: float) -> np.ndarray:
@@ -300,13 +308,16 @@ def _c8_bound(run: Rows) -> np.ndarray:
 c8_bound = _read("an upper bound of c₈", _c8_bound, "unit_length", "largest_mu")
 
 
-def _late(name: str):
-    def slopes(run: Rows) -> np.ndarray:
-        t, values = run.curve(name)
-        return _power(t, values, LATE)
-
-    return slopes
+def _late_ratio(run: Rows) -> np.ndarray:
+    t, values = run.curve("loss_ratio")
+    return _power(t, values, LATE)
 
 
-late_ratio = _read("power of t in max g̃_i/g̃_j", _late("loss_ratio"), "loss_ratio")
-late_norm = _read("power of t in ‖W‖", _late("weight_norm"), "weight_norm")
+def _late_growth(run: Rows) -> np.ndarray:
+    """Return the power of t in ‖W‖ − ‖W⁰‖, which is 1 if ‖W‖ grows linearly."""
+    t, values = run.curve("weight_norm")
+    return _power(t, values - values[:, :1], LATE)
+
+
+late_ratio = _read("power of t in max g̃_i/g̃_j", _late_ratio, "loss_ratio")
+late_norm = _read("power of t in ‖W‖ − ‖W⁰‖", _late_growth, "weight_norm")

@@ -67,7 +67,6 @@ checks = {
                 Each(where("literal"), _arrives),
                 "literal descent turns like 1/log k: at this rate it takes more than e^90 steps",
             ),
-            "and never turn back": Each(where("literal"), _never_turns_back),
         }
     ),
     "cgrm.lemB.2.divided": Every(

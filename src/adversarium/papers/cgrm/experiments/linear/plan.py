@@ -34,6 +34,11 @@ quick = dict(seeds=10, draws=200)
 paper = dict(seeds=50, draws=400, trained=(*TRAINED, (200, 800)))
 
 
+def _exact_count(d):
+    """Return an N' at which u = w* in nearly every draw, 2d + 8√d."""
+    return 2 * d + math.ceil(8 * math.sqrt(d))
+
+
 def plan(
     d=200,
     alpha=5.0,
@@ -49,7 +54,8 @@ def plan(
     directions = [
         ("max margin", d, alpha, counts),
         *(("few", size, alpha, (size // 10,)) for size in dims_n_tenth),
-        *(("many", size, alpha, (2 * size + math.ceil(8 * math.sqrt(size)),)) for size in many),
+        *(("many", size, alpha, (_exact_count(size),)) for size in many),
+        *(("many", many[-1], a, (_exact_count(many[-1]),)) for a in (alpha / 4, 4 * alpha)),
         *(
             ("other margins", d // 2, a, (d // 20, d // 4, d, 2 * d))
             for a in (alpha / 4, 4 * alpha)

@@ -32,6 +32,11 @@ def memorised(run):
     )
 
 
+def _certified(run):
+    """Require that attacks misclassify no training point and that all of them are certified."""
+    return AtMost(last("robust_train", run), 0.0, proof=last("robust_train_bound", run))
+
+
 certified_often = Frequency(last("certified", "draws"), "draws", 0.95)
 
 
@@ -108,20 +113,34 @@ MANY = where("N = 2d")
 _cells = where(tuple(f"cells, d = {d}" for d in CELLS))
 _spread = where(tuple(f"spread margins, d = {d}" for d in SPREAD))
 
+_window = CountedAs(
+    "level",
+    Every(
+        *(Each(where(family), memorised) for family in ("N = 2d", "few points", "other letters")),
+        certified_often,
+    ),
+)
+
 checks = {
     "cgrm.thm4.2": CountedAs(
-        "level", Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often)
+        "level",
+        Parts(
+            {
+                "√d ≫ δ + √log N, b = d/2": _window,
+                "δ = 0.6 √d, every b": Each(
+                    where("a radius of 0.6 √d"), lambda run: AtMost(last("robust_train", run), 0.0)
+                ),
+            }
+        ),
     ),
     "cgrm.thm4.2.small-d": Each(where("every b"), some_point_fails),
     "cgrm.thm4.2.corrected": Parts(
         {
-            "b in its window": CountedAs(
-                "level",
-                Every(Each(MANY, memorised), Each(where("few points"), memorised), certified_often),
-            ),
+            "b in its window": _window,
             "closed form of the margin": Each(MANY, closed_margins),
         }
     ),
+    "cgrm.thm4.2.wide": CountedAs("level", Each(where("far large margins"), _certified)),
     "cgrm.thm4.2.window": Parts(
         {
             "b above it: some points fall": Each(where("b above"), fails_more_than(0.001)),
@@ -132,7 +151,7 @@ checks = {
     ),
     "cgrm.thm4.2.target": Parts(
         {
-            "modified update, N → ∞": Every(
+            "modified update, N → ∞ at fixed d": Every(
                 distance_falls("w_0_error"), distance_falls("w_i_error")
             ),
             "plain training": Level(drift, 0.5),

@@ -38,7 +38,7 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 TRAINED = (3, 4, 5)  # values of D
 BUILT = ((3, 2), (6, 4), (6, 16), (12, 4))  # (D, N)
 # stages of a gate, for its error and for its size
-STAGES, SIZES = (2, 4, 8, 16), (4, 8, 16, 32, 64)
+STAGES, SIZES = (2, 4, 8, 16), (16, 32, 64, 128, 256)
 SHATTERED = (2, 5, 9)  # values of D
 
 quick = dict(seeds=5, built=BUILT[:2], shattered=(2, 5), widths=(1, 16), steps=200)
@@ -54,7 +54,7 @@ def plan(built=BUILT, stages=STAGES, sizes=SIZES, shattered=SHATTERED, widths=WI
         at, one = {"s": Read("s")}, dict(s=s)
         yield Trial(family="gate sizes", at=at, function=gate_sizes, parameters=one)
     yield Trial(family="regions", function=regions, version=3)
-    yield Trial(family="C(μ)", function=shattering)
+    yield Trial(family="C(μ)", function=shattering, version=2)
     at = {"D": Read("D")}
     for D in shattered:
         yield Trial(

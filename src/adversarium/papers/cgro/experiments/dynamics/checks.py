@@ -1,5 +1,7 @@
 """Check CGRO's lemmas on T₁ and on the effect of λ and 1 − γ."""
 
+from dataclasses import replace
+
 from adversarium.measure.folds import Total
 from adversarium.plans import (
     Check,
@@ -80,15 +82,23 @@ def power_of_N(allowed: float = 0.0) -> Check:
     return given_a_start(runs, NoGrowth(title, name, "N", runs, per=lambda N: N**allowed))
 
 
+_AT_HALF = {name: sweep for name, sweep in LATE.items() if name != "λ"}
+
 checks = {
     "cgro.thm4.1.control-lam0": unlearnt_noise(),
     "cgro.thm4.1.phase-gamma": switch_in_gap(),
     "cgro.lemC.7": Parts(
         {
-            "every point is memorised by O(T₁), N < N_c": at_most_powers("T₁", read.T1_ALL, LATE),
+            "every point is memorised by O(T₁), N < N_c": at_most_powers(
+                "T₁", read.T1_ALL, _AT_HALF
+            ),
+            "every point is memorised by O(T₁), λ → 0": at_most_powers(
+                "T₁", read.T1_ALL, {"λ": replace(LATE["λ"], power=0.0)}
+            ),
             "every point is memorised, N = d": memorised_beyond(),
         }
     ),
+    "cgro.lemC.7.corrected": at_most_powers("T₁", read.T1_ALL, LATE),
     "cgro.lemC.10": power_of_N(),
     "cgro.lemC.10.corrected": power_of_N(allowed=1.0),
 }

@@ -5,8 +5,9 @@ Reading: an unspecified constant must not grow (or fall) with N or η, and with 
 log²d; at fixed d, even Õ hides only a constant. N varies at d = 400 and d at N = 10, both with
 η = 4/α²; η varies at d = 200. "η = 1" varies d at η = 1, and "signal alone" varies d up to 10²⁰ in
 the recursion of the signal without noise. "Many points" has N = 160 > N_c (see cgro.phases),
-d = 100 and 1 − γ = 1/√d; "N = d" varies d with 1 − γ = 1/√d and P = 2. Otherwise P = 3, and always
-m = 8. Only seeds with some u_r(0) > 0 are judged; robust errors are under the transfer attack.
+d = 100 and 1 − γ = 1/√d; "N = d" varies d with 1 − γ = 1/√d and P = 2; "long" runs for about 100 T₁
+at d = 100. Otherwise P = 3, and always m = 8. Only seeds with some u_r(0) > 0 are judged; robust
+errors are under the transfer attack.
 Cost: quick 35 s (2 cores).
 """
 
@@ -19,7 +20,7 @@ from adversarium.plans import Read, Trial
 from ...theory.cubic import signal_alone
 from ...theory.features import largest_signal, least_memorised, most_memorised, true_feature
 from ...theory.memorisation import Decay, NoiseFall, NoiseResidual, predicted_level
-from ...theory.open_constants import OpenConstants, fresh_shares, growth_constant, scaled_tail
+from ...theory.open_constants import OpenConstants, fresh_shares, growth_constant, noise_tail
 from ...theory.patches import many_points, many_steps, patches
 from ...theory.regime import gates as gates
 
@@ -29,6 +30,7 @@ LARGE = (100, 1_000, 10_000, 100_000)
 VAST = (1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e18, 1e20)  # values of d for the signal alone
 MANY = (160,)  # values of N at d = 100 and 1 − γ = 1/√d, larger than N_c
 SQUARE = (100, 200, 400, 800)  # values of N = d, far larger than N_c
+LONG = (5, 10)  # values of N at d = 100, for about 100 T₁
 
 quick = dict(
     seeds=5,
@@ -37,6 +39,7 @@ quick = dict(
     etas=(1.0,),
     many=(),
     square=(),
+    long=(),
     steps_factor=0.6,
 )
 paper = dict(seeds=40)
@@ -56,8 +59,9 @@ _TIMES = (
 
 
 def plan(
-    counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=SQUARE, steps_factor=1.0
-):
+    counts=COUNTS, sizes=SIZES, etas=ETAS, large=LARGE, many=MANY, square=SQUARE, long=LONG,
+    steps_factor=1.0,
+):  # fmt: skip
     for N in counts:
         yield _run("N", steps_factor, d=400, N=N)
     for d in sizes:
@@ -72,6 +76,7 @@ def plan(
             at={"d": Read("d")},
             function=signal_alone,
             parameters=dict(d=d, m=8, eta=1.0),
+            version=2,
         )
     for N in many:
         steps, folds = many_steps(100, steps_factor), (OpenConstants(), *_TIMES)
@@ -79,6 +84,19 @@ def plan(
     for d in square:  # the attacked signal is learnt after about 2d steps
         steps = round(steps_factor * 9 * d)
         yield many_points("N = d", "d", d, d, steps, P=2, folds=(OpenConstants(),), **_START)
+    for N in long:
+        yield _long_run(N, round(steps_factor * 4_000 * N))
+
+
+def _long_run(N, steps):
+    """Return a run at d = 100 that records the constant of Lemma 4.2 long after T₁."""
+    return patches(
+        "long",
+        {"N": Read("n")},
+        **dict(d=100, N=N, eta=4 * 100**-0.498, steps=steps),
+        probes=(largest_signal, growth_constant),
+        folds=(FirstTime(least_memorised, 1.0),),
+    )
 
 
 def _run(family, steps_factor, d=200, N=10, eta=None):
@@ -103,6 +121,6 @@ def _run(family, steps_factor, d=200, N=10, eta=None):
         **size,
         steps=steps,
         probes=(largest_signal, true_feature, growth_constant, predicted_level),
-        final=(*_ERRORS, fresh_shares, *((scaled_tail,) if family == "N" and N == 10 else ())),
+        final=(*_ERRORS, fresh_shares, *((noise_tail,) if family == "N" and N == 10 else ())),
         folds=(OpenConstants(), NoiseResidual(), NoiseFall(), Decay(), *_TIMES),
     )

@@ -30,6 +30,7 @@ from ...theory.regime import gates as gates
 
 POINTS = 2000
 TWO_PATCHES = "two_patch_test_error"
+OTHER = "many points, other η and λ"
 
 
 def length(d, N):
@@ -37,7 +38,9 @@ def length(d, N):
     return round(2_000 * N * math.sqrt(d / 200))
 
 
-quick = dict(sets=("E",), scaling=(50, 100, 200), counts=(5, 10, 20), many=(25, 50), seeds=5)
+quick = dict(
+    sets=("E",), scaling=(50, 100, 200), counts=(5, 10, 20), many=(25, 50), others=(), seeds=5
+)
 paper = dict(
     sets=("E", "C", "A", "D", "η = 1"),
     counts=(5, 10, 20, 40, 80),
@@ -46,6 +49,7 @@ paper = dict(
 )
 
 MANY_SIZES = (25, 50, 100)  # values of d = N
+OTHERS = ((0.1, 0.5), (0.6, 0.5), (0.3, 0.2), (0.3, 0.8))  # (η, λ) at N = d = 50
 
 #        d     P  n   m   eta    steps
 SETS = {
@@ -66,7 +70,7 @@ _times = (  # T₀, and T₁ of the first, the median and the last sample
 
 def plan(
     sets, scaling=(100, 200, 400, 800), counts=(5, 10, 20, 40), many=MANY_SIZES, lam=0.5, P=3, n=5,
-    m=8, polylog=None,
+    m=8, polylog=None, others=OTHERS,
 ):  # fmt: skip
     known = SETS | OUTSIDE_THEOREM
     if unknown := [name for name in sets if name not in known]:
@@ -87,6 +91,9 @@ def plan(
     for d in many:
         at, steps = {"d": Read("data.d"), "N": Read("n")}, many_steps(d)
         yield _patch_run("many points", at, d, P, d, m, 0.3, steps, lam, 1.0, curves=False)
+    for eta, share in others:
+        at, steps = {"η": Read("eta"), "λ": Read("risk.lam")}, many_steps(50, 0.15 / (eta * share))
+        yield _patch_run(OTHER, at, 50, P, 50, m, eta, steps, share, 1.0, curves=False)
 
 
 def _patch_run(family, at, d, P, n, m, eta, steps, lam, polylog, curves=True):
@@ -114,7 +121,7 @@ def _patch_run(family, at, d, P, n, m, eta, steps, lam, polylog, curves=True):
         ),
         final=(
             *((predicted_times,) if curves else errors),
-            *((two_patches,) if family == "many points" else ()),
+            *((two_patches,) if family in ("many points", OTHER) else ()),
             Error(on="train", attacks=(strong,), name="l2_train_error"),
         ),
         folds=_times if curves else (),

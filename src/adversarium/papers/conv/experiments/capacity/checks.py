@@ -51,9 +51,8 @@ checks: dict[str, Check] = {
                     Each(where("classes"), lambda run: Existence(last("prototypes", run))),
                     Each(where("classes"), lambda run: Existence(last("unions of balls", run))),
                 ),
-                "n = 1: the class {+1, −1} is 1-robust and shatters one point, not d": Each(
-                    where("clusters"),
-                    lambda run: Existence(last("constants", run)),
+                "n = 1: {+1, −1}, which fits any one ball, shatters d points": Every(
+                    *(Existence(last("constants", where("clusters", d=d))) for d in (2, 3))
                 ),
             }
         ),

@@ -12,6 +12,7 @@ Cost: quick 28 s (one core); paper 3 min on 16 cores.
 """
 
 import itertools
+from typing import Any
 
 from adversarium.networks import SmoothedReLU
 from adversarium.plans import Lines, Powers, Read, Trial, end, where
@@ -19,16 +20,18 @@ from adversarium.plans import Lines, Powers, Read, Trial, end, where
 from ...theory.convergence import descent_gap, hidden_converging
 from ...theory.counterexamples import printed_sign
 from ...theory.depths import depth_times, proof_steps
+from ...theory.regime import gates as gates
 from ...theory.rules import refuse_unknown
 
 # (m, R, ε) with R⁹/(ε⁷m) ≤ 1
 SIZES = ((1280, 0.5, 0.15), (4608, 1.0, 0.3), (78336, 1.0, 0.2), (589824, 1.0, 0.15),
          (65536, 2.0, 0.5), (18432, 2.0, 0.6))  # fmt: skip
 ATTACKS = ("exact", "identity", "anti", "cycle", "fgsm")
-SETS = {"one arc": "n = 1, d = 2", "two arcs": "n = 2, d = 2", "d = 8": "n = 2, d = 8",
-        "d = 32": "n = 4, d = 32"}  # fmt: skip
+SETS = {"one arc": (1, 2), "two arcs": (2, 2), "d = 8": (2, 8), "d = 32": (4, 32)}  # name → n, d
 DEPTHS = (1, 2, 4, 8, 16)
-LOGISTIC = (256, 1024)
+LOGISTIC = (64, 256, 1024)
+LOGISTIC_SIZES = (SIZES[0], (5632, 0.5, 0.12), SIZES[2], SIZES[4])
+TINY = 1e-9  # R at which the lemmas' τH⁶(log m)³ ≤ 1 holds up to H = 16
 
 
 quick = dict(seeds=5, sizes=SIZES[:1], attacks=("exact", "identity"), sets=(), depths=(1, 2, 4),
@@ -40,6 +43,7 @@ def plan(
     sizes=SIZES, attacks=ATTACKS, sets=tuple(SETS), depths=DEPTHS, layers=(1, 2, 4, 8, 16),
     widths=(64, 128, 256, 512, 1024), logistic=LOGISTIC,
 ):  # fmt: skip
+    at: dict[str, Any]
     refuse_unknown(attacks)
 
     def hidden(family, at, **parameters):
@@ -50,11 +54,12 @@ def plan(
         at = {"R": Read("R"), "ε": Read("eps"), "A": Read("rule")}
         yield hidden("one layer", at, rule=rule, m=m, R=R, eps=eps)
     for data in sets:
-        at = {"data": Read("data")}
+        n, d = SETS[data]
+        at = {"data": Read("data"), "n": n, "d": d}
         yield hidden("other sets", at, rule="exact", m=78336, R=1.0, eps=0.2, data=data)
-    m, R, eps = SIZES[2] if SIZES[2] in sizes else sizes[0]
-    at = {"A": Read("rule")}
-    yield hidden("logistic", at, rule="exact", m=m, R=R, eps=eps, loss="cross_entropy")
+    for m, R, eps in LOGISTIC_SIZES if len(sizes) > 1 else sizes:
+        at = {"A": Read("rule"), "R": Read("R"), "ε": Read("eps")}
+        yield hidden("logistic", at, rule="exact", m=m, R=R, eps=eps, loss="cross_entropy")
     for rule in attacks[:2]:
         for m in logistic:
             of = dict(activation=SmoothedReLU(b=2.0), rule=rule, m=m, alpha=0.1, radii=(1.0, 2.0),
@@ -67,6 +72,8 @@ def plan(
     for H in layers:
         yield Trial(family="proof over H", at={"H": Read("H")}, function=proof_steps,
                     parameters=dict(m=256, H=H, R=1e-5, draws=20), version=2)  # fmt: skip
+        yield Trial(family="gradients over H", at={"H": Read("H")}, function=proof_steps,
+                    parameters=dict(m=256, H=H, R=TINY, draws=20), version=2)  # fmt: skip
     for m in widths:
         yield Trial(family="proof over m", at={"m": Read("m")}, function=proof_steps,
                     parameters=dict(m=m, H=2, R=1e-3, draws=20), version=2)  # fmt: skip

@@ -3,7 +3,8 @@
 Paper: for any attack and smooth σ, with α = O(ε), m = Ω(R⁴/ε²) and T = Θ(√m/α), min_t L_A comes
 within ε of the smallest L_* in B(R). The paper also states case 2 of the proof, footnote 13 and
 Corollary 5.1, and that stronger attacks and larger R are better. It leaves attacks that are not
-used in training as an open question (§7).
+used in training as an open question (§7). "unbounded slopes" has an activation with unbounded
+slope and d up to 500 m, which the theorem permits.
 Reading: ε = αG²/2 + cR²/(2√m(1 − 1/S_T)) at T = √m/(cα), with c = C2 and G measured. The reference
 is the certified lower bound of the optimum. A run is judged if ε is smaller than the possible
 decrease from the initial loss. The data are arcs of a circle and caps in dimensions 5 and 10, as
@@ -16,6 +17,7 @@ import itertools
 from adversarium.networks import Erf, QuadraticReLU, Shifted, SmoothedReLU
 from adversarium.plans import Read, Trial
 
+from ...theory.certified_descent import CAPS
 from ...theory.convergence import (
     descent_gap,
     descent_to_eps,
@@ -24,6 +26,8 @@ from ...theory.convergence import (
     radii_compared,
     transfer_losses,
 )
+from ...theory.counterexamples import steep_slopes
+from ...theory.regime import gates as gates
 from ...theory.rules import refuse_unknown
 
 RULES = ("exact", "identity", "anti", "random", "cycle", "fgsm")
@@ -79,7 +83,7 @@ paper = dict(seeds=20)
 
 def plan(
     widths=(64, 256, 1024, 4096), widest=(16384,), alphas=(0.025, 0.1, 0.4), attacks=ATTACKS,
-    rules=RULES, variant_widths=(256, 1024, 4096),
+    rules=RULES, variant_widths=(256, 1024, 4096), dimensions=(64, 32_000),
     exit_radii=(0.1, 0.3, 0.9), exit_sizes=((64, 0.1), (256, 1.0), (1024, 3.0), (4096, 0.1)),
     compared=(4096,), members=(4, 8, 16, 32), eps=tuple(RADIUS_FOR_EPS),
     starts=STARTS, frequency_starts=FREQUENCY_STARTS, transfer_widths=(64, 256, 1024),
@@ -103,10 +107,14 @@ def plan(
         for name, other in ACTIVATIONS.items():
             yield trial("activations", descent_gap, {**at, "s": name}, activation=other, **of)
         for data in ("d = 5", "d = 10"):
-            caps_at = {**at, "data": Read("data")}
+            d, n = (int(CAPS[data][k]) for k in (0, 1))
+            caps_at = {**at, "data": Read("data"), "n": n, "d": d}
             yield trial("caps", descent_gap, caps_at, activation=s, data=data, **of)
         yield trial("start on a sphere", descent_gap, at, activation=QuadraticReLU(), sphere=True,
                     **of)  # fmt: skip
+    for d, sphere in itertools.product(dimensions, (False, True)):
+        at = {"d": Read("d"), "sphere": Read("sphere")}
+        yield trial("unbounded slopes", steep_slopes, at, m=64, d=d, eps=0.1, sphere=sphere)
     for R, rule in itertools.product(exit_radii, rules):
         if (R, rule) == (0.9, "anti"):  # never leaves B(3R)
             continue
@@ -125,7 +133,7 @@ def plan(
                     radii=(0.5, 1.0, 2.0))  # fmt: skip
     for rule, K in itertools.product(("cycle", "exact"), members):
         at = {"A": Read("rule"), "K": Read("K")}
-        yield trial("orthogonal", orthogonal_times, at, activation=s, rule=rule, K=K, m=1024,
+        yield trial("orthogonal", orthogonal_times, at, activation=s, rule=rule, K=K, m=4096,
                     alpha=0.2, eps=0.2)  # fmt: skip
     for rule, small in itertools.product(rules, eps):
         at = {"A": Read("rule"), "1/ε": round(1 / small, 3)}

@@ -30,6 +30,7 @@ from ...theory.features import (
     network_errors,
     section_identities,
 )
+from ...theory.regime import gates as gates
 
 KINDS = ("one", "near", "any")
 DRAWS = 45  # draws per seed; 900 draws in 20 seeds

@@ -15,6 +15,7 @@ from typing import Any
 
 from adversarium.plans import Profile, Read, Table, Trial, where
 
+from ...theory.regime import gates as gates
 from ...theory.relu_norms import (
     back_products,
     deep_gradients,
@@ -23,11 +24,14 @@ from ...theory.relu_norms import (
     moved_input,
     norm_events,
     norm_profile,
+    product_tail,
     spectral_norms,
 )
 
 DRAWS = 4000  # draws of the norms of one input, per seed
 SHARES = (1 / 16, 1 / 4, 1)  # d/m
+MOVED = ((0.0, 0.0), (0.25, 0.25), (0.25, 1.0), (1.0, 1.0))  # (d/m, R/√m); d/m = 0: d = 2
+WIDE_SHARES = (1, 4, 16, 64)  # d/m beyond m ≥ d
 
 
 PER_LAYER = (16, 32, 64, 128, 256)  # m/H
@@ -46,13 +50,14 @@ def plan(widths, depths, draws):
                      version=2 if function is feature_drift else 1)  # fmt: skip
 
     for m, share in itertools.product(widths, (*SHARES, 4)):
-        at = {"m": Read("m"), "d/m": Read("share")}
+        at = {"m": Read("m"), "d/m": Read("share"), "d": round(share * m)}
         yield trial("spectral", spectral_norms, at, m=m, H=1, share=share, draws=4)
     for H in depths:
         yield trial(
             "spectral, all layers", spectral_norms, m_and_H, m=128, H=H, share=0.25, draws=4
         )
-    yield trial("spectral, often", spectral_norms, m_and_H, m=128, H=1, share=0.25, draws=draws)
+    for m, some in ((64, draws), (128, draws), (256, max(1, draws // 4))):
+        yield trial("spectral, often", spectral_norms, m_and_H, m=m, H=1, share=0.25, draws=some)
     for m in (64, 256, 1024, 4096):
         yield trial("first norm", first_norm, {"m": Read("m")}, exact=True, m=m)
     for H, width_per_layer in itertools.product((1, 2, 4, 8, 16, 32), PER_LAYER):
@@ -67,16 +72,22 @@ def plan(widths, depths, draws):
     for H in depths:
         yield trial("products over H", back_products, m_and_H, m=max(widths), H=H, draws=4)
     for m in (32, 64, 128, 256):
-        yield trial("products, often", back_products, m_and_H, m=m, H=4, draws=5 * draws)
+        yield trial("products, often", product_tail, m_and_H, m=m, H=4, draws=10 * DRAWS)
+    for H in (1, 2, 4, 8, 16, 32):
+        at = {**m_and_H, "m/H": 16}
+        yield trial("products, often, over H", product_tail, at, m=16 * H, H=H, draws=DRAWS)
     for H in (1, 2, 4, 8):
         yield trial("gradients", deep_gradients, m_and_H, m=64, H=H)
-    for m, (share, R) in itertools.product(widths, ((0.0, 0.0), (0.25, 0.25), (0.25, 1.0))):
+    for m, (share, R) in itertools.product(widths, MOVED):
         d = max(2, round(share * m))
         at = {"m": Read("m"), "d/m": share, "R/√m": Read("share")}
         yield trial("moved inputs", moved_input, at, m=m, d=d, H=2, share=R)
     for H in (1, 4):
         at = {**m_and_H, "R/√m": Read("share")}
         yield trial("moved inputs, depths", moved_input, at, m=128, d=32, H=H, share=0.25)
+    for share in WIDE_SHARES:
+        at = {"m": Read("m"), "d": Read("d")}
+        yield trial("moved inputs, d over m", moved_input, at, m=64, d=64 * share, H=1, share=0.0)
     at = {**m_and_H, "τ": Read("tau")}
     for m in widths:
         yield trial("drift", feature_drift, at, m=m, H=4, tau=SMALL_TAU, draws=8)

@@ -71,7 +71,7 @@ def plan(widths, sizes, most, draws, trained=(64, 1024), steps=3000):
         at = {"m": Read("m"), "d": Read("d")}
         yield Trial(family="floor", at=at, function=parity_floor, parameters=dict(m=m, d=d),
                     version=2)  # fmt: skip
-    for n, d in itertools.product(sizes, (2, 3, 5)):
+    for n, d in itertools.product(sizes, (2, 3, 5, 8)):
         of = dict(activation=QuadraticReLU(), n=n, d=d)
         at = {"n": Read("n"), "d": Read("d")}
         yield Trial(family="lifted", at=at, function=lifted_gram, parameters=of)
@@ -79,7 +79,8 @@ def plan(widths, sizes, most, draws, trained=(64, 1024), steps=3000):
                 parameters=dict(activation=QuadraticReLU(), n=8, d=2, lift=0.0))  # fmt: skip
     for m in widths:
         at = {"m": Read("m")}
-        yield Trial(family="one label", at=at, function=trained_on_one_label, parameters=dict(m=m))
+        yield Trial(family="one label", at=at, function=trained_on_one_label, parameters=dict(m=m),
+                    version=2)  # fmt: skip
     for name, m in itertools.product(ACTIVATIONS, trained):
         alpha, lifted = (0.05, 0.2) if name == "quadratic ReLU" else (1.0, 1.0)
         of = dict(activation=ACTIVATIONS[name], m=m, alpha=alpha, lifted=lifted, steps=steps)

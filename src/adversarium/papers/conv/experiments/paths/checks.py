@@ -60,7 +60,7 @@ checks: dict[str, Check] = {
                 "deep, in half of the free path's ball: free ends lower": Each(
                     where("deep"), lambda run: Level(last("free − projected, half", run), high=0.0)
                 ),
-                "deep, six caps of R⁵, three attacks: free ends lower than in B(½)": Every(
+                "deep, six caps of R⁵, H = 1, 2, 3: free ends lower than in B(½)": Every(
                     *(
                         _free_lower(where("six caps, held", R=0.5, **at), where("six caps", **at))
                         for at in DEEP_RUNS

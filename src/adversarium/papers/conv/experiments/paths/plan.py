@@ -17,6 +17,7 @@ from adversarium.plans import Lines, Profile, Read, Trial, end, where
 from ...theory.convergence import free_and_projected
 from ...theory.depths import deep_paths
 from ...theory.projected_descent import held_deep_descent, held_descent
+from ...theory.regime import gates as gates
 from ...theory.rules import refuse_unknown
 
 SHARES = (0.5, 1.0, 2.0)  # radius of the ball/largest distance of the free descent from W_0

@@ -12,6 +12,7 @@ from adversarium.plans import (
     Hypothesis,
     InRegime,
     Level,
+    Open,
     Parts,
     Reading,
     last,
@@ -32,7 +33,12 @@ def _coefficients_bounded(d: int) -> Check:
 
 def _order(d: int) -> Check:
     """Check that M^{1/(d+1)} times the largest error does not grow with M."""
-    return bounded("error", "M", where("uniform", d=d), 0.0, lambda M: M ** (-1 / (d + 1)))
+    return bounded("error", "M", where("uniform", d=d), 0.03, lambda M: M ** (-1 / (d + 1)))
+
+
+def _least_integral(number: str) -> Check:
+    """Check that the right side of eq. (25) over the least integral does not grow as c_L falls."""
+    return Every(*(bounded(number, "1/c_L", where("least integral", d=d), 0.03) for d in SIZES))
 
 
 _steps_suffice = Reading(
@@ -77,23 +83,25 @@ checks: dict[str, Check] = {
         Parts(
             {
                 **{
-                    f"sup error of order M^(−1/{d + 1}), d = {d}": _order(d)
-                    for d in SIZES
+                    f"h of five kernel sections, d = {d}: sup error of order M^(−1/{d + 1})": (
+                        _order(d)
+                    )
+                    for d in SIZES[:1]
                 },
+                "every Lipschitz h of the RKHS, every d and δ": Open(
+                    "exponent",
+                    "only sums of five kernel sections are tried, with the sup of many points, "
+                    "which is a lower bound for d ≥ 3; a proof would decide it",
+                ),
+                "h of five kernel sections, d = 3, 4: sup error at M = 8192, reported": (
+                    Hypothesis(
+                        "exponent",
+                        *(last("error", where("uniform", d=d, M=8192)) for d in SIZES[1:]),
+                    )
+                ),
                 "constants free of h, as printed: the least MΣ|c_r|² for th, over t": bounded(
                     "least MΣ|c|²", "t", where("scaled"), 0.03
                 ),
-                **{
-                    f"(25) {name}, at each d: right side over the least integral, in 1/c_L": (
-                        Every(
-                            *(bounded(number, "1/c_L", where("least integral", d=d), 0.03)
-                              for d in SIZES)
-                        )
-                    )
-                    for name, number in (
-                        ("as printed", "printed"), ("with c_L^(d − 1)", "power d − 1"),
-                    )
-                },
                 "MΣ|c_r|²/|h|² at M = 8192, whose mean is 1 at every M": Hypothesis(
                     "exponent", *(last("MΣ|c|²/|h|²", where("uniform", d=d, M=8192)) for d in SIZES)
                 ),
@@ -103,6 +111,17 @@ checks: dict[str, Check] = {
             }
         ),
     ),
+    "conv.thmC.1.proof": CountedAs(
+        "exponent",
+        Parts(
+            {
+                "eq. (25): right side over the least integral does not grow in 1/c_L, at each d": (
+                    _least_integral("printed")
+                ),
+            }
+        ),
+    ),
+    "conv.thmC.1.proof.corrected": CountedAs("exponent", _least_integral("power d − 1")),
     "conv.corC.1.corrected": CountedAs(
         "level",
         Parts(

@@ -17,6 +17,7 @@ from adversarium.plans import Powers, Read, Trial, end, where
 from ...theory.convergence import descent_to_eps, transfer_losses
 from ...theory.counterexamples import least_integral
 from ...theory.quadratic import ridge_features, scaled_target, uniform_errors
+from ...theory.regime import gates as gates
 from ..descents.plan import FREQUENCY_STARTS
 
 SIZES = (2, 3, 4)

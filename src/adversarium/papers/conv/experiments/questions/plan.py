@@ -15,6 +15,7 @@ from adversarium.networks import SmoothedReLU
 from adversarium.plans import Lines, Profile, Read, Trial, end, where
 
 from ...theory.radii import latent_radius, radii_needed
+from ...theory.regime import gates as gates
 from ...theory.teachers import TEACHERS as KNOWN
 from ...theory.teachers import widening
 

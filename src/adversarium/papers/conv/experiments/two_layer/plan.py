@@ -25,6 +25,7 @@ from ...theory.paired import (
     spectral_not_frobenius,
     vanishing_start,
 )
+from ...theory.regime import gates as gates
 
 ACTIVATIONS = ("smoothed ReLU", "softplus", "quadratic ReLU", "erf", "tanh", "shifted")
 RULES = ("exact", "anti", "random", "cycle", "fgsm", "identity")

@@ -5,10 +5,12 @@ import math
 from adversarium.plans import (
     CountedAs,
     Every,
+    Hypothesis,
     InRegime,
     Level,
     NoDecay,
     NoGrowth,
+    Open,
     Parts,
     UnlessRefuted,
     where,
@@ -17,7 +19,7 @@ from adversarium.plans import (
 from ...theory.readings import A, B, over_classes
 from ...theory.regime import hypotheses, long_enough
 from ..dimension import readings as read
-from .readings import ATTACKED, CLASSES, FIT, LONG, NOISE, NOISY, PLAIN, QUIET, STEP, C, D
+from .readings import ATTACKED, CLASSES, FIT, NOISE, NOISY, PLAIN, QUIET, STEP, C, D
 
 
 def _inverse(step):
@@ -38,6 +40,11 @@ def _square(d):
 def _log(d):
     """Return log d."""
     return math.log(d)
+
+
+def _inverse_square_log(d):
+    """Return ϱ² = 1/log²d, the quotient of η and ηϱ^{1−q}."""
+    return math.log(d) ** -2
 
 
 def _one(d):
@@ -80,7 +87,7 @@ def _under_hypotheses(kind, families, *checks):
     return CountedAs(kind, Every(*checks, hypotheses(*map(where, families))))
 
 
-_TOO_FEW_STEPS = "the time, of order √d, ends sooner in A's growth at larger d and η̃"
+_NOT_LEARNT = "at the smallest d A is not learnt after d² steps"
 _LINEAR_TERM = "ϱ = 1/log d adds ⅔ϱ to B, which falls with d by itself"
 
 checks = {
@@ -89,7 +96,7 @@ checks = {
         (PLAIN, CLASSES),
         Parts(
             {
-                "Θ(η) along d": Every(*_no_trend("d", PLAIN)),
+                "Θ(η) along d": Every(*_no_trend("d", PLAIN, per=_inverse_square_log)),
                 "Θ(η) along k": Every(*_no_trend("k", CLASSES, per=_per_class)),
             }
         ),
@@ -98,6 +105,11 @@ checks = {
         "level", (PLAIN, CLASSES), *_no_trend("d", PLAIN), *_no_trend("k", CLASSES)
     ),
     "rnrf.lemD.9.dominance": _under_hypotheses(
+        "level",
+        (PLAIN,),
+        _vanishes_like_root("A(T), largest over classes", read.robust_at_threshold, PLAIN),
+    ),
+    "rnrf.lemD.9.dominance.corrected": _under_hypotheses(
         "level",
         (PLAIN,),
         Level(read.over_bound, high=1.05),
@@ -109,7 +121,10 @@ checks = {
         (PLAIN,),
         Parts(
             {
-                "T′ ≥ T": Level(read.in_order, 0.9),
+                "T′ ≥ T": UnlessRefuted(
+                    Level(read.in_order, 0.9),
+                    "it is violated at d = 16 and 32, and in no seed at d = 64 and 128",
+                ),
                 "F_y reaches log d in polynomial time": NoGrowth(
                     "slope in d of T′ over d²", read.fitted_time, "d", where(PLAIN), per=_square
                 ),
@@ -119,8 +134,9 @@ checks = {
             }
         ),
     ),
-    "rnrf.lemD.10.stage2.time": _under_hypotheses(
-        "level", (PLAIN,), _upper_bound("(T′ − T)η/log d", read.stage_two, PLAIN)
+    "rnrf.lemD.10.stage2.time": Every(
+        Hypothesis("level", *(read.stage_two.on(where(PLAIN, d=d)) for d in (64, 128))),
+        Open("level", "T′ < T at d = 16 and 32; d = 64 … 512, up to T′, would decide it"),
     ),
     "rnrf.lemD.11.logF": _under_hypotheses(
         "exponent",
@@ -150,8 +166,9 @@ checks = {
     "rnrf.lemE.5.balance": _under_hypotheses(
         "inequality", (NOISY,), _lower_bound("least min F_y/max F_y", read.least_balance, NOISY)
     ),
-    "rnrf.lemE.6.sum": _under_hypotheses(
-        "level", (LONG,), _upper_bound("ηΣE[1 − π_y] from T₀ on", read.late_sum, LONG, 2)
+    "rnrf.lemE.6.sum": Every(
+        Hypothesis("level", *(read.late_sum.on(where(NOISY, d=d)) for d in (8, 32, 96))),
+        Open("level", "in d² steps η times the sum cannot be large; d³ steps would decide it"),
     ),
     "rnrf.lemE.7.final": _under_hypotheses(
         "exponent",
@@ -200,13 +217,14 @@ checks = {
         (ATTACKED, STEP),
         Parts(
             {
-                "max A = O(log d)": Every(
-                    _upper_bound("A/log d", over_classes(A), ATTACKED, per=_log),
-                    long_enough(where(ATTACKED)),
+                "max A = O(log d)": UnlessRefuted(
+                    Every(
+                        _upper_bound("A/log d", over_classes(A), ATTACKED, per=_log),
+                        long_enough(where(ATTACKED)),
+                    ),
+                    _NOT_LEARNT,
                 ),
-                "max A = Ω(log d)": UnlessRefuted(
-                    _lower_bound("A/log d", over_classes(A), ATTACKED, per=_log), _TOO_FEW_STEPS
-                ),
+                "max A = Ω(log d)": Open("exponent", f"{_NOT_LEARNT}; longer runs would decide it"),
                 "max B = Õ(1/η̃)": NoGrowth(
                     "slope in η̃ of η̃·B", over_classes(B), "η̃", where(STEP), per=_inverse
                 ),

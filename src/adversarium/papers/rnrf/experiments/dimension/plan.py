@@ -6,10 +6,10 @@ with noise.
 Paper: B reaches ϱ/β, and then F_y reaches log d while A is Õ(1/√d). At the end of standard training
 B = Θ(log d), and the noise is never learnt. Under attack, A = Θ(log d) and B = Õ(1/η̃), η̃ =
 d^(c₀).
-Reading: k = 4 (2 with noise), m = 20, σ0 = 0.3/√d, σ_n = 1/√d, c₀ = ½. ϱ = 1/log d under standard
-training and 1 under attack, so that the first attack does not overshoot. Times grow like d
-(standard), d² ("long", for Lemma E.6) or √d (attacked). Strengths, density and radius satisfy
-Assumptions 2.3 and B.3 (`small`).
+Reading: k = 4 (3 under attack, 2 with noise), m = 8, σ0 = 0.3/√d, σ_n = 1/√d, c₀ = ½, η = 1/d, d²
+steps and, with noise, N = d. ϱ = 1/log d under standard training and 3/log d under attack, so that
+the first attack does not overshoot. Strengths, density and radius satisfy Assumptions 2.3 and B.3
+(`small`).
 Cost: quick 45 s (2 cores).
 """
 
@@ -32,76 +32,55 @@ from ...theory.two_features import (
     nonrobust_total,
     outputs,
 )
-from .readings import ATTACKED, CLASSES, LONG, NOISY, PLAIN, QUIET, STEP, C, D
+from .readings import ATTACKED, CLASSES, NOISY, PLAIN, QUIET, STEP, C, D
 
-_SMALL = (16, 32, 64, 128)
-quick = dict(seeds=5, plain=(32, 64, 128, 256), noisy=_SMALL, attacked=_SMALL, long=(8, 16, 32, 64))
-paper = dict(
-    seeds=20,
-    plain=(100, 200, 400, 800),
-    noisy=(50, 100, 200, 400),
-    attacked=(50, 100, 200, 400),
-    long=(16, 32, 64, 128),
-    n=20,
-    length=2,
-)
+_SMALL = (12, 15, 18, 24)
+quick = dict(
+    seeds=5, plain=(16, 24, 32, 48), noisy=_SMALL, attacked=_SMALL, quiet=_SMALL, at_one=12
+)  # fmt: skip
+paper = dict(seeds=40)
 STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ at one d, for Lemma E.11
 
 
 def plan(
-    plain=(64, 128, 256, 512),
-    noisy=(25, 50, 100, 200),
-    attacked=(25, 50, 100, 200),
-    long=(12, 24, 48, 96),
-    classes=(2, 4, 8, 20),
-    n=10,
-    m=20,
+    plain=(16, 32, 64, 128),
+    noisy=(8, 16, 32, 64, 96),
+    attacked=(8, 16, 32, 64, 96),
+    quiet=(12, 24, 48, 96),
+    classes=(2, 4, 8, 16),
+    at_one=32,
+    m=12,
     k=4,
-    length=1,
     start=0.3,
 ):
     features = (robust_features, nonrobust_features)
     foreign = (foreign_robust, foreign_nonrobust)
     at, dtype = {"d": Read("data.d")}, "float32"
     for d in plain:
-        steps = 2 * d * length
         yield Run(
             family=PLAIN,
             at=at,
             data=small(k=k, d=d, sigma_n=0.0),
             network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
             n=k,
-            steps=steps,
-            eta=k / 400,
+            steps=d**2,
+            eta=1 / d,
             probes=(*features, class_logits),
             folds=(GrowthRange(),),
-            record=(*geometric(min(steps, 200)), *range(200, steps, d // 4)),
+            record=geometric(d**2),
             dtype=dtype,
         )
     for class_count in classes:
         yield Run(
             family=CLASSES,
             at={"k": Read("data.k")},
-            data=small(k=class_count, d=200, sigma_n=0.0),
-            network=SmoothedCNN(m=m, rho=1 / math.log(200), sigma0=start / 200**0.5),
+            data=small(k=class_count, d=64, sigma_n=0.0),
+            network=SmoothedCNN(m=m, rho=1 / math.log(64), sigma0=start / 8),
             n=class_count,
-            steps=100,
-            eta=class_count / 400,
+            steps=1000,
+            eta=class_count / 1024,
             folds=(GrowthRange(),),
             record=(0,),
-            dtype=dtype,
-        )
-    for d in long:
-        yield Run(
-            family=LONG,
-            at=at,
-            data=small(d=d, sigma_n=d**-0.5),
-            network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
-            n=10,
-            steps=d**2,
-            eta=0.02,
-            probes=(outputs,),
-            record=geometric(d**2),
             dtype=dtype,
         )
     for d in noisy:
@@ -109,35 +88,37 @@ def plan(
             family=NOISY,
             at=at,
             data=small(d=d, sigma_n=d**-0.5),
-            network=SmoothedCNN(m=m, rho=1 / math.log(d), sigma0=start / d**0.5),
-            n=n,
-            steps=2 * d * length,
-            eta=0.02,
+            network=SmoothedCNN(m=min(m, 8), rho=1 / math.log(d), sigma0=start / d**0.5),
+            n=d,
+            steps=d**2,
+            eta=1 / d,
             probes=(*features, *foreign, outputs, noise_correlations),
             folds=(NoiseRemainder(),),
-            record=max(1, d // 25),
+            record=geometric(d**2),
             dtype=dtype,
         )
     sizes = (
-        *((QUIET, d, d**0.5) for d in attacked),
+        *((QUIET, d, d**0.5) for d in quiet),
         *((ATTACKED, d, d**0.5) for d in attacked),
-        *((STEP, 50, step) for step in STEPS),
+        *((STEP, at_one, step) for step in STEPS),
     )
     for family, d, step in sizes:
         quiet = family == QUIET
-        class_count, noise = (k, ()) if quiet else (2, (noise_correlations,))
+        class_count, noise = (3, ()) if quiet else (2, (noise_correlations,))
         yield Run(
             family=family,
             at={"η̃": Read("attack.step_size")} if family == STEP else at,
             data=small(k=class_count, d=d, sigma_n=0.0 if quiet else d**-0.5),
-            network=SmoothedCNN(m=m, sigma0=start / d**0.5),
+            network=SmoothedCNN(
+                m=m if quiet else min(m, 8), rho=3 / math.log(d), sigma0=start / d**0.5
+            ),
             attack=MarginStep(radius=SMALL_EPS, step=step),
-            n=k if quiet else n,
-            steps=math.ceil(50 * length * d**0.5),
-            eta=class_count / 20,
+            n=k if quiet else d,
+            steps=d**2,
+            eta=1 / d,
             probes=(*features, *foreign, nonrobust_total, *noise),
             folds=(ForeignRatio(),),
-            record=geometric(math.ceil(50 * length * d**0.5)),
+            record=geometric(d**2),
             dtype=dtype,
         )
 

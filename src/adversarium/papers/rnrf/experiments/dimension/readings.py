@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adversarium.plans import Evidence, Need, Reading, Rows, quantity, where
+from adversarium.plans import SHARE, Evidence, Need, Reading, Rows, quantity, where
 from adversarium.plans.readings import first, when
 
 from ...theory.readings import (
@@ -19,15 +19,14 @@ from ...theory.readings import (
 )
 
 # families: standard without and with noise, attacked without and with noise, attacked with varying
-# η̃, standard with varying k, and standard with noise for d² steps
-PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES, LONG = (
+# η̃, and standard with varying k
+PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES = (
     "standard",
     "standard, noise",
     "attacked",
     "attacked, noise",
     "attack step",
     "classes",
-    "long, noise",
 )
 C, D, FIT, NOISE = "foreign_robust", "foreign_nonrobust", "class_logits", "noise_correlation"
 
@@ -67,6 +66,10 @@ def _largest_growth(rows: Evidence, bounded: bool) -> np.ndarray:
     return np.max(largest, axis=0)
 
 
+robust_at_threshold = Reading(
+    "A(T), largest over classes", lambda rows: when(rows[A].values, linear(rows, B)).max(-1), (A, B)
+)
+
 _FEATURES = Need(where(PLAIN), (A, B))
 largest_growth = quantity(
     "A(T)/A(0), largest", lambda rows: _largest_growth(rows, False), _FEATURES
@@ -105,6 +108,7 @@ in_order = quantity(
     "T′ ≥ T in every class that Lemma B.2 covers, 0 no, 1 yes",
     _in_order,
     Need(where(PLAIN), (A, B, FIT)),
+    limits=SHARE,
 )
 
 

@@ -78,8 +78,9 @@ checks = {
     "rnrf.thm4.4.weak": Every(_perfect("replaced_error", ADV), _perfect("own_attack_error", ADV)),
     "rnrf.remark2.5.pgd_inner.published": Parts(
         {
-            "phase I, 50 ≤ t ≤ 110": Level(read.largest_gap(50, 110).on(ADV), high=0.1),
-            "from t = 150 on": Level(read.largest_gap(150).on(ADV), high=0.1),
+            f"{period}, {step}": Level(read.largest_gap(*times).on(runs), high=0.1)
+            for step, runs in (("η̃ = 10³ on the batch mean", ADV), ("η̃ = 10³ a point", LITERAL))
+            for period, times in (("50 ≤ t ≤ 110", (50, 110)), ("t ≥ 150", (150,)))
         }
     ),
     "rnrf.sec3.decomp.published": Level(last("typical_feature_energy", STD), 0.95, 1),

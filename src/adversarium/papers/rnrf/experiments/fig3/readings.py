@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from adversarium.plans import Evidence, Reading, Rows, quantity, where
+from adversarium.plans import SHARE, Evidence, Reading, Rows, quantity, where
 from adversarium.plans.readings import crossing, first
 
 from ...theory.readings import A, B, linear
@@ -73,7 +73,7 @@ def worst_error(name: str, after: int = 50) -> Reading:
         t, values = rows.curve(name)
         return np.where(t >= after, values, -np.inf).max(1)  # −∞ if the run ends before `after`
 
-    return Reading(f"largest {name} at t ≥ {after}", largest, (name,))
+    return Reading(f"largest {name} at t ≥ {after}", largest, (name,), SHARE)
 
 
 def accuracy_at(name: str, moment: int) -> Reading:
@@ -85,12 +85,12 @@ def accuracy_at(name: str, moment: int) -> Reading:
             return np.full(len(values), np.nan)
         return 1 - values[:, int(np.abs(t - moment).argmin())]
 
-    return Reading(f"accuracy, {name}, t = {moment}", accuracy, (name,))
+    return Reading(f"accuracy, {name}, t = {moment}", accuracy, (name,), SHARE)
 
 
 def final_accuracy(name: str) -> Reading:
     """Return 1 − an error at the end."""
-    return Reading(f"accuracy, {name}, t = end", lambda rows: 1 - rows.last(name), (name,))
+    return Reading(f"accuracy, {name}, t = end", lambda rows: 1 - rows.last(name), (name,), SHARE)
 
 
 def _latest_lead(rows: Rows) -> np.ndarray:

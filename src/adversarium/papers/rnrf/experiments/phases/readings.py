@@ -55,6 +55,12 @@ def _highest_later(rows: Rows) -> np.ndarray:
     return np.where(late.any(1), top, np.nan)
 
 
+def _fitted_end(rows: Rows) -> np.ndarray:
+    """Return the mean of F_y(X̃) at the end, or NaN if it never reached log d."""
+    return np.where(fitted(rows, ATTACKED).any(1), rows.last(LOGIT), np.nan)
+
+
+fitted_end = Reading("F_y(X̃) at the end, once it reached log d", _fitted_end, (LOGIT,))
 highest_later = Reading("largest max B since F_y(X̃) = log d", _highest_later, (B, LOGIT))
 
 
@@ -96,11 +102,12 @@ least_share = _over_steps(
 )
 largest_share = _over_steps("ΣB³ over its law at the end, largest over η̃", _share_of_law, TOTAL)
 
-_SMALL_KAPPAS = np.array([0.003, 0.01, 0.03, 0.1])  # values of κ_B, that is ΣB³/plateau
+_SMALL_KAPPAS = np.array([0.01, 0.02, 0.05, 0.1])  # values of κ_B, that is ΣB³/plateau
 
 
 def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
-    """Return a quantity computed from the differences between attacked and standard training."""
+    """Return a quantity computed from the differences between attacked and standard training with
+    the same d and σ0."""
     needs = Need(PLAIN, (A, B)), Need(runs, (A, B, TOTAL))
     label = f"{name} ({runs.description})"
     return quantity(label, lambda rows: of(_differences(rows, runs)), *needs)
@@ -112,7 +119,10 @@ def _differences(rows: Evidence, runs: Where) -> np.ndarray:
     It is the largest before κ_B reaches each of _SMALL_KAPPAS in some class, (seed, κ); NaN if κ_B
     never reaches it.
     """
-    standard, attacked = rows.one(PLAIN), rows.one(runs)
+    attacked = rows.one(runs)
+    places = attacked.task.coordinates
+    same = {name: places[name] for name in ("d", "σ0√d")}
+    standard = rows.one(where(PLAIN.family, **same))
     gap = np.maximum.reduce(
         [np.abs(attacked[f].values / standard[f].values - 1).max(-1) for f in (A, B)]
     )
@@ -127,7 +137,7 @@ def _differences(rows: Evidence, runs: Where) -> np.ndarray:
 def early_difference(runs: Where) -> Quantity:
     """Return the largest relative difference of A and B from standard training while κ_B < 0.01."""
     label = "largest relative difference of A and B while κ_B < 0.01"
-    return _from_differences(label, runs, lambda gaps: gaps[:, 1])
+    return _from_differences(label, runs, lambda gaps: gaps[:, 0])
 
 
 def difference_power(runs: Where) -> Quantity:

@@ -1,9 +1,24 @@
 """Checks of RNRF's recursions."""
 
-from adversarium.plans import AtMost, CountedAs, Each, Every, Identity, Level, Parts, last, where
+import numpy as np
+
+from adversarium.plans import (
+    AtMost,
+    CountedAs,
+    Each,
+    Every,
+    Identity,
+    Level,
+    NoDecay,
+    Parts,
+    Reading,
+    last,
+    where,
+)
 
 from ...theory.readings import CLEAN, tail_checks
 from ...theory.regime import hypotheses
+from .plan import STEPS
 from .readings import ADV, CLOSED, ELEMENT_CLIP, LAW, PATCH_CLIP, SMALL_STEP, STD, VARIED
 
 
@@ -12,14 +27,24 @@ def _under_hypotheses(check, *runs):
     return Every(check, hypotheses(*runs))
 
 
-def _law(name):
-    """Check that the growth law's mean relative error is at most 0.2 at every η̃."""
-    return Each(where(LAW), lambda run: Level(last(name, run), high=0.2))
+def _law(letter):
+    """Check that the least share of the law that an increment reaches does not fall with η̃.
+
+    A constant in Θ or in κ changes this share at every η̃ alike.
+    """
+
+    def share(rows):
+        return np.maximum(1 - rows.last(f"growth_law_error_{letter}"), 1e-6)
+
+    reading = Reading(f"1 − error of the law of {letter}", share, (f"growth_law_error_{letter}",))
+    title = f"slope in η̃ of 1 − error of the law of {letter}"
+    return CountedAs("level", NoDecay(title, reading, "η̃", where(LAW)))
 
 
-def _law_in_every_seed(name):
-    """Check that the growth law's relative error is at most 0.2 in every seed, at every η̃."""
-    return Each(where(LAW), lambda run: CountedAs("level", AtMost(last(name, run), 0.2)))
+def _damped_law(step):
+    """Check that the growth law with the damping by P_⊥w has a mean relative error of at most
+    0.2."""
+    return Level(last("growth_law_damped_error_B", where(LAW, η̃=step)), high=0.2)
 
 
 def _weights_in_span(run):
@@ -44,10 +69,12 @@ checks = {
         where(STD), lambda run: AtMost(last("off_diagonal_growth", run), 0.0)
     ),
     "rnrf.lem5.2.poly": _under_hypotheses(
-        Parts({"A": _law_in_every_seed("growth_law_error_A"), "B": _law("growth_law_error_B")}),
+        Parts({letter: _law(letter) for letter in "AB"}),
         where(LAW),
     ),
-    "rnrf.lem5.2.poly.corrected": _under_hypotheses(_law("growth_law_error_B"), where(LAW)),
+    "rnrf.lem5.2.poly.corrected": _under_hypotheses(
+        Every(*(_damped_law(step) for step in STEPS[:-1])), where(LAW)
+    ),
     "rnrf.lemD.16.decomp": Parts(
         {
             "nothing clipped off the features": _weights_in_span(SMALL_STEP),

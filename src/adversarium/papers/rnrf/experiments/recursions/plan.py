@@ -3,12 +3,14 @@
 Paper: A, B, C, D of the filters follow closed recursions, exactly under standard training, and
 under the one-step attack with the attacked coefficients of Lemma D.17. The probability of wrong
 classes vanishes with d, at a rate independent of k.
-Reading: without noise, one point per class represents the population; η = k/20, so η/k is the same
-at every k. The weights have components orthogonal to the features in the run "attacked" but not in
-"attacked, d = 2k". Strengths, density and radius satisfy Assumptions 2.3 and B.3 (`small`). Lemma
-5.2 is tested for several attack steps η̃ with σ0 = 0.1/√d.
+Reading: without noise, one point per class represents the population; d = 64, η = 1/d, σ0 =
+0.3/√d, ϱ = 3/log d. The weights have components orthogonal to the features in the run "attacked"
+but not in "attacked, d = 2k". Strengths, density and radius satisfy Assumptions 2.3 and B.3
+(`small`). Lemma 5.2 is tested with d = 128, for several attack steps η̃.
 Cost: quick 35 s (2 cores).
 """
+
+import math
 
 from adversarium.attacks import MarginStep
 from adversarium.data import TwoFeaturePatches
@@ -32,10 +34,10 @@ from ...theory.regime import gates as gates
 from ...theory.softmax_tails import softmax_tails
 from .readings import ADV, CLOSED, LARGE_STEP, LAW, SMALL_STEP, STD, VARIED
 
-quick = dict(seeds=5, steps=150)
-paper = dict(seeds=10, steps=1000)
+quick = dict(seeds=5, steps=300)
+paper = dict(seeds=10, steps=4000)
 
-CLASSES = (2, 4, 8, 20)
+CLASSES = (2, 4, 8, 16)
 STEPS = (2.0, 5.0, 10.0, 25.0)  # η̃ in Lemma 5.2
 
 
@@ -44,58 +46,66 @@ def _noiseless(d):
     return small(k=2, d=d, sigma_n=0.0)
 
 
-def plan(steps=250, m=100, d=100, eps=SMALL_EPS, step=10.0, eta=0.1):
-    curves = (robust_features, nonrobust_features)
-    common = dict(steps=steps, eta=eta, probes=curves, record=10)
+def _scale(d):
+    """Return ϱ = 3/log d and σ0 = 0.3/√d."""
+    return dict(rho=3 / math.log(d), sigma0=0.3 / d**0.5)
+
+
+def plan(steps=1000, m=50, d=64, eps=SMALL_EPS, step=10.0):
+    curves, stride = (robust_features, nonrobust_features), max(1, steps // 60)
+    scale = _scale(d)
+    common = dict(steps=steps, eta=1 / d, probes=curves, record=max(1, steps // 60))
     tails = dict(probes=(*curves, softmax_tails))
     for k in CLASSES:
         yield Run(
             family=STD,
             at={"k": Read("data.k")},
-            data=small(k=k, d=2 * d, sigma_n=0.0),
-            network=SmoothedCNN(m=min(m, 10), sigma0=0.03),
+            data=small(k=k, d=d, sigma_n=0.0),
+            network=SmoothedCNN(m=min(m, 10), **scale),
             n=k,
-            folds=(FeatureRecursion(), Worst(off_feature_drift), OffDiagonalGrowth()),
-            **{**common, **tails, "eta": eta * k / 2, "record": 10 if k == 2 else 50},
+            folds=(FeatureRecursion(stride), Worst(off_feature_drift), OffDiagonalGrowth()),
+            **{**common, **tails, "steps": steps * k // 2, "record": max(1, steps * k // 120)},
         )
     yield Run(
         family=VARIED,
         data=TwoFeaturePatches(
-            k=3, d=20, P=9, n_robust=2, sigma_n=0.0, strengths="uniform", spread=0.3
+            k=3, d=20, P=40, n_robust=2, sigma_n=0.0, strengths="uniform", spread=0.3
         ),
-        network=SmoothedCNN(m=20),
+        network=SmoothedCNN(m=20, sigma0=0.3 / 20**0.5),
         n=30,
-        folds=(FeatureRecursion(),),
-        **common,
+        folds=(FeatureRecursion(stride),),
+        **{**common, "eta": 1 / 20},
     )
     attack = MarginStep(radius=eps, step=step)
     full_recursions = (KeptRecursion("printed"), KeptRecursion("unclipped"))
     for family, dimension, folds in (
-        (ADV, d, (FeatureRecursion(), *full_recursions)),
-        (CLOSED, 4, (FeatureRecursion(),)),
+        (ADV, d, (FeatureRecursion(stride), *full_recursions)),
+        (CLOSED, 4, (FeatureRecursion(stride),)),
     ):
         yield Run(
             family=family,
             data=_noiseless(d=dimension),
-            network=SmoothedCNN(m=m),
+            network=SmoothedCNN(m=m, **scale),
             attack=attack,
             n=2,
             folds=folds,
             **common,
         )
+    large_d = 2 * d  # so that Σ B³ starts below a tenth of its plateau, also for the largest η̃
     for strength in STEPS:
         yield Run(
             family=LAW,
             at={"η̃": Read("attack.step_size")},
-            data=_noiseless(d=d),
-            network=SmoothedCNN(m=min(m, 20), sigma0=0.1 / d**0.5),
+            data=_noiseless(d=large_d),
+            network=SmoothedCNN(m=min(m, 20), **_scale(large_d)),
             attack=MarginStep(radius=eps, step=strength),
             n=2,
             folds=(GrowthLaw(),),
-            **common,
+            **{**common, "steps": max(1, steps // 4), "eta": 1 / large_d},
         )
-    few = SmoothedCNN(m=min(m, 10))  # k·m < d − 2k: the initial weights do not span all dimensions
-    large = SmoothedCNN(m=min(m, 10), sigma0=d**-0.5)  # σ0 = 1/√d of Assumption B.3
+    # k·m < d − 2k: the initial weights do not span all dimensions
+    few = SmoothedCNN(m=min(m, 10), **scale)
+    large = SmoothedCNN(m=min(m, 10), **{**scale, "sigma0": d**-0.5})  # σ0 = 1/√d of Assumption B.3
     for family, network, train_attack, length in (
         (SMALL_STEP, few, attack, steps),
         (LARGE_STEP, large, MarginStep(radius=eps, step=d**0.9), max(1, steps // 8)),

@@ -17,6 +17,7 @@ from adversarium.plans import (
 )
 
 from .plan import (
+    ALONG_D,
     APART,
     CONSISTENT,
     DRAWS,
@@ -70,7 +71,9 @@ checks = {
     "rnrf.act.smooth": Identity(last("error", "activation"), 1e-12),
     "rnrf.prop3.1.clean": _at_every_k("v_fits"),
     "rnrf.prop3.1.nonrobust": _at_every_k("v_broken"),
-    "rnrf.prop3.2.clean": _at_every_k("u_fits"),
+    "rnrf.prop3.2.clean": Every(
+        _at_every_k("u_fits"), Each(where(ALONG_D), lambda trial: Level(last("u_fits", trial), 1))
+    ),
     "rnrf.prop3.2.robust": _at_every_k("u_robust"),
     "rnrf.prop3.2.robust.corrected": Each(
         where(SEPARATED), lambda trial: Existence(last("robust", trial))

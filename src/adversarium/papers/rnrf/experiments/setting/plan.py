@@ -28,6 +28,7 @@ WIDTHS, EXCESS, DRAWS = (10, 100, 1_000, 10_000), (0.25, 1.0, 2.0), 1_000
 CLASSES, DIMENSIONS, PAIRS = (2, 5, 20), (50, 100, 400), 100
 FIG3, CONSISTENT, SEPARATED, APART = "networks", "networks, consistent", "separated", "separation"
 PUBLISHED = "separation, Figure 3"
+ALONG_D = "networks, along d"
 
 
 quick = dict(points=100, seeds=5)
@@ -45,6 +46,9 @@ def plan(points=100, eps=EPS):
         data, at = consistent(k=k), {"k": k}
         yield _trial(CONSISTENT, explicit_networks, version=2, at=at, data=data, n=points, eps=eps)
         yield _trial(SEPARATED, separated_networks, version=2, at=at, eps=eps, k=k)
+    for d in (100, 200, 400):
+        data, d_at = consistent(k=2, d=d, sigma_n=d**-0.5), {"d": Read("data.d")}
+        yield _trial(ALONG_D, explicit_networks, version=2, at=d_at, data=data, n=points, eps=eps)
     for d in DIMENSIONS:
         data = consistent(d=d, sigma_n=d**-0.5)
         d_at = {"d": Read("data.d")}

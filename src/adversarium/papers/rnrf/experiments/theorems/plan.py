@@ -4,11 +4,13 @@ Paper: standard training learns the non-robust features, is accurate, and is mis
 perturbation that does not depend on the model. Adversarial training learns the robust features and
 classifies every ε-ball correctly.
 Reading: α/β = 3, Σ_NR β³/Σ_R α³ = 7/3 and α/ε = 2.5 > 2 (`consistent`), so a robust classifier
-exists. σ_n = 1/√d, attack step 10 per point; η = k/20, so η/k is the same at every k. Two starts:
-σ0 = 0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as published in B.3.
+exists. σ_n = 1/√d, N = d, η = 1/d, ϱ = 3/log d, attack step 10 per point, at least d² and 50kd
+steps. Two starts: σ0 = 0.3/√d, from which adversarial training learns features, and σ0 = 1/√d, as
+published in B.3; "threshold" varies ϱ within Θ(1/log d) from both.
 Cost: quick 30 s (2 cores).
 """
 
+import itertools
 import math
 from typing import Any
 
@@ -24,33 +26,44 @@ from ...theory.regime import EPS, consistent
 from ...theory.regime import gates as gates
 from ...theory.two_features import FeatureError, InnerGap, SwappedError
 from ..fig3.readings import ADVERSARIAL, STANDARD
-from ..fig3.recordings import until
 
 ATTACKED_TRAIN_ERROR = "broken_train_error"
 POINTS = 200  # number of fresh points of every error
 # families with σ0 as published in B.3
 STANDARD_START, PRINTED_START = "standard, σ0 = 1/√d", "adversarial, σ0 = 1/√d"
+THRESHOLD = "threshold"  # ϱ varies
 
 
-quick = dict(seeds=5, places=((2, 25), (2, 50), (5, 50)), printed=((2, 25),))
-paper = dict(
-    seeds=20,
-    places=((2, 50), (2, 100), (2, 200), (2, 400), (5, 100), (20, 100)),
-    n=100,
-    steps=600,
-    printed=((2, 25), (2, 50), (2, 400), (5, 50)),
+quick = dict(
+    seeds=5,
+    places=((2, 16), (2, 24)),
+    attacked=((2, 16), (2, 24)),
+    printed=((2, 16),),
+    turns=10,
+    least=False,
+    thresholds=(),
 )
-INNER_TIMES = (1, 25, 50, 100, 250)  # times at which the inner maximum is measured, besides the end
-SIZES = ((2, 25), (2, 50), (2, 100), (5, 50), (10, 50))  # (k, d)
-PRINTED_SIZES = ((2, 25), (2, 50), (5, 50))  # (k, d) of the runs with σ0 = 1/√d, N = d
+paper = dict(seeds=60)
+INNER_TIMES = (0.02, 0.05, 0.1, 0.2, 0.5)  # shares of the run after which it is measured
+SIZES = ((2, 16), (2, 32), (2, 64), (2, 128), (5, 32), (8, 32))  # (k, d)
+ATTACKED = SIZES[:5]  # those under adversarial training
+PRINTED_SIZES = ((2, 16), (2, 32))  # (k, d) of the runs with σ0 = 1/√d
+THRESHOLDS = (1.0, 3.0)  # ϱ·log d
 
 
-def plan(places=SIZES, n=10, m=20, steps=250, step=10.0, eps=EPS, printed=PRINTED_SIZES):
+def plan(
+    places=SIZES, attacked=ATTACKED, printed=PRINTED_SIZES, m=10, turns=50, least=True, step=10.0,
+    eps=EPS, thresholds=THRESHOLDS,
+):  # fmt: skip
     attack = MarginStep(radius=eps, step=step)
     for k, d in places:
+        steps = _rule(k, d, turns, least)["steps"]
+        moments = tuple(sorted({1, *(round(share * steps) for share in INNER_TIMES), steps}))
         universal = UniversalFeature(radius=eps, k=k)
         suite = (universal, *strong_attacks(math.inf, eps, k))
         for family, train_attack in ((STANDARD, None), (ADVERSARIAL, attack)):
+            if train_attack and (k, d) not in attacked:
+                continue
             errors: dict[str, tuple[Any, ...]] = {}
             if train_attack:
                 errors = {"own_attack_error": (train_attack,), "universal_error": (universal,)}
@@ -59,15 +72,13 @@ def plan(places=SIZES, n=10, m=20, steps=250, step=10.0, eps=EPS, printed=PRINTE
                 family=family,
                 at={"k": Read("data.k"), "d": Read("data.d")},
                 data=consistent(k=k, d=d, sigma_n=d**-0.5),
-                network=SmoothedCNN(m=m, sigma0=0.3 / d**0.5),
+                network=SmoothedCNN(m=m, rho=3 / math.log(d), sigma0=0.3 / d**0.5),
                 attack=train_attack,
-                n=max(n, k),
-                steps=steps,
-                eta=k / 20,
+                **_rule(k, d, turns, least),
                 probes=(
                     robust_features,
                     nonrobust_features,
-                    *((At(InnerGap(), until(INNER_TIMES, steps)),) if train_attack else ()),
+                    *((At(InnerGap(), moments),) if train_attack else ()),
                 ),
                 final=(
                     *_theorem_4_3(eps, k),
@@ -83,8 +94,6 @@ def plan(places=SIZES, n=10, m=20, steps=250, step=10.0, eps=EPS, printed=PRINTE
                         else ()
                     ),
                 ),
-                record=25,
-                dtype="float32",
             )
     for k, d in printed:
         starts = {
@@ -96,16 +105,30 @@ def plan(places=SIZES, n=10, m=20, steps=250, step=10.0, eps=EPS, printed=PRINTE
                 family=family,
                 at={"k": Read("data.k"), "d": Read("data.d")},
                 data=consistent(k=k, d=d, sigma_n=d**-0.5),
-                network=SmoothedCNN(m=m, sigma0=d**-0.5),
+                network=SmoothedCNN(m=m, rho=3 / math.log(d), sigma0=d**-0.5),
                 attack=train_attack,
-                n=d,
-                steps=steps,
-                eta=k / 20,
+                **_rule(k, d, turns, least),
                 probes=(robust_features, nonrobust_features),
                 final=final,
-                record=50,
-                dtype="float32",
             )
+    for start, threshold in itertools.product((0.3, 1.0), thresholds):
+        k, d = 2, 16
+        yield Run(
+            family=THRESHOLD,
+            at={"σ0√d": start, "ϱ log d": threshold},
+            data=consistent(k=k, d=d, sigma_n=d**-0.5),
+            network=SmoothedCNN(m=m, rho=threshold / math.log(d), sigma0=start / d**0.5),
+            attack=attack,
+            **_rule(k, d, turns, least),
+            probes=(robust_features, nonrobust_features),
+            final=(FeatureError("robust", POINTS),),
+        )
+
+
+def _rule(k, d, turns, least):
+    """Return N = d, η = 1/d and at least turns·kd steps (with `least`, also at least d²)."""
+    steps = max(turns * k * d, d**2 if least else 0)
+    return dict(n=d, eta=1 / d, steps=steps, record=max(1, steps // 25), dtype="float32")
 
 
 def _theorem_4_3(eps, k):
@@ -138,6 +161,6 @@ figures = (
         y=tuple(_errors),
         names=_errors,
         caption="Mean over seeds with its 99 % interval. After adversarial training, the training "
-        "attack fools the network on no point; one model-free perturbation does so on every point.",
+        "attack fools the network on few points, one model-free perturbation on most.",
     ),
 )
