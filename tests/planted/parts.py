@@ -1,9 +1,10 @@
 """Broken parts that several papers use: engines, attacks, balls."""
 
 import copy
+import math
 from dataclasses import replace
 
-from adversarium.attacks import APGD, PGD
+from adversarium.attacks import strong_attacks
 from adversarium.constructions import Balls
 from adversarium.training.problem import AnyProblem
 from tests.planted.bugs import Plant, misled, swapped, together
@@ -22,7 +23,7 @@ def _half_ball(original, self, x):
     return original(replace(self, delta=self.delta / 2), x)
 
 
-BLIND_ASCENTS = together(still(APGD), still(PGD))
+BLIND_SUITE = together(*map(still, dict.fromkeys(map(type, strong_attacks(math.inf, 1.0, k=3)))))
 HALF_BALLS = swapped(Balls, "inside", _half_ball)
 
 

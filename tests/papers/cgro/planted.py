@@ -7,7 +7,7 @@ import torch
 
 from adversarium.constructions import counting, parts
 from adversarium.data import PatchData
-from adversarium.papers.cgro.theory import cubic
+from adversarium.papers.cgro.theory import cubic, densities
 from adversarium.papers.cgro.theory.memorisation import (
     Decay,
     NoiseFall,
@@ -51,6 +51,10 @@ def _half_gamma(original, x, signal, gamma):
 
 def _over_points(original, x):
     return original(x) / x.shape[-1]
+
+
+def _half_ball(original, D, side):
+    return (original(D, side) + 1) / 2
 
 
 def _mostly_zero(original, shape, rng):
@@ -129,6 +133,12 @@ BUGS = (
         "units without a kink",
         swapped(torch, "relu", lambda original, x: torch.nn.functional.softplus(x)),
         turns=("cgro.propD.5",),
+    ),
+    Bug(
+        "the average over a ball covers only its part in [0, 1]^D",
+        swapped(densities, "ball", _half_ball),
+        turns=("cgro.thmF.1.I.corrected",),
+        knobs={"draws": 800, "repeats": (10, 2)},
     ),
     Bug(
         "noise mostly zero",

@@ -11,8 +11,8 @@ from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.theory import feature_networks, gaussians
 from adversarium.papers.rnrf.theory import impossibility as two_features
 from adversarium.rng import integers, uniform
-from tests.planted.bugs import Bug, Plant, derived, scaled, swapped
-from tests.planted.parts import misstepping, still
+from tests.planted.bugs import Bug, Plant, derived, scaled, swapped, together
+from tests.planted.parts import BLIND_SUITE, misstepping, still
 
 
 def _times(factor):
@@ -278,6 +278,12 @@ THEOREMS = (
         _times(0.01),
         turns=("rnrf.thm4.4.universal",),
         knobs={**_ONE, "turns": 50},
+    ),
+    Bug(
+        "attacks that do nothing",
+        together(still(UniversalFeature), BLIND_SUITE),
+        turns=("rnrf.thm4.4.train_perfect", "rnrf.thm4.4.robust_test"),
+        knobs={**_ONE, "places": ((2, 16),), "attacked": ((2, 16),), "turns": 50},
     ),
 )
 

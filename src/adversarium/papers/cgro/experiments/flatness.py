@@ -34,7 +34,7 @@ from ..theory.flatness import constant_gaps, first_order, flatness_factors, flat
 from ..theory.smooth import GRID
 
 quick = dict(dimensions=(1, 2), sets=6, fresh=500, draws=2000, repeats=(20, 4), seeds=5)
-paper = dict(sets=24, seeds=40)
+paper = dict(sets=24, seeds=60)
 
 
 def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8)):

@@ -4,7 +4,8 @@ Paper: for α/‖μ‖ ≤ (1/C)√(n‖μ‖²/d) the robust error is β + 2exp
 (Theorem 3.1, item 3); n ≫ d/‖μ‖⁴ ensures a small clean error, n ≫ d(1 + α)²/‖μ‖⁴ a small robust
 error; the robust error falls with n/d and rises with α/‖μ‖ (§3.4).
 Reading: the family `gate` has sizes at which all assumptions except that on η hold with C = 4, 8,
-16, and attacks of 0.1 to 1 times the largest that item 3 permits. The families `K` have K =
+16, and attacks of 0.1 to 1 times the largest that item 3 permits, for 60 steps and, under the
+largest attack, also for 2,000 (with the printed η 250). The families `K` have K =
 n‖μ‖⁴/(d(1 + α)²) = 256 and 1024 and vary n, ‖μ‖ and α at fixed K, with ‖μ‖² = 32K(1 + α)² or more
 (K = 512 at one size only, between the two); the assumptions hold with C = 2. The families `n`, `d`,
 `ratio` and `both` vary one quantity (`both`: n and d at fixed n/d) around n = 112, d = 10⁹, ‖μ‖² =
@@ -41,27 +42,31 @@ BASE = {  # (n, d, α/‖μ‖) of the families that vary one quantity
     "both": tuple((n, 10**9 // 112 * n, 0.02) for n in (56, 112, 224, 448)),
 }
 LENGTH = math.sqrt(300_000)  # ‖μ‖ of these families
+LONG = "gate, long"  # the largest attack of `gate`, more steps
 
 
 quick = dict(
     seeds=5, rungs=(8,), shares=(0.1, 1.0), many=(256,), between=(), counts=(28, 56),
-    lengths=(1.0,), radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, steps=("",),
+    lengths=(1.0,), radii=(1.0,), moved=("n",), phis=(SMOOTH,), draws=200, until=20, long=0,
+    steps=("",),
 )  # fmt: skip
-paper = dict(seeds=5, phis=(SHARP, SMOOTH))
+paper = dict(seeds=80, phis=(SHARP, SMOOTH))
 
 
 def plan(
     rungs=(4, 8, 16), shares=SHARES, many=(256, 1024), between=(512,),
     counts=(28, 56, 112, 224), lengths=(1.0, 4.0, 16.0, 64.0), radii=(0.5, 1.0, 2.0, 4.0),
     moved=tuple(BASE), phis=(SHARP, SMOOTH), draws=1000, until=60,
-    steps=("", PRINTED),
+    long=2000, steps=("", PRINTED),
 ):  # fmt: skip
-    def runs(family, at, sizes, phi):
+    def runs(family, at, sizes, phi, until=until, printed=until):
         rare = RareError(radius=sizes.ratio * sizes.mu, draws=draws)
-        recorded: dict = dict(probes=(risk,), record=(1, until), final=(rare, margin_share))
+        recorded: dict = dict(probes=(risk,), final=(rare, margin_share))
         for step in steps:
             eta = largest_eta(sizes, at.get("C", 8.0)) if step else None
-            yield theory(named(family, step), at, sizes, until, phi, eta=eta, **recorded)
+            last = printed if step else until
+            more = dict(recorded, eta=eta, record=(1, last))
+            yield theory(named(family, step), at, sizes, last, phi, **more)
 
     for phi in phis:
         for C in rungs:
@@ -69,6 +74,9 @@ def plan(
             for share in shares:
                 sizes = Sizes(one.n, one.m, one.d, one.mu, share * C**-1.5)
                 yield from runs("gate", {"C": C, "share": share}, sizes, phi)
+            if long:
+                at = {"C": C, "share": share}
+                yield from runs(LONG, at, sizes, phi, until=long, printed=long // 8)
         for K in between:  # at one size, for the fall with K
             yield from runs("K, n", {"K": K, "n": 56}, _sized(K, 56, 1.0, 1.0), phi)
         for K in many:

@@ -18,13 +18,17 @@ from ...theory.readings import (
     threshold,
 )
 
-# families: standard without and with noise, attacked without and with noise, attacked with varying
-# η̃, and standard with varying k
-PLAIN, NOISY, QUIET, ATTACKED, STEP, CLASSES = (
+# families: standard without noise, to d = 128 and from d = 64 on; standard with noise, d² and d³
+# steps; attacked without noise, and with noise, d² and d³ steps; attacked with varying η̃; standard
+# with varying k
+PLAIN, LARGE, NOISY, LONG_NOISY, QUIET, ATTACKED, LONG_ATTACKED, STEP, CLASSES = (
     "standard",
+    "standard, large d",
     "standard, noise",
+    "standard, noise, long",
     "attacked",
     "attacked, noise",
+    "attacked, noise, long",
     "attack step",
     "classes",
 )
@@ -97,7 +101,7 @@ def _stage_times(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
 def _in_order(rows: Evidence) -> np.ndarray:
     """Return 1 if no class covered by Lemma B.2 of RNRF has F_y ≥ log d before B ≥ ϱ/β, else 0."""
     ordered = []
-    for run in rows.where(where(PLAIN)):
+    for run in rows.where(where(LARGE)):
         turn, fit = _stage_times(run)
         early = np.isfinite(fit) & ~(turn <= fit)
         ordered.append(~(early & _covered(run)).any(-1))
@@ -107,7 +111,7 @@ def _in_order(rows: Evidence) -> np.ndarray:
 in_order = quantity(
     "T′ ≥ T in every class that Lemma B.2 covers, 0 no, 1 yes",
     _in_order,
-    Need(where(PLAIN), (A, B, FIT)),
+    Need(where(LARGE), (A, B, FIT)),
     limits=SHARE,
 )
 

@@ -66,7 +66,7 @@ def plan(
             network=_network(m, size, scale),
             attack=attacks[step] if step else None,
             n=2,
-            steps=(5 if scale < 1 else 3) * size,
+            steps=(5 if scale < 1 else 3) * size,  # κ_B passes 0.1 earlier from the printed start
             eta=1 / size,
             record=max(1, size // 50),
             probes=features,
