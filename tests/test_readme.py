@@ -4,13 +4,13 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from adversarium.plans.findings import findings
 from adversarium.plans.papers import papers
-from adversarium.report.findings import findings
+from adversarium.report.front import front_findings, picture_name
 from adversarium.report.readme import FIRST, MARKS, PICTURES, finding_list, page, table
 from adversarium.runs.ledger_file import committed
 from tests.full_entries import full_entries
@@ -63,19 +63,15 @@ def test_the_table_of_the_readme_is_the_ledgers():
 
 @pytest.mark.slow
 def test_findings_have_pictures_and_commands_and_the_readme_has_one_of_each_paper():
-    tables = [tomllib.loads((p.folder / "findings.toml").read_text()) for p in papers().values()]
-    several = [finding for one in tables for finding in one["findings"]]
-    ids = {
-        id for one in several for id in (one["claim"], *(also[0] for also in one.get("also", ())))
-    }
+    ids = {id for tag in papers() for id, one in findings(tag).items() if one.front}
     entries = tuple(full_entries(ids).values())
     assert generated("findings") == finding_list(entries)
-    known = findings(entries)
-    assert len(known) == 11 and len({finding.claim for finding in known}) == 11
-    assert {finding.claim.split(".")[0] for finding in known[:FIRST]} == set(papers())
-    for finding in known:
-        assert finding.command.startswith("adversarium verify ") and "{" not in finding.sentence
-        assert (Path(__file__).parents[1] / PICTURES / finding.file).is_file()
+    known = front_findings(entries)
+    assert len(known) == 11 and len({entry.id for entry in known}) == 11
+    assert {entry.paper for entry in known[:FIRST]} == set(papers())
+    for entry in known:
+        assert entry.command.startswith("adversarium verify ")
+        assert (Path(__file__).parents[1] / PICTURES / picture_name(entry)).is_file()
     assert (Path(__file__).parents[1] / "docs/found.md").read_text(encoding="utf-8") == page(
         entries
     )

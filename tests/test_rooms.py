@@ -141,7 +141,7 @@ READS = {
         "stored_evidence",
     },
     "adversarium.runs.jobs": {"Job"},
-    "adversarium.runs.ledger": {"NOT_RUN", "NOT_YET", "Entry", "Ledger", "committed", "read"},
+    "adversarium.runs.ledger": {"NOT_RUN", "NOT_YET", "Entry", "Ledger", "read", "unjudged"},
     "adversarium.runs.differences": {"configured", "shown"},
     "adversarium.runs.ledger_file": {"committed"},
     "adversarium.runs.machine": {"machine"},

@@ -11,10 +11,12 @@ LEDGER = Path(adversarium.__file__).parent / "papers" / "ledger.json"
 
 def test_claims_are_listed_by_paper_and_by_verdict(call):
     every = call("list", "claims", "--paper", "boat").stdout.splitlines()
-    assert every and all(line.startswith("boat.") for line in every)
+    assert every and all(" boat." in line for line in every)
     failing = call("list", "claims", "--paper", "CGRO", "--verdict", "fails").stdout.splitlines()
     known = {c["id"] for c in json.loads(LEDGER.read_text())["claims"] if c["verdict"] == "fails"}
-    assert {line.split()[0] for line in failing} == {id for id in known if id.startswith("cgro.")}
+    assert {line.split()[2] for line in failing} == {id for id in known if id.startswith("cgro.")}
+    assert all(line.startswith("✕ fails") for line in failing)
+    assert any("N^0.73" in line for line in failing)  # the finding, with its number
 
 
 def test_an_unknown_choice_is_refused(call, tmp_path):

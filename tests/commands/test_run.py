@@ -26,8 +26,8 @@ def test_a_run_as_json_has_its_verdicts_and_figures(call, own):
 
 def test_the_verdict_of_a_users_file_has_its_number_with_an_interval(call, own):
     own.write_text(OWN.replace('Level(last("train_error"), 0, 0.0)', 'Level(last("risk"), 0, 0.5)'))
-    line = next(x for x in call("run", "./own.py").stdout.splitlines() if "own.thm:" in x)
-    assert re.search(r"own.thm: \w+; risk.*: [\d.e-]+ \[[\d.e-]+, [\d.e-]+\]", line), line
+    said = call("run", "./own.py").stdout
+    assert re.search(r"✓ holds  own.thm\n +risk.*: [\d.e-]+ \[[\d.e-]+, [\d.e-]+\]", said), said
 
 
 def test_figures_of_changed_runs_have_folders_of_their_own_and_marked_titles(
@@ -52,7 +52,7 @@ def test_a_run_whose_weights_are_lost_is_not_a_counterexample(call, own):
     own.write_text(text.replace('y=("risk",)', 'y=("train_error",)'))
     said = call("run", f"./{own.name}", "--set", "eta=1e200", status=1)
     assert "the run diverged: its weights are not finite at t = " in said.stderr
-    assert "own.thm: undecided, a run failed" in said.stdout
+    assert "? undecided  own.thm: a run failed" in said.stdout
 
 
 def test_a_run_of_no_step_is_undecided(call):

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from adversarium.plans.evidence import Summary
-from adversarium.report.marks import HEAD, MARK, head, renewed
+from adversarium.report.marks import (
+    MARK,
+    READINGS,
+    UNDECIDED,
+    readings_list,
+    renewed,
+    undecided_table,
+)
 from adversarium.runs.ledger import Entry
 from adversarium.runs.ledger_file import committed
 from tests.full_entries import full_entries
@@ -31,11 +38,11 @@ def test_a_papers_page_has_the_numbers_of_the_shipped_rows(tag):
 
 
 @pytest.mark.parametrize("tag", ("cgro", "cgrm", "rnrf", "boat", "conv"))
-def test_a_papers_page_opens_with_its_readings_and_what_is_not_decided(tag):
+def test_a_papers_page_lists_its_readings_and_what_is_not_decided(tag):
     text = (DOCS / f"{tag}.md").read_text(encoding="utf-8")
-    assert HEAD[0] in text
-    begin, end = HEAD
-    assert text.partition(begin)[2].partition(end)[0].strip() == head(tag, committed())
+    blocks = {READINGS: readings_list(tag), UNDECIDED: undecided_table(tag, committed())}
+    for (begin, end), wanted in blocks.items():
+        assert text.partition(begin)[2].partition(end)[0].strip() == wanted
 
 
 @pytest.mark.parametrize(
@@ -59,7 +66,8 @@ def test_a_mark_without_a_number_is_refused(mark):
         renewed(f"0.1<!-- {mark} -->", (TOLD,))
 
 
-def test_what_is_not_decided_stands_at_the_head():
+def test_what_is_not_decided_is_a_line_of_the_table():
     open_ = replace(ENTRY, id="cgro.open", paper="cgro", verdict="undecided", reason="few seeds")
-    told = head("cgro", (open_, TOLD))
-    assert "- `cgro.open`: few seeds" in told and "toy.slope" not in told and "polylog" in told
+    told = undecided_table("cgro", (open_, TOLD))
+    assert "| `cgro.open` | few seeds |" in told and "toy.slope" not in told
+    assert "polylog" in readings_list("cgro")

@@ -65,7 +65,7 @@ def test_a_run_is_told_with_last_values_places_verdicts_and_figures(capsys, tmp_
     assert "0.14 [0.02" in " ".join(line.split())
     places = [line.split(")")[1].split()[0] for line in out.splitlines() if "(class" in line]
     assert places == ["0.14", "0.42"]
-    assert "  mine.small: holds" in out
+    assert "  ✓ holds  mine.small" in out
     assert (tmp_path / "mine.thm1" / "errors.svg").exists()
 
 
@@ -100,4 +100,4 @@ def test_a_changed_run_leaves_the_published_figure_alone(capsys, tmp_path):
 
 def test_a_check_that_lacks_its_run_is_undecided(capsys, tmp_path):
     out = printed(capsys, tmp_path, rows([0.0] * 5), claims=("mine.other",))
-    assert "mine.other: undecided; out of regime: no such run in the plan (another" in out
+    assert "? undecided  mine.other\n      out of regime: no such run in the plan (another" in out

@@ -1,6 +1,8 @@
 """Implement `adversarium list`: list papers, experiments, claims or parts, without torch."""
 
 import json as js
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,7 +15,9 @@ from adversarium.plans.names import PublicName, paper_probes, public_names
 from adversarium.plans.papers import claims, experiments, papers
 from adversarium.plans.verdict import Outcome
 from adversarium.plans.wording import counted
-from adversarium.report.shown import last_verdicts
+from adversarium.report.shown import last_entries
+from adversarium.report.verdict_lines import badge, cut, said, width
+from adversarium.runs.ledger import NOT_YET, Entry
 
 What = Literal[
     "papers",
@@ -26,7 +30,6 @@ What = Literal[
     "checks",
     "figures",
 ]
-NOT_YET = "not yet implemented"
 Paper = Annotated[
     str | None, Parameter(help="only claims and experiments of the paper with this tag")
 ]
@@ -57,35 +60,48 @@ def list_(
         raise ValueError(f"--paper selects claims or experiments, not {what}; leave it out.")
     if verdict is not None and what != "claims":
         raise ValueError(f"--verdict selects claims, not {what}; use `adversarium list claims`.")
-    lines = _claims(verdict, store) if what == "claims" else _lines(what)
+    if what == "claims":
+        listed = [e for e in _claims(verdict, store) if e.paper == (paper or e.paper).lower()]
+        if json:
+            entries = [
+                {"id": e.id, "text": plain_text(e.statement), "verdict": e.verdict,
+                 "finding": e.finding}
+                for e in listed
+            ]  # fmt: skip
+            return Answer(js.dumps({what: entries}, ensure_ascii=False))
+        wide = width() if sys.stdout.isatty() else None
+        for line in _claim_table(listed, wide):
+            print(line)
+        return 0
+    lines = _lines(what)
     if paper:
         lines = {id: text for id, text in lines.items() if id.split(".")[0] == paper.lower()}
     if json:
         entries = [{"id": name, "text": text} for name, text in lines.items()]
         return Answer(js.dumps({what: entries}, ensure_ascii=False))
-    width = max((len(name) for name in lines), default=0)
+    longest = max((len(name) for name in lines), default=0)
     for name, text in lines.items():
-        print(f"{name:<{width}}  {text}")
+        print(f"{name:<{longest}}  {text}")
     return 0
 
 
-def _claims(verdict: str | None, store: Path) -> dict[str, str]:
-    """Return claims as text by id; if a verdict is given, only claims whose last verdict it is."""
+def _claim_table(listed: Sequence[Entry], columns: int | None) -> list[str]:
+    """Return one line per claim: verdict, id, and finding, cut at the width of a terminal."""
+    verdicts = max((len(badge(e.verdict)) for e in listed), default=0)
+    longest = max((len(e.id) for e in listed), default=0)
+    lines = [f"{badge(e.verdict):<{verdicts}}  {e.id:<{longest}}  {said(e)}" for e in listed]
+    return [cut(line, columns) if columns else line for line in lines]
+
+
+def _claims(verdict: str | None, store: Path) -> list[Entry]:
+    """Return the entries of all claims; with a verdict, only those that have it."""
     words = (*map(str, Outcome), NOT_YET)
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""
         raise ValueError(f"--verdict must be one of {', '.join(words)}, got {verdict!r}.{hint}")
-    last = last_verdicts(store)  # always read it, to reject a file that is not a store
-    lines = {}
-    for c in claims().values():
-        waits = not (c.experiment or c.alias_of)
-        word = last[c.id]["verdict"] if c.id in last else NOT_YET if waits else ""
-        if not verdict or word == verdict:
-            lines[c.id] = f"{c.kind:<10} {plain_text(c.statement)}" + (
-                f"  [{NOT_YET}]" if waits else ""
-            )
-    return lines
+    entries = last_entries(claims(), store)  # always read it, to reject a file that is not a store
+    return [e for e in entries if not verdict or e.verdict == verdict]
 
 
 def _lines(what: What) -> dict[str, str]:

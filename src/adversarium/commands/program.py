@@ -4,11 +4,13 @@ Each command is in a separate file. A call returns an exit status, and prints on
 fails. Torch is imported only if something runs.
 """
 
+import codecs
 import contextlib
 import io
 import json
 import os
 import sys
+import unicodedata
 from functools import cache
 from importlib.metadata import version
 
@@ -53,9 +55,13 @@ def called(words: list[str]) -> int:
     """Run a call and return its status; print an error as one message."""
     if sys.stdout is None or sys.stdout.closed:
         return _complain("standard output is closed; open it, or send it to a file.")
+    codecs.register_error(_SPELLED, _spelled)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # escape characters that the terminal lacks
-            stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_SPELLED)
+    if not os.environ.get("COLUMNS", "1").strip("0 "):  # a terminal without a known width
+        del os.environ["COLUMNS"]
+    as_json = "--json" in words
     try:
         status = _answered(words)
         sys.stdout.flush()
@@ -67,22 +73,24 @@ def called(words: list[str]) -> int:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
             return _complain(
-                f"{fault.filename or 'standard output, or a file'}: {fault.strerror or fault}."
+                f"{fault.filename or 'standard output, or a file'}: {fault.strerror or fault}.",
+                as_json=as_json,
             )
         _hush()
         return _complain(f"cannot write to standard output: {fault.strerror or fault}.")
     except Exception as fault:  # print one message, and how to get a traceback
         sentence = " ".join(str(fault).split()) or type(fault).__name__
         if isinstance(fault, MissingArgumentError):
-            return _complain(_lacking(fault))
+            return _complain(_lacking(fault), as_json=as_json)
         if isinstance(fault, (CycloptsError, ValueError)):
-            return _complain(sentence, getattr(fault, "status", 2))
+            return _complain(sentence, getattr(fault, "status", 2), as_json)
         if os.environ.get("ADVERSARIUM_TRACEBACK"):
             raise
         from adversarium.runs.faults import describe
 
         whole = " ".join(describe(fault).split())
-        return _complain(f"{whole} (set ADVERSARIUM_TRACEBACK=1 for a traceback).")
+        advice = "(set ADVERSARIUM_TRACEBACK=1 for a traceback)"
+        return _complain(f"{whole} {advice}.", as_json=as_json)
 
 
 def _lacking(fault: MissingArgumentError) -> str:
@@ -127,6 +135,38 @@ def _hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _complain(sentence: str, status: int = 2) -> int:
+def _complain(sentence: str, status: int = 2, as_json: bool = False) -> int:
+    """Print an error, with --json also as the JSON object on standard output."""
     print(f"adversarium: {sentence}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"error": sentence}))
     return status
+
+
+_SPELLED = "adversarium.spelled"  # how characters are printed that an encoding does not have
+_SPELLINGS = {
+    "✓": "+", "✕": "x", "◐": "~", "≡": "=", "○": "o", "–": "-", "—": "-", "−": "-", "≤": "<=",
+    "≥": ">=", "≠": "!=", "≈": "~", "·": "*", "×": "x", "…": "...", "→": "->", "√": "sqrt",
+    "‖": "||", "⟨": "<", "⟩": ">", "∞": "inf", "∈": "in", "²": "^2", "³": "^3",
+}  # fmt: skip
+
+
+def _spelled(fault: UnicodeError) -> tuple[str, int]:
+    """Return the letters that replace characters which the encoding of a terminal does not have."""
+    assert isinstance(fault, UnicodeEncodeError)
+    return "".join(map(_spelling, fault.object[fault.start : fault.end])), fault.end
+
+
+def _spelling(letter: str) -> str:
+    """Return a character in ASCII.
+
+    >>> "".join(map(_spelling, "ξ ≥ 2"))
+    'xi >= 2'
+    """
+    if letter.isascii() or letter in _SPELLINGS:
+        return _SPELLINGS.get(letter, letter)
+    base = unicodedata.normalize("NFKD", letter)[0]
+    if base.isascii():
+        return base
+    greek = unicodedata.name(letter, "").partition(" LETTER ")[2].split(" ")[0]
+    return greek.lower() or "?"

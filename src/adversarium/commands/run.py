@@ -46,6 +46,7 @@ def run(
     on: On = "here",
     fresh: Fresh = False,
     dry_run: DryRun = False,
+    long: Annotated[bool, Flag(help="print the numbers of every run")] = False,
     against: Annotated[bool, Flag(help="compare a changed run with the published one")] = False,
     json: Json = False,
 ) -> int | Answer:
@@ -106,7 +107,7 @@ def run(
             verdicts += judgements(asked, rows)
             figures += map(str, drawn(asked, rows, folder, under))
         else:
-            print_run(asked, rows, folder, under)
+            print_run(asked, rows, folder, under, long)
     if json:
         runs = [line for line in run_lines if line is not None]
         whole = {"runs": runs, "verdicts": verdicts, "figures": figures}

@@ -1,10 +1,20 @@
 """Implement `adversarium show`: describe one experiment or claim, without torch."""
 
-from adversarium.commands.options import DEFAULT, Answer, File, Json, named
+from typing import Annotated
+
+from adversarium.commands.options import DEFAULT, Answer, File, Flag, Json, named
 
 
-def show(id: str, *, store: File = DEFAULT, json: Json = False) -> int | Answer:
-    """Show an experiment or claim: statement, source, parameters, paper's value, last verdict.
+def show(
+    id: str,
+    *,
+    all_: Annotated[
+        bool, Flag(name="--all", help="show everything, in any number of lines")
+    ] = False,
+    store: File = DEFAULT,
+    json: Json = False,
+) -> int | Answer:
+    """Show a claim, an experiment or a paper: the answer on one screen, everything with --all.
 
     Parameters
     ----------
@@ -13,7 +23,7 @@ def show(id: str, *, store: File = DEFAULT, json: Json = False) -> int | Answer:
     """
     from adversarium.report.shown import shown
 
-    text = shown(named([id])[0], store, json)
+    text = shown(named([id])[0], store, json, all_)
     if json:
         return Answer(text)
     print(text)

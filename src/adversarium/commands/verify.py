@@ -11,6 +11,7 @@ from adversarium.commands.options import (
     DataDir,
     Device,
     File,
+    Flag,
     Fresh,
     Json,
     On,
@@ -32,9 +33,12 @@ def verify(
     write: Annotated[Path | None, Parameter(help="file to write the ledger to")] = None,
     on: On = "here",
     fresh: Fresh = False,
+    all_: Annotated[bool, Flag(name="--all", help="print one line per claim")] = False,
+    long: Annotated[bool, Flag(help="print every number of every claim")] = False,
     json: Json = False,
 ) -> int | Answer:
-    """Compute the missing results of the named claims (default: all), and print the ledger.
+    """Compute the missing results of the named claims (default: all). Print the counts of verdicts,
+    what differs from the published ones, and the claims that fail.
 
     Parameters
     ----------
@@ -45,12 +49,13 @@ def verify(
     from adversarium.commands.progress import Progress
     from adversarium.plans.catalogue import selected_claims, verdict_key
     from adversarium.plans.papers import claims, experiments
+    from adversarium.report.claim_text import claim_text
     from adversarium.report.tables import json_text
-    from adversarium.report.terminal import print_ledger
+    from adversarium.report.verdict_lines import brief, claim_lines, numbers_of
     from adversarium.runs.audit import AuditOptions, audit
     from adversarium.runs.changes import parse_seeds
     from adversarium.runs.ledger import NOT_YET
-    from adversarium.runs.ledger_file import write_ledger
+    from adversarium.runs.ledger_file import committed, write_ledger
     from adversarium.runs.store import Store
     from adversarium.runs.where import place
 
@@ -63,9 +68,18 @@ def verify(
     keys = {claim.id: verdict_key(claim) for claim in chosen}
     judged = [entry for entry in ledger.claims if entry.verdict != NOT_YET]
     opened.keep_verdicts({keys[entry.id]: entry.plain() for entry in judged})
+    shipped = {entry.id: entry.verdict for entry in committed()}  # before it may be overwritten
     if write is not None:
         write_ledger(write, ledger)
     if json:
         return Answer(json_text(ledger.plain()), status(failures))
-    print_ledger(ledger, named=bool(ids))
+    if long:
+        lines = [line for entry in ledger.claims for line in ("", *numbers_of(entry))][1:]
+    elif all_:
+        lines = claim_lines(ledger.claims)
+    elif len(ledger.claims) == 1:
+        lines = claim_text(chosen[0], ledger.claims[0], shipped)
+    else:
+        lines = brief(ledger, shipped, " ".join(ids))
+    print("\n".join(lines))
     return status(failures)

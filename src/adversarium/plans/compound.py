@@ -4,6 +4,7 @@ If combined checks depend on the seeds, they split the error probability of thei
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -341,7 +342,7 @@ def judged(check: Check, rows: Evidence) -> Verdict:
         return undecided(Why.REGIME, f"{NO_RUN}: {lost}")
     if not isinstance(made, Verdict):
         raise ValueError(f"the method judge of a check must return a Verdict, got {made!r}.")
-    return made
+    return made if made.kind else replace(made, kind=check.kind)
 
 
 def _slack(verdict: Verdict) -> float:
@@ -351,15 +352,29 @@ def _slack(verdict: Verdict) -> float:
 
 
 def _joined_reasons(verdicts: list[Verdict]) -> str:
-    """Join the reasons of verdicts, the first ones of many; a reason that does not name its
-    quantity is preceded by it."""
-    reasons = []
+    """Join the reasons of verdicts. Of reasons that differ only in numbers, only that of the
+    verdict furthest outside its range is listed, with the number of the others; it is preceded by
+    its quantity."""
+    alike: dict[str, list[Verdict]] = {}
     for v in verdicts:
+        alike.setdefault(_NUMERAL.sub("", v.reason), []).append(v)
+    reasons = []
+    for group in alike.values():
+        v = min(group, key=_room)
         name = v.measured[0].name if v.measured and not v.said else ""
-        reasons.append(v.reason if not name or name in v.reason else f"{name}: {v.reason}")
+        reason = v.reason if not name or name in v.reason else f"{name}: {v.reason}"
+        reason = re.sub(r" \(worst of \d+\)$", "", reason) if len(group) > 1 else reason
+        others = f" (worst of {len(group)})" if len(group) > 1 else ""
+        reasons.append(f"{reason}{others}")
     if len(reasons) > _JOINED:
         reasons[_JOINED - 1 :] = [f"and {len(reasons) - _JOINED + 1} more"]
     return "; ".join(reasons)
 
 
 _JOINED = 3  # the most reasons that are joined
+_NUMERAL = re.compile(r"[\d.]+(e[+-]?\d+)?")
+
+
+def _room(verdict: Verdict) -> float:
+    """Return how far the first quantity of a verdict is inside its range."""
+    return verdict.parts[0].room(verdict.measured[0]) if verdict.measured else math.inf

@@ -265,6 +265,14 @@ class Lines:
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
     caption: str = ""
 
+    def __post_init__(self) -> None:
+        for number in self.numbers:
+            if not isinstance(number, Reading):
+                raise ValueError(
+                    f"Lines {self.name!r} needs readings, which it applies to every run, such as "
+                    f'end("risk"); got {number!r}.'
+                )
+
     @property
     def y(self) -> tuple[str, ...]:
         """Return the names of the recorded quantities that are shown."""

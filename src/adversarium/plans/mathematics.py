@@ -17,7 +17,7 @@ _SIGNS = {
     "propto": "∝", "ll": "≪", "gg": "≫", "lesssim": "≲", "gtrsim": "≳", "in": "∈", "notin": "∉",
     "subset": "⊂", "cap": "∩", "cup": "∪", "to": "→", "leftarrow": "←", "mapsto": "↦", "pm": "±",
     "cdot": "·", "times": "×", "circ": "∘", "exists": "∃", "ldots": "…", "cdots": "⋯",
-    "perp": "⊥", "infty": "∞", "quad": " ", "star": "*", "ast": "*", "top": "ᵀ",
+    "perp": "⊥", "setminus": "∖", "infty": "∞", "quad": " ", "star": "*", "ast": "*", "top": "ᵀ",
 }  # fmt: skip
 _CLOSING = {"rangle": "⟩", "rceil": "⌉", "rfloor": "⌋"}
 _ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "dot": "\u0307"}
@@ -43,10 +43,10 @@ def _plain(tex: str) -> str:
     tex = re.sub(rf"\\frac{_GROUP}{_GROUP}", r"\1/\2", tex)
     tex = re.sub(rf"\\(?:mathrm|mathcal|mathbb|text){_GROUP}", r"\1", tex)
     tex = re.sub(rf"\\sqrt{_GROUP}", lambda m: f"√{_bracketed(_plain(m[1]))}", tex)
-    tex = re.sub(rf"\\({'|'.join(_ACCENTS)}){_GROUP}", _accented, tex)
+    tex = re.sub(rf"\\({'|'.join(_ACCENTS)})(?:{_GROUP}| ?(\w))", _accented, tex)
     tex = re.sub(r"\\([A-Za-z]+)", lambda m: _CLOSING.get(m[1], m[1]), tex)
     tex = tex.replace(r"\|", "‖").replace(r"\,", " ")
-    tex = re.sub(r"\\([{}%])", r"\1", _scripts(tex).replace("-", "−"))
+    tex = re.sub(r"\\([{}%#])", r"\1", _scripts(tex).replace("-", "−"))
     return unicodedata.normalize("NFC", tex)
 
 
@@ -61,7 +61,7 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def _accented(found: re.Match[str]) -> str:
-    return _plain(found[2]) + _ACCENTS[found[1]]
+    return _plain(found[2] or found[3]) + _ACCENTS[found[1]]
 
 
 def _scripts(tex: str) -> str:

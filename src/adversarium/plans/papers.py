@@ -29,6 +29,10 @@ class Paper:
     title: str
     authors: str
     note: str = ""
+    subject: str = ""  # two or three words
+    about: tuple[str, ...] = ()  # what the paper says, in about five sentences
+    answer: tuple[str, ...] = ()  # what the laboratory found, in about three sentences
+    sections: Mapping[str, str] = field(default_factory=dict)  # number → title
     order: int = 1000
     letters: Mapping[str, str] = field(default_factory=dict)  # symbol of the paper → field of a run
     folder: Path = Path()
@@ -158,8 +162,14 @@ def require_fields(
 def _paper(folder: Path, package: str) -> Paper:
     try:
         table = tomllib.loads((folder / "paper.toml").read_text(encoding="utf-8"))
-        optional = {"note": str, "order": int, "letters": dict}
+        optional = {
+            **dict.fromkeys(("note", "subject"), str),
+            **dict.fromkeys(("about", "answer"), list),
+            **dict.fromkeys(("letters", "sections"), dict),
+            "order": int,
+        }
         require_fields(table, {"key": str, "title": str, "authors": str}, optional)
+        table |= {name: tuple(table.get(name, ())) for name in ("about", "answer")}
         return Paper(**table, folder=folder, package=package)
     except (OSError, ValueError) as fault:
         raise ValueError(f"{folder / 'paper.toml'} does not describe a paper: {fault}.") from fault
@@ -191,9 +201,11 @@ def paper_of(id: str) -> Paper | None:
 def _toml(tag: str) -> Json:
     path = papers()[tag].folder / "claims.toml"
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        require_fields(tables, {}, dict.fromkeys(("readings", "experiments", "claims"), dict))
     except (OSError, ValueError) as fault:
         raise ValueError(f"{path} cannot be read: {fault}.") from fault
+    return tables
 
 
 def readings(tag: str) -> dict[str, str]:

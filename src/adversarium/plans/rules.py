@@ -234,7 +234,8 @@ def width(a: float, b: float, low: float, high: float) -> tuple[Sensitivity, ...
 
 @dataclass(frozen=True)
 class Ordering:
-    """A check that the interval of the paired difference lies above `by`.
+    """A check that one quantity is larger than another: the interval of the difference per seed,
+    `greater` minus `than`, lies above `by`.
 
     >>> robust = Quantity("robust", lambda rows: np.array([0.5, 0.6, 0.5, 0.6, 0.5]))
     >>> clean = Quantity("clean", lambda rows: np.array([0.1, 0.2, 0.1, 0.1, 0.1]))

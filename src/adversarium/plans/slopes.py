@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -26,7 +26,7 @@ from adversarium.plans.rules import (
     unseen,
     within,
 )
-from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
+from adversarium.plans.verdict import Fit, Outcome, Sensitivity, Verdict, Why, undecided
 
 FLAT = 0.1  # a slope up to this counts as no growth
 SIZES, FACTOR = 4, 8.0  # a fit needs this many sizes, which span this factor
@@ -38,13 +38,25 @@ def _reading(number: str | Reading) -> Reading:
 
 def _fitted(
     runs: Mapping[float, Rows], number: str | Reading, per: Callable[[float], float]
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the sizes and one log–log slope per seed; None if there are too few sizes."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the sizes, the numbers (seed, size) and one log–log slope per seed; None if there are
+    too few sizes."""
     x = np.array([float(size) for size in runs])
     if len(x) < SIZES or x.max() < FACTOR * x.min():
         return None
     numbers = [_reading(number).of(run) / per(size) for size, run in runs.items()]
-    return x, slope(x, np.stack(numbers, axis=1))
+    table = np.stack(numbers, axis=1)
+    return x, table, slope(x, table)
+
+
+def _fit(
+    name: str, along: str, x: np.ndarray, table: np.ndarray, claimed: float
+) -> tuple[Fit, ...]:
+    """Return what a picture of the fit shows; nothing if a number is not positive."""
+    if not (np.isfinite(table).all() and (table > 0).all()):
+        return ()
+    means = np.exp(np.log(table).mean(0))
+    return (Fit(name, along, tuple(x.tolist()), tuple(means.tolist()), claimed),)
 
 
 def _too_few(low: float, high: float) -> Verdict:
@@ -107,9 +119,10 @@ class Exponent:
         fitted = _fitted(rows.where(self.selection).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(self.low, self.high)
-        slopes = fitted[1]
+        x, table, slopes = fitted
         asked = Quantity(self.name, lambda _: slopes)
-        return within(asked, slopes, self.low, self.high, rows.confidence)
+        verdict = within(asked, slopes, self.low, self.high, rows.confidence)
+        return replace(verdict, fits=_fit(self.name, self.along, x, table, self.claimed))
 
 
 @dataclass(frozen=True)
@@ -153,7 +166,11 @@ class NoGrowth:
         fitted = _fitted(rows.where(self.selection).by(self.along), self.number, self.per)
         if fitted is None:
             return _too_few(-math.inf, FLAT)
-        x, slopes = fitted
+        x, table, slopes = fitted
+        fits = _fit(self.name, self.along, x, table, 0.0)
+        return replace(self._judged(x, slopes, rows), fits=fits)
+
+    def _judged(self, x: np.ndarray, slopes: np.ndarray, rows: Evidence) -> Verdict:
         sign = -1.0 if self.decay else 1.0
         most = FLAT + (float(slope(x, np.log(x)[None] ** self.logs)[0]) if self.logs else 0.0)
         asked = Quantity(self.name, lambda _: slopes)

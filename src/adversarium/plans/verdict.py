@@ -58,6 +58,20 @@ class Sensitivity:
         return f"{self.what} {self.value:.3g}"
 
 
+@dataclass(frozen=True)
+class Fit:
+    """The means of a quantity at several sizes, to which a power was fitted.
+
+    `claimed` is the power that the paper claims.
+    """
+
+    name: str
+    along: str
+    sizes: tuple[float, ...]
+    means: tuple[float, ...]
+    claimed: float
+
+
 _WIDTHS = ("half width", "tolerance")  # of several parts, report the largest; else the smallest
 
 
@@ -76,6 +90,8 @@ class Part:
     low: float | None = None  # the accepted range
     high: float | None = None
     chance: bool = True  # other seeds could change the verdict
+    kind: str = ""  # the kind of its check
+    fits: tuple[Fit, ...] = field(default=(), repr=False)
 
     def room(self, number: Summary) -> float:
         """Return how far a quantity's interval is inside its accepted range; negative if
@@ -107,6 +123,8 @@ class Verdict:
     chance: bool = False
     within: tuple[Part, ...] = field(default=(), repr=False)
     said: str = ""  # the joined reasons of several parts
+    kind: str = ""  # the kind of the check
+    fits: tuple[Fit, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Give the accepted range to the first quantity; the others are only reported."""
@@ -141,8 +159,11 @@ class Verdict:
         return replace(self, within=(self._part(name, _sharpness(self.parts)),))
 
     def _part(self, name: str, sharpness: tuple[Sensitivity, ...]) -> Part:
-        ends = self.low, self.high
-        return Part(name, self.outcome, self.measured, self.reason, sharpness, *ends, self.chance)
+        fits = self.fits or tuple(fit for part in self.within for fit in part.fits)
+        return Part(
+            name, self.outcome, self.measured, self.reason, sharpness, self.low, self.high,
+            self.chance, self.kind, fits,
+        )  # fmt: skip
 
 
 def together(name: str, parts: Sequence[Part]) -> Part:
@@ -151,7 +172,8 @@ def together(name: str, parts: Sequence[Part]) -> Part:
     worst = min(parts, key=lambda p: min(map(p.room, p.measured), default=math.inf))
     measured = tuple(m for part in parts for m in part.measured)
     chance = any(part.chance for part in parts)
-    merged = replace(worst, name=name, measured=measured, chance=chance)
+    fits = tuple(fit for part in parts for fit in part.fits)
+    merged = replace(worst, name=name, measured=measured, chance=chance, fits=fits)
     return replace(merged, sharpness=_sharpness(parts))
 
 

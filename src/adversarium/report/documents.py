@@ -9,8 +9,11 @@ from markupsafe import Markup
 
 from adversarium.plans.mathematics import plain_text
 from adversarium.report import tables
+from adversarium.report.claim_text import gate_text, needed
 from adversarium.report.figures.style import file_name
-from adversarium.report.typeset import greek, typeset
+from adversarium.report.symbols import quantity_text
+from adversarium.report.typeset import greek, scripted, typeset
+from adversarium.report.verdict_lines import said
 from adversarium.runs.scope import waiver
 
 LINES = 40  # largest number of rows of a table on a page; its data file has all rows
@@ -37,6 +40,12 @@ def _environment() -> Environment:
     environment.filters |= {
         "between": tables.between,
         "file_name": file_name,
+        "gate_text": gate_text,
+        "glyph": lambda verdict: tables.GLYPHS.get(verdict, "○"),
+        "needed": needed,
+        "quantity": quantity_text,
+        "said": said,
+        "scripted": lambda text: Markup(scripted(text)),
         "greek": greek,
         "waiver": waiver,
         "number": tables.number,

@@ -5,8 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from adversarium.report.findings import draw_finding, findings
+from adversarium.plans.catalogue import selected_claims
+from adversarium.plans.papers import claims, papers
+from adversarium.report.front import draw_finding, front_findings, picture_name
+from adversarium.report.picture import claim_picture
+from adversarium.report.sources import place
 from adversarium.report.tables import WORDS, expected_errors, summary
+from adversarium.runs.audit import stored_entries
 from adversarium.runs.ledger import Entry
 from adversarium.runs.store import Store
 
@@ -18,8 +23,9 @@ PICTURES = "docs/findings"
 FIRST = 5  # number of findings in the README
 PAGE = """# Findings
 
-Each finding quotes stored results, and the command that reproduces it. The pictures show means with
-99 % intervals; dashed lines are the paper's values.
+Each finding comes with the command that reproduces it. In the pictures, what the paper claims is
+dashed or shaded; what was measured is in colour, with 99 % intervals. Orange diamonds lie outside
+the accepted range.
 
 """
 
@@ -27,15 +33,17 @@ Each finding quotes stored results, and the command that reproduces it. The pict
 def finding_list(entries: Sequence[Entry], most: int | None = FIRST, pictures: str = "") -> str:
     """Return findings in Markdown: each with its command and, if `pictures` is set, its picture."""
     lines = []
-    for number, finding in enumerate(findings(entries)[:most], start=1):
-        lines.append(f"{number}. {finding.sentence} (`{finding.command}`)")
-        if pictures:
-            lines += ["", f"   ![{finding.label}]({pictures}/{finding.file})", ""]
+    for number, entry in enumerate(front_findings(entries)[:most], start=1):
+        source = f"{papers()[entry.paper].key}, {place(claims()[entry.id])}"
+        text = entry.finding.replace("*", "\\*")
+        lines.append(f"{number}. **{source}.** {text} (`{entry.command}`)")
+        if pictures and claim_picture(entry):
+            lines += ["", f"   ![{source}]({pictures}/{picture_name(entry)})", ""]
     return "\n".join(lines).rstrip()
 
 
 def page(entries: Sequence[Entry]) -> str:
-    """Return the page of the docs with all findings."""
+    """Return the page of the docs with all findings that are read first."""
     return f"{PAGE}{finding_list(entries, None, 'findings')}\n"
 
 
@@ -54,7 +62,7 @@ def table(entries: Sequence[Entry]) -> str:
 
 def main(path: Path, store: Path) -> None:
     """Write the generated parts of the README, the page of findings and their pictures."""
-    entries = Store(store, readonly=True).entries()
+    entries = stored_entries(Store(store, readonly=True), selected_claims(()))
     text = path.read_text(encoding="utf-8")
     for name, made in (("findings", finding_list(entries)), ("ledger", table(entries))):
         begin, end = MARKS[name]
@@ -65,8 +73,8 @@ def main(path: Path, store: Path) -> None:
     (path.parent / "docs/found.md").write_text(page(entries), encoding="utf-8")
     folder = path.parent / PICTURES
     folder.mkdir(parents=True, exist_ok=True)
-    for finding in findings(entries):
-        draw_finding(finding, folder)
+    for entry in front_findings(entries):
+        draw_finding(entry, folder)
 
 
 if __name__ == "__main__":

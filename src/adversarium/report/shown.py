@@ -3,7 +3,8 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from adversarium.plans.loading import load, user_file
 from adversarium.plans.papers import Claim, ExperimentInfo, claims, experiments, papers
 from adversarium.plans.verdict import Outcome
 from adversarium.report import plan_source
+from adversarium.report.claim_text import claim_text, related_ids
 from adversarium.report.documents import render
-from adversarium.runs.ledger import read
+from adversarium.report.verdict_lines import claim_lines, counts_table, cut, width
+from adversarium.runs.ledger import Entry, read, unjudged
 from adversarium.runs.ledger_file import committed
 
 Verdicts = Mapping[str, dict[str, Any]]  # id → entry of a ledger as JSON
@@ -32,19 +35,23 @@ def last_verdicts(store: Path) -> dict[str, dict[str, object]]:
     return verdicts
 
 
-def shown(id: str, store: Path, as_json: bool) -> str:
-    """Describe a claim, an experiment, or all claims of a paper or user file, as text or JSON."""
+def shown(id: str, store: Path, as_json: bool, whole: bool = False) -> str:
+    """Describe a claim, an experiment, a paper or a user file, as text or JSON. The text has at
+    most 40 lines, unless `whole` is set."""
     verdicts = last_verdicts(store)
     known_claims = {claim.id.lower(): claim for claim in claims().values()}
     known_experiments = {info.id.lower(): info for info in experiments().values()}
     if claim := known_claims.get(id.lower()):
-        if not as_json:
+        if as_json:
+            bibtex = papers()[claim.paper].bibtex
+            verdict = verdicts.get(claim.id)
+            return _json({"claim": vars(claim), "verdict": verdict, "bibtex": bibtex})
+        if whole:
             return f"{_claim(claim, verdicts)}{_sources(claim)}"
-        bibtex = papers()[claim.paper].bibtex
-        return _json({"claim": vars(claim), "verdict": verdicts.get(claim.id), "bibtex": bibtex})
+        return "\n".join(_brief_claim(claim, verdicts))
     if info := known_experiments.get(id.lower()):
         if not as_json:
-            return _experiment(info, verdicts)
+            return _experiment(info, verdicts, whole)
         more = _knobs_and_verdicts(info.file, info.claims, verdicts)
         return _json({"experiment": {**vars(info), "file": str(info.file)}, **more})
     chosen, file = selected_claims((id,)), user_file(id)
@@ -55,8 +62,10 @@ def shown(id: str, store: Path, as_json: bool) -> str:
         return _json({"claims": [vars(claim) for claim in chosen], **more})
     if file is not None:
         info = ExperimentInfo(id=id, title=load(id).title, module="", file=file, claims=ids)
-        return _experiment(info, verdicts)
-    return "\n\n".join(_claim(claim, verdicts) for claim in chosen)
+        return _experiment(info, verdicts, whole)
+    if whole:
+        return "\n\n".join(_claim(claim, verdicts) for claim in chosen)
+    return "\n".join(_paper(chosen, verdicts))
 
 
 def _json(plain: Mapping[str, object]) -> str:
@@ -67,10 +76,64 @@ def _knobs_and_verdicts(file: Path, ids: tuple[str, ...], verdicts: Verdicts) ->
     return {"knobs": plan_source.knobs(file), "verdicts": [verdicts.get(id) for id in ids]}
 
 
-def _claim(claim: Claim, verdicts: Verdicts) -> str:
-    """Return the statement of a claim, its notes and its last verdict."""
+def last_entries(ids: Iterable[str], store: Path) -> list[Entry]:
+    """Return the entries of claims with their last verdicts."""
+    return _entries(ids, last_verdicts(store))
+
+
+def _entries(ids: Iterable[str], verdicts: Verdicts) -> list[Entry]:
+    """Return the entries of claims: their last verdicts, or “not yet implemented” or “not run”."""
+    known, made = claims(), []
+    for id in ids:
+        plain = verdicts.get(id)
+        if plain is not None:
+            made.append(read(plain))
+        elif id in known:
+            made.append(unjudged(known[id], "no verdict yet"))
+    return made
+
+
+def _brief_claim(claim: Claim, verdicts: Verdicts) -> list[str]:
     plain = verdicts.get(claim.id) or verdicts.get(claim.alias_of)
-    entry = read(plain) if plain else None
+    published = {e.id: e.verdict for e in committed()}
+    related = _entries(related_ids(claim), verdicts)
+    last = replace(read(plain), id=claim.id) if plain else None
+    if last is None and claim.id in claims() and not claim.experiment:
+        last = unjudged(claim)
+    return claim_text(claim, last, published, related)
+
+
+def _paper(chosen: Sequence[Claim], verdicts: Verdicts) -> list[str]:
+    """Return a summary of the claims of one paper: counts, and those that fail."""
+    paper = papers()[chosen[0].paper]
+    entries = [e for e in _entries((c.id for c in chosen), verdicts) if not e.alias_of]
+    lines = textwrap.wrap(f"{paper.key}  {paper.title}", width())
+    lines += textwrap.wrap(f"{paper.authors}. {paper.note}", width())
+    for sentence in paper.answer:
+        lines += textwrap.wrap(sentence, width() - 4, initial_indent="  ", subsequent_indent="    ")
+    lines += ["", *counts_table(entries)]
+    foot = [
+        "",
+        f"one claim     adversarium show {entries[0].id}",
+        f"every claim   adversarium list claims --paper {paper.tag}",
+        f"run it again  adversarium verify {paper.tag}",
+    ]
+    bad = [e for e in entries if e.verdict in ("fails", "mixed")]
+    bad.sort(key=lambda e: e.verdict != "fails")
+    room = MOST_LINES - len(lines) - len(foot) - 3
+    lines += ["", "fails or mixed", *claim_lines(bad[:room])] if bad else []
+    if len(bad) > room:
+        lines.append(f"    {len(bad) - room} more: adversarium list claims --paper {paper.tag}")
+    return [*lines, *foot]
+
+
+MOST_LINES = 40
+
+
+def _claim(claim: Claim, verdicts: Verdicts) -> str:
+    """Return everything about a claim: statement, notes, all numbers of its last verdict."""
+    plain = verdicts.get(claim.id) or verdicts.get(claim.alias_of)
+    last = read(plain) if plain else None
     corrected = f"{claim.id}.corrected"
     text = render(
         "claim.txt",
@@ -83,8 +146,8 @@ def _claim(claim: Claim, verdicts: Verdicts) -> str:
             "note": claim.note,
         },
         same=claims().get(claim.alias_of),
-        entry=entry,
-        counts=Counter(str(part.outcome) for part in entry.parts) if entry else {},
+        entry=last,
+        counts=Counter(str(part.outcome) for part in last.parts) if last else {},
         corrected=corrected if corrected in claims() else "",
     )
     return text.rstrip()
@@ -125,8 +188,42 @@ def _plain(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _experiment(info: ExperimentInfo, verdicts: Verdicts) -> str:
+def _experiment(info: ExperimentInfo, verdicts: Verdicts, whole: bool) -> str:
     """Describe an experiment, and list its claims with their last verdicts."""
-    none = {"verdict": f"no verdict yet (run `adversarium verify {info.id}`)"}
-    lines = (f"  {id}: {verdicts.get(id, none)['verdict']}" for id in info.claims)
-    return "\n".join([_description(info), "", "claims", *lines])
+    found = {e.id: e for e in _entries(info.claims, verdicts)}
+    bare = [id for id in info.claims if id not in found]
+    listed = [*claim_lines(found.values()), *(f"  ○ {id}  no verdict yet" for id in bare)]
+    run = f"adversarium run {info.id}"
+    if whole:
+        return "\n".join([_description(info), "", "claims", *listed])
+    first = plan_source.description(info.file).split("\n\n")
+    about = [line for text in first[1:3] for line in textwrap.wrap(" ".join(text.split()), 78)]
+    knobs = [
+        cut(f"  {_knob(name, known, info)}", width())
+        for name, known in plan_source.knobs(info.file).items()
+    ]
+    room = MOST_LINES - 9 - min(len(about), 6)
+    claims_room = max(room - len(knobs), 10)
+    knobs_room = room - min(len(listed), claims_room)
+    return "\n".join(
+        [
+            cut(f"{info.id}  {info.title}", width()),
+            *(f"  {line}" for line in about[:6]),
+            "",
+            "claims",
+            *_first(listed, claims_room),
+            "",
+            "knobs (--set name=value)",
+            *(_first(knobs, knobs_room) or ["  none"]),
+            "",
+            f"run         {run}",
+            f"everything  adversarium show {info.id} --all",
+        ]
+    )
+
+
+def _first(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first lines; of too many, the last one says how many more there are."""
+    if len(lines) <= most:
+        return list(lines)
+    return [*lines[: most - 1], f"  and {len(lines) - most + 1} more with --all"]

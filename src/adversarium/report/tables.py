@@ -14,6 +14,19 @@ from adversarium.report.figures import style
 from adversarium.runs.ledger import Entry
 
 WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
+MEANINGS = {
+    "holds": "every part was confirmed under the published hypotheses, by evidence that could have "
+    "refuted it",
+    "fails": "a violation was found under the published hypotheses; if it could be due to chance, "
+    "fresh seeds reproduced it",
+    "mixed": "some parts hold; others fail or cannot be tested",
+    "undecided": "the entry says what is missing, and what would decide it",
+    "not testable": "cited, vacuous, or about all networks; testable consequences are entries of "
+    "their own",
+    "setting": "a hypothesis or a definition; the entry says how well the runs satisfy it",
+    "not yet implemented": "no experiment yet",
+}
+GLYPHS = dict(zip((*WORDS, "not run"), "✓✕◐?–≡○○", strict=True))  # verdict → sign
 
 
 def number(value: float | None) -> str:

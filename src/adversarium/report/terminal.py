@@ -1,45 +1,50 @@
 """Print the output of the commands: a run, the ledger, a sweep."""
 
-import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adversarium.digest import Json
 from adversarium.plans.evidence import Evidence, Rows, Summary
 from adversarium.plans.experiment import Experiment
 from adversarium.plans.intervals import interval
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.places import places
 from adversarium.plans.run import Task
 from adversarium.plans.shares import clipped, shares
 from adversarium.plans.verdict import Verdict
 from adversarium.report import tables
 from adversarium.report.figures import draw, mean_and_interval
+from adversarium.report.figures.numbers import measures
 from adversarium.report.figures.style import file_name
 from adversarium.report.swept import boundary_numbers
+from adversarium.report.symbols import quantity_text
+from adversarium.report.verdict_lines import badge, cut, width
 from adversarium.report.written import begin, end, refuse_others
 from adversarium.runs.audit import claim_of
 from adversarium.runs.differences import configured
 from adversarium.runs.differences import shown as value_text
-from adversarium.runs.ledger import NOT_YET, Entry, Ledger
+from adversarium.runs.ledger import NOT_YET, Entry
 from adversarium.runs.ledger_file import committed
 from adversarium.runs.planning import Plan
 from adversarium.runs.scope import assumptions, decided
 from adversarium.runs.sweep import Sweep
 
-_STYLES = {
-    "holds": "blue",
-    "fails": "bold red",
-    "mixed": "magenta",
-    "undecided": "yellow",
-    "not testable": "dim",
-    "setting": "dim",
-}
+if TYPE_CHECKING:
+    from adversarium.sockets import Measure
+
+_NUMBERS = 110  # columns of a line with a number and what it is, if the terminal is narrower
+_RUNS = 3  # the numbers of more runs are printed only with --long
 
 
-def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
-    """Print every run with its configuration and last values, and the verdicts; draw the figures
-    into the folder. `under` are the rows of the published runs to compare with, if any."""
+def print_run(
+    plan: Plan, rows: Evidence, folder: Path, under: Evidence | None, long: bool = False
+) -> None:
+    """Print the runs with their configurations and last values, and the verdicts; draw the figures
+    into the folder. `under` are the rows of the published runs to compare with, if any. Of more
+    than three runs, only `long` prints the numbers."""
     experiment, complete = plan.experiment, len(rows) == len(plan.jobs)
     mark = f" (changed: {plan.mark}; excluded from the ledger)" if plan.changes else ""
     print(f"{experiment.id}: {experiment.title}{mark}")
@@ -49,19 +54,40 @@ def print_run(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) 
     pairs = zip(rows, under, strict=True) if under is not None and comparable else ()
     published = {run.label: below for run, below in pairs}
     by_label = {run.label: run for run in rows}
+    brief = len(plan.jobs) > _RUNS and not long and not published
     for i, job in enumerate(plan.jobs):
-        if run := by_label.get(job.task.label):
+        if (run := by_label.get(job.task.label)) and not brief:
             lines = [
                 *configuration_lines(job.task, plan.changed(i)),
                 *_assumption_lines(assumptions(plan.experiment, job.task)),
             ]
             _print_rows(run, lines, published.get(run.label))
-    known = {} if plan.changes else {entry.id: entry.verdict for entry in committed()}
+    if brief:
+        seeds = max((len(run.seeds) for run in rows), default=0)
+        print(f"  {len(rows)} runs of {seeds} seeds; --long prints all of their numbers")
+    known = {} if plan.changes else {entry.id: entry for entry in committed()}
     for id in plan.claims:
-        text = "undecided, a run failed"
-        print(f"  {id}: {_verdict_text(plan, id, rows, known.get(id)) if complete else text}")
-    for file in drawn(plan, rows, folder, under if complete else None):
-        print(f"  {file}")
+        lines = _verdict_lines(plan, id, rows, known.get(id)) if complete else [_lost(id)]
+        print("\n".join(lines))
+    _print_figures(plan, rows, folder, under if complete else None)
+
+
+def _print_figures(plan: Plan, rows: Evidence, folder: Path, under: Evidence | None) -> None:
+    """Draw the figures and print their files; if drawing fails, say so after all numbers."""
+    try:
+        for file in drawn(plan, rows, folder, under):
+            print(f"  {file}")
+    except ValueError:
+        raise
+    except Exception as fault:
+        why = " ".join(f"{type(fault).__name__}: {fault}".split())
+        raise ValueError(
+            f"a figure of {plan.experiment.id} cannot be drawn ({why}); its rows are stored."
+        ) from fault
+
+
+def _lost(id: str) -> str:
+    return f"  {badge('undecided')}  {id}: a run failed"
 
 
 def _verdict(plan: Plan, id: str, rows: Evidence) -> Verdict:
@@ -90,20 +116,29 @@ def judgements(plan: Plan, rows: Evidence) -> list[dict[str, object]]:
     ]
 
 
-def _verdict_text(plan: Plan, id: str, rows: Evidence, known: str | None) -> str:
-    """Describe the verdict of a claim with its first quantities and its reason, and add the verdict
-    of the ledger if it differs."""
+def _verdict_lines(plan: Plan, id: str, rows: Evidence, known: Entry | None) -> list[str]:
+    """Describe the verdict of a claim: with its finding if it is that of the ledger, else with its
+    first quantities, its reason and the verdict of the ledger."""
     verdict = _verdict(plan, id, rows)
-    other = ""
-    if known not in (None, NOT_YET, verdict.verdict):
-        other = f"the ledger says {known}, for its sizes and seeds"
-    parts = (verdict.verdict, other, *_first_numbers(verdict.measured, 3), verdict.reason)
-    return "; ".join(part for part in parts if part)
+    lines = [f"  {badge(verdict.verdict)}  {id}"]
+    if known is not None and known.verdict == verdict.verdict and known.finding:
+        return lines + _indented(known.finding)
+    parts = (*_first_numbers(verdict.measured, 3), quantity_text(verdict.reason))
+    lines += _indented("; ".join(part for part in parts if part))
+    if known is not None and known.verdict not in (NOT_YET, verdict.verdict):
+        decides = f"adversarium verify {id} --preset {known.preset} decides it"
+        lines += _indented(f"published: {badge(known.verdict)}; {decides}")
+        lines += _indented(known.finding)
+    return lines
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, width(), initial_indent="      ", subsequent_indent="      ")
 
 
 def _first_numbers(measured: Sequence[Summary], most: int) -> list[str]:
     """Return the first quantities with their intervals, and how many more there are."""
-    lines = [f"{m.name}: {tables.with_interval(m)}" for m in measured[:most]]
+    lines = [f"{quantity_text(m.name)}: {tables.with_interval(m)}" for m in measured[:most]]
     return [*lines, f"and {len(measured) - most} more"] if len(measured) > most else lines
 
 
@@ -152,72 +187,37 @@ def _assumption_lines(gates: Sequence[Json]) -> list[str]:
 
 
 def _print_rows(run: Rows, lines: Sequence[str], published: Rows | None) -> None:
+    """Print the last values of a run, each with its symbol and what it is in a few words."""
     seeds = len(run.seeds)
     print(f"  {run.label or 'run'}, {seeds} seeds, last values [99 % interval of the mean]")
     for line in lines:
         print(f"    {line}")
-    known = shares(run.task)
+    known, about = shares(run.task), measures(run)
     for name, series in run.series.items():
         below = published.series.get(name) if published is not None else None
         before = dict(places(below)) if below is not None else {}
         for place, values in places(series):
             mean, *ends = mean_and_interval(values, run.points(name))
-            _print_number(name + place, mean, *(clipped(*ends) if name in known else ends))
+            low, high = clipped(*ends) if name in known else ends
+            _print_number(name + place, mean, low, high, _meaning(name, about))
             if place in before:  # paired by seed
                 gap = values - before[place]
                 _print_number("  minus published", float(gap.mean()), *interval(gap))
 
 
-def _print_number(name: str, mean: float, low: float, high: float) -> None:
+def _meaning(name: str, about: "Mapping[str, Measure]") -> str:
+    """Return the symbol of a quantity and the first sentence about it."""
+    measure = about.get(name)
+    if measure is None:
+        return ""
+    sentence = plain_text(measure.sentence).partition(". ")[0].rstrip(".")
+    return sentence or plain_text(measure.symbol)
+
+
+def _print_number(name: str, mean: float, low: float, high: float, words: str = "") -> None:
     ends = f"[{tables.number(low)}, {tables.number(high)}]"
-    print(f"    {name:<34} {tables.number(mean):>10}  {ends}")
-
-
-def print_ledger(ledger: Ledger, named: bool) -> None:
-    """Print the ledger as a table, and the counts by paper."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    table = Table("claim", "verdict", "measured [99 %]", "accepted", "seeds", "s", show_lines=False)
-    for e in ledger.claims:
-        if e.verdict == NOT_YET and (not named or len(ledger.claims) > 20):
-            continue
-        table.add_row(
-            e.id,
-            Text(e.verdict, _STYLES.get(e.verdict, "dim")),
-            Text(_summary(e)),
-            tables.expected_range(e),
-            str(e.seeds or ""),
-            tables.number(e.seconds),
-        )
-    if table.row_count:
-        console.print(table)
-    counts = Table("paper", *tables.WORDS)
-    papers = {e.paper for e in ledger.claims}
-    for key, _, *numbers in tables.summary(ledger.claims):
-        if key.lower() in papers or key in papers:
-            counts.add_row(key, *numbers)
-    console.print(counts)
-    seed_dependent, wrong = tables.expected_errors(ledger.claims)
-    if seed_dependent:
-        depend = "verdicts depend" if seed_dependent > 1 else "verdict depends"
-        print(f"{seed_dependent} {depend} on random seeds; at most {wrong:.2g} of them are "
-              "expected to be wrong.")  # fmt: skip
-    cpu, cores = ledger.machine["cpu"], ledger.machine["cores"]
-    print(f"{ledger.seconds:.1f} s on {cpu}, {cores} cores")
-
-
-def _summary(e: Entry) -> str:
-    """Return the first four quantities of an entry, its reason, and the ranges of its evidence."""
-    lines = _first_numbers(e.measured, 4)
-    lines += [e.reason] if e.reason else []
-    if e.verdict == "mixed":
-        lines += [f"{part.name}: {part.outcome}" for part in e.parts]
-    if spanned := tables.spanned(e):
-        lines.append(f"spans {spanned}")
-    return "\n".join(lines)
+    text = f"    {name:<34} {tables.number(mean):>10}  {ends:<19}  {words}".rstrip()
+    print(cut(text, max(width(), _NUMBERS)))
 
 
 def print_sweep(sweep: Sweep, others: Sequence[str] = ()) -> None:

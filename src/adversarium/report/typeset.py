@@ -29,6 +29,19 @@ def typeset(text: str) -> str:
     return "".join(_formula(p) if i % 2 else html.escape(p) for i, p in enumerate(pieces))
 
 
+def scripted(text: str) -> str:
+    """Return a finding as HTML, with its indices and powers as such.
+
+    >>> scripted("V_i grows like d^0.5 & more")
+    'V<sub>i</sub> grows like d<sup>0.5</sup> &amp; more'
+    """
+    if "$" in text:
+        return typeset(text)
+    text = html.escape(text)
+    text = re.sub(r"(?<=[^\W_])_([^\W_]{1,5}|\*)(?![^\W_])", r"<sub>\1</sub>", text)
+    return re.sub(r"\^(−?[\d.]*\d|\([^()]*\)|[^\W_](?![^\W_])|\*)", r"<sup>\1</sup>", text)
+
+
 def greek(text: str) -> str:
     """Return a text with names such as sigma0 replaced by Greek letters.
 

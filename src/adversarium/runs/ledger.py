@@ -8,6 +8,7 @@ from typing import Any
 
 from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
+from adversarium.plans.findings import Number, findings
 from adversarium.plans.gates import Gate
 from adversarium.plans.intervals import finite
 from adversarium.plans.mathematics import plain_text
@@ -70,6 +71,16 @@ class Entry:
     alias_of: str = ""
     chance: bool = False  # other seeds could change the verdict
     evidence: str = ""  # a digest of the keys of its runs
+    numbers: Mapping[str, Number] = field(default_factory=dict)  # those of its finding
+
+    @property
+    def finding(self) -> str:
+        """Return the finding of the claim; empty if it has none for this verdict or if one of its
+        quantities was not measured."""
+        written = findings(self.paper).get(self.alias_of or self.id)
+        if written is None or written.verdict != self.verdict:
+            return ""
+        return written.filled(self.numbers) if {*self.numbers} == {*written.quantities} else ""
 
     @property
     def sharpness(self) -> tuple[tuple[str, Sensitivity], ...]:
@@ -116,6 +127,8 @@ class Entry:
                 for name, s in self.sharpness
             ],
             "for_all": list(self.for_all),
+            "finding": self.finding,
+            "numbers": {name: list(number) for name, number in self.numbers.items()},
         }
 
 
@@ -153,6 +166,7 @@ def read(plain: Json) -> Entry:
         ),
         "spans": {letter: tuple(ends) for letter, ends in plain.get("spans", {}).items()},
         "for_all": tuple(plain.get("for_all", ())),
+        "numbers": {k: Number(*number) for k, number in plain.get("numbers", {}).items()},
     }  # fmt: skip
     return Entry(**{**known, **converted})
 
@@ -235,7 +249,21 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         spans={letter: (min(v), max(v)) for letter, v in facts.spans.items()},
         chance=verdict.chance,
         evidence=facts.evidence,
+        numbers=_finding_numbers(claim, verdict),
     )
+
+
+def unjudged(claim: Claim, reason: str = "") -> Entry:
+    """Return the entry of a claim without a verdict: “not yet implemented” or “not run”."""
+    known = claims()
+    bare = entry(claim, None, Facts(), {**known, claim.id: claim})
+    waits = known.get(claim.alias_of, claim).experiment
+    return replace(bare, verdict=NOT_RUN, reason=reason) if waits else bare
+
+
+def _finding_numbers(claim: Claim, verdict: Verdict) -> Mapping[str, Number]:
+    written = findings(claim.paper).get(claim.alias_of or claim.id)
+    return written.numbers(verdict.measured) or {} if written is not None else {}
 
 
 def verify_command(claim: Claim, facts: Facts) -> str:

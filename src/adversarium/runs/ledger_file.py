@@ -1,8 +1,8 @@
 """Read and write the ledger file: one line per claim and one per part, readable in a diff.
 
-A line has the verdict and the decisive quantities: those nearest to an end of their accepted range,
-with mean and interval, to four significant digits. It contains neither statements, which are in
-claims.toml, nor values per seed.
+A line has the verdict, the numbers of the finding and the decisive quantities: those nearest to an
+end of their accepted range, with mean and interval, to four significant digits. It contains neither
+statements, which are in claims.toml, nor sentences of findings.toml, nor values per seed.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 
 from adversarium.digest import Json
 from adversarium.plans.evidence import Summary
+from adversarium.plans.findings import Number
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims, papers
 from adversarium.plans.verdict import Outcome, Part, Sensitivity, speaking
@@ -140,11 +141,17 @@ def line_of(e: Entry) -> dict[str, object]:
         "reason": reason,
         "regime": {g.text: _gate_row(g) for g in e.regime},
         "spans": {k: [_short(end) for end in ends] for k, ends in e.spans.items()},
+        "finding": {k: [_short(v) for v in _distinct(n)] for k, n in e.numbers.items()},
         "parts": [_part_line(part, e.parts) for part in e.parts],
     }
     if e.expected is not None and (e.expected.low is not None or e.expected.high is not None):
         line["wanted"] = [_short(e.expected.low), _short(e.expected.high)]
     return {k: v for k, v in line.items() if v not in (None, "", [], {}, False)}
+
+
+def _distinct(number: Number) -> tuple[float, ...]:
+    """Return a number with its interval, or without one that has no width."""
+    return number[:1] if len({*number}) == 1 else number
 
 
 def _gate_row(gate: Gate) -> list[float | int | str | None]:
@@ -224,7 +231,13 @@ def read_line(line: Json) -> Entry:
         spans={k: (ends[0], ends[1]) for k, ends in line.get("spans", {}).items()},
         chance=line.get("chance", False),
         evidence=line.get("evidence", ""),
+        numbers={k: _read_number(ends) for k, ends in line.get("finding", {}).items()},
     )
+
+
+def _read_number(ends: Sequence[float | str]) -> Number:
+    numbers = [_number(end) for end in ends]
+    return Number(*numbers) if len(numbers) > 1 else Number(*numbers * 3)
 
 
 def _read_part(line: Json, verdict: str) -> Part:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from adversarium.sockets import Measure
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -40,12 +42,16 @@ class Drawing:
 
 def symbols(run: Rows) -> dict[str, str]:
     """Return the symbols of a run's quantities, as its probes declare them."""
+    return {name: m.symbol for name, m in measures(run).items() if m.symbol}
+
+
+def measures(run: Rows) -> "dict[str, Measure]":
+    """Return the descriptions of a run's quantities by name; empty for a trial."""
     if not isinstance(run.task, Run):
         return {}
     from adversarium.measure.measuring import measured
 
-    known = (m for r in run.task.recordings for m in measured(r.probe))
-    return {m.name: m.symbol for m in known if m.symbol}
+    return {m.name: m for r in run.task.recordings for m in measured(r.probe)}
 
 
 def lines_of(series: Series, pick: Mapping[str, int]) -> list[tuple[str, np.ndarray]]:

@@ -1,35 +1,34 @@
 """Make all pages and figures of the site from the list of experiments and the stored results."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.resources import files
-from pathlib import Path
 
 from adversarium.plans.catalogue import selected_claims
-from adversarium.plans.papers import claims, experiments
+from adversarium.plans.papers import claims, experiments, papers
 from adversarium.report.figures.style import file_name
-from adversarium.report.findings import Finding, draw_finding, findings
 from adversarium.report.site.changed import changed_page
 from adversarium.report.site.claim import claim_page
 from adversarium.report.site.drawing import FigureFiles
 from adversarium.report.site.experiment import experiment_page, run_lines
 from adversarium.report.site.overviews import (
     errata_page,
+    experiments_page,
     index_page,
     notation_page,
-    provenance_page,
+    paper_page,
     search_data,
+    statements_page,
 )
 from adversarium.report.site.results import StoredExperiment, stored_experiment
+from adversarium.report.sources import is_added
 from adversarium.report.tables import json_text
-from adversarium.report.written import digest
 from adversarium.runs.audit import stored_entries
 from adversarium.runs.ledger import Entry, Ledger
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader
 from adversarium.runs.store import Store
 
-ASSETS = ("style.css", "ledger.js")
+ASSETS = ("style.css", "site.js", "statements.js")
 
 
 def pages_and_figures(
@@ -58,21 +57,22 @@ def pages_and_figures(
         stem = f"experiments/{home.name}"
         page, table = experiment_page(home, by_id, runs[home.name])
         texts |= {f"{stem}.html": page, f"{stem}.runs.csv": table}
-    ours = {id for id, claim in claims().items() if claim.ours or claim.source.startswith("ours")}
+    ours = {id for id, claim in claims().items() if is_added(claim)}
     changed, changed_figures = changed_page(store)
     ledger = Ledger(entries, machine(), sum(e.seconds for e in entries))
-    found = findings(entries)
+    texts |= {f"papers/{p.tag}.html": paper_page(p, by_id) for p in papers().values()}
     texts |= {
         "claims.js": f"const CLAIMS = {search_data(entries)};\n",
         "ledger.json": json_text(ledger.plain()) + "\n",
-        "index.html": index_page(entries, found),
+        "index.html": index_page(entries, papers()),
+        "statements.html": statements_page(entries),
         "errata.html": errata_page(entries, ours),
         "changed.html": changed,
         "notation.html": notation_page(),
-        "provenance.html": provenance_page(homes, runs, store.failures()),
+        "experiments.html": experiments_page(homes, runs, store.failures()),
     }
     figures = [figure for home in homes for figure in home.files(code)]
-    return texts, [*map(_finding_files, found), *changed_figures, *figures]
+    return texts, [*changed_figures, *figures]
 
 
 def _claim_pages(
@@ -89,12 +89,3 @@ def _claim_pages(
         )
         for e in entries
     }
-
-
-def _finding_files(finding: Finding) -> FigureFiles:
-    paths = (f"findings/{finding.file}", f"findings/{finding.file.removesuffix('.svg')}.csv")
-    return FigureFiles(paths, digest(repr(finding)), partial(_draw_finding, finding))
-
-
-def _draw_finding(finding: Finding, home: Path) -> None:
-    draw_finding(finding, home / "findings")

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from adversarium.digest import Json
-from adversarium.plans.papers import papers, readings
+from adversarium.plans.papers import claims, papers, readings
+from adversarium.report.claim_text import decisive, stem
 from adversarium.report.documents import render
+from adversarium.report.picture import claim_picture
 from adversarium.report.site.results import SiteFigure, StoredExperiment
+from adversarium.report.sources import is_added, place, spelled
 from adversarium.report.tables import between, with_interval
 from adversarium.runs.ledger import Entry
-
-_UNFOLDED = 14  # number of lines that are visible without unfolding the table
 
 
 def claim_page(
@@ -20,30 +23,58 @@ def claim_page(
     `known` are all claims by id."""
     paper = papers().get(entry.paper)
     lines = _lines(entry)
+    claim = claims().get(entry.id)
+    ours = claim is not None and is_added(claim)
+    source = place(claim) if claim is not None else spelled(entry.source)
+    before, after = _neighbours(entry, known)
     return render(
         "claim.html",
         title=entry.id,
+        heading=source if not ours else entry.id,
         up="../",
         entry=entry,
-        source=f"{entry.source} of {paper.key}" if paper else entry.source,
-        same=known.get(entry.alias_of),
-        corrected=known.get(entry.corrected or ""),
-        corrects=[other for other in known.values() if other.corrected == entry.id],
-        aliases=[other for other in known.values() if other.alias_of == entry.id],
+        source=source,
+        ours=ours,
+        panels=[Markup(panel) for panel in claim_picture(entry)],
+        parts=[(part, *decisive(part)) for part in entry.parts],
         home=home,
         experiment=experiment,
         lines=lines,
         columns=[title for field, title in _COLUMNS if any(line[field] for line in lines)],
-        unfolded=_UNFOLDED,
         figures=_figures(entry, home),
+        related=[
+            (other, place(claims()[other.id]) if other.id in claims() else "")
+            for other in _related(entry, known)
+        ],
         paper=paper,
         constants=readings(entry.paper) if paper else {},
+        before=before,
+        after=after,
     )
+
+
+def _related(entry: Entry, known: Mapping[str, Entry]) -> list[Entry]:
+    """Return the entries about the same statement: corrections, controls, parts, aliases."""
+    others = [other for other in known.values() if other.id != entry.id]
+    return [
+        other
+        for other in others
+        if stem(other.id) == stem(entry.id)
+        or entry.id in (other.corrected, other.alias_of)
+        or other.id in (entry.corrected, entry.alias_of)
+    ]
+
+
+def _neighbours(entry: Entry, known: Mapping[str, Entry]) -> tuple[Entry | None, Entry | None]:
+    ids = list(known)
+    if entry.id not in known:
+        return None, None
+    i = ids.index(entry.id)
+    return (known[ids[i - 1]] if i else None, known[ids[i + 1]] if i + 1 < len(ids) else None)
 
 
 _COLUMNS = (  # fields of a line with their titles; a column without any value is omitted
     ("part", "part"),
-    ("part", "verdict"),
     ("quantity", "quantity"),
     ("measured", "measured [99 %]"),
     ("accepted", "accepted"),

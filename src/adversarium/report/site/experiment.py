@@ -3,10 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from adversarium.plans.knobs import knob
+from adversarium.plans.papers import claims, experiments
 from adversarium.plans.wording import counted
+from adversarium.report import plan_source
 from adversarium.report.documents import render, shortened
 from adversarium.report.figures.style import csv_text
 from adversarium.report.site.results import StoredExperiment
+from adversarium.report.sources import place
 from adversarium.runs.differences import shown as value_text
 from adversarium.runs.jobs import Job
 from adversarium.runs.ledger import Entry
@@ -58,7 +62,12 @@ def experiment_page(
         title=home.experiment.title,
         up="../",
         home=home,
-        entries=[known[id] for id in home.experiment.checks if id in known],
+        entries=[
+            (known[id], place(claims()[id]) if id in claims() else "")
+            for id in home.experiment.checks
+            if id in known
+        ],
+        knobs=_knobs(home),
         pictures=[figure for figure in home.figures if not figure.is_table],
         tables=[figure for figure in home.figures if figure.is_table],
         families=_families(home.jobs),
@@ -66,6 +75,22 @@ def experiment_page(
         header=RunLine._fields,
     )
     return page, csv_text(RunLine._fields, runs)
+
+
+def _knobs(home: StoredExperiment) -> list[dict[str, str]]:
+    """Return the parameters of an experiment: name, letters, type, quick value and meaning."""
+    id = home.experiment.id
+    file = experiments()[id].file if id in experiments() else home.experiment.file
+    if file is None:
+        return []
+    rows = []
+    for name, found in plan_source.knobs(file).items():
+        one = knob(name, id)
+        takes = " ".join(text for text in (str(found["takes"]), one.limits) if text)
+        quick = shortened(value_text(found["quick"]), 60)
+        letters = ", ".join(one.symbols[:2])
+        rows.append(dict(name=name, letters=letters, takes=takes, quick=quick, says=one.says))
+    return rows
 
 
 def _families(jobs: Sequence[Job]) -> list[dict[str, object]]:

@@ -27,7 +27,7 @@ from adversarium.runs.audit import stored_evidence
 from adversarium.runs.jobs import Job
 from adversarium.runs.store import Store
 
-FORMATS = ("svg", "pdf", "png")
+FORMATS = ("svg",)  # `adversarium export` writes others
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8))
         )
     at = {"D": Read("D")}
     for D in dimensions:
-        parameters = dict(D=D, sets=sets, fresh=fresh)
+        parameters = dict(D=D, sets=_CHEAP * sets if D == 1 else sets, fresh=fresh)
         yield Trial(family="gap", at=at, function=flatness_gaps, parameters=parameters, version=4)
     for D in (1, 2):
         parameters = dict(D=D, draws=draws, repeats=repeats[D - 1])
@@ -64,12 +64,22 @@ def plan(dimensions=(1, 2, 3), sets=40, fresh=2000, draws=4000, repeats=(40, 8))
     yield Trial(family="constant", function=constant_gaps)
 
 
+_CHEAP = 4  # training sets in one dimension, which cost little, per set in two and three
 SAMPLES = 200  # samples of `constant_gaps` per seed
 
 
 def _powers(family, name, low, high):
     """Require a fitted power within a range, in every dimension."""
     return Each(where(family), lambda trial: Level(last(name, trial), low, high, kind="exponent"))
+
+
+def _no_growth(name):
+    """Require that c(N) does not grow with N, in every dimension; the axis of c(N) says which N."""
+    slope = f"{name}_slope"
+    reading = Reading(slope, lambda run: run.last(slope), (slope, name))
+    return Each(
+        where("gap"), lambda trial: Level(reading.on(trial), -math.inf, 0.1, kind="exponent")
+    )
 
 
 def _finite(name):
@@ -85,8 +95,8 @@ def _finite(name):
 checks = {
     "cgro.thmE.1": CountedAs("exponent", Frequency(last("kept", "constant"), SAMPLES, 0.95)),
     "cgro.thmE.1.corrected": Every(
-        _powers("gap", "fixed_slope", -math.inf, 0.1),
-        _powers("gap", "fitted_slope", -math.inf, 0.1),
+        _no_growth("fixed"),
+        _no_growth("fitted"),
     ),
     "cgro.thmF.1.I": _finite("term (I) is finite"),
     "cgro.thmF.1.II": _finite("term (II) is finite"),

@@ -105,19 +105,21 @@ largest_share = _over_steps("ΣB³ over its law at the end, largest over η̃", 
 _SMALL_KAPPAS = np.array([0.01, 0.02, 0.05, 0.1])  # values of κ_B, that is ΣB³/plateau
 
 
-def _from_differences(name: str, runs: Where, of: Callable[[np.ndarray], np.ndarray]) -> Quantity:
+def _from_differences(
+    name: str, runs: Where, of: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> Quantity:
     """Return a quantity computed from the differences between attacked and standard training with
     the same d and σ0."""
     needs = Need(PLAIN, (A, B)), Need(runs, (A, B, TOTAL))
     label = f"{name} ({runs.description})"
-    return quantity(label, lambda rows: of(_differences(rows, runs)), *needs)
+    return quantity(label, lambda rows: of(*_differences(rows, runs)), *needs)
 
 
-def _differences(rows: Evidence, runs: Where) -> np.ndarray:
+def _differences(rows: Evidence, runs: Where) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest relative difference of A and B between attacked and standard training.
 
-    It is the largest before κ_B reaches each of _SMALL_KAPPAS in some class, (seed, κ); NaN if κ_B
-    never reaches it.
+    It is the largest while κ_B is below each of _SMALL_KAPPAS in every class, (seed, κ); NaN if it
+    is so at no step after the first. The second array says whether κ_B reaches this value later.
     """
     attacked = rows.one(runs)
     places = attacked.task.coordinates
@@ -127,24 +129,26 @@ def _differences(rows: Evidence, runs: Where) -> np.ndarray:
         [np.abs(attacked[f].values / standard[f].values - 1).max(-1) for f in (A, B)]
     )
     kappa = (attacked[TOTAL].values / plateau(attacked)).max(-1)
-    largest = []
+    largest, reached = [], []
     for edge in _SMALL_KAPPAS:
-        early = np.where(kappa < edge, gap, 0.0).max(1)
-        largest.append(np.where((kappa >= edge).any(1), early, np.nan))
-    return np.stack(largest, axis=1)
+        early = np.where(kappa < edge, gap, np.nan)[:, 1:]
+        seen = np.isfinite(early).any(1)
+        largest.append(np.where(seen, np.fmax.reduce(early, axis=1, initial=0.0), np.nan))
+        reached.append((kappa >= edge).any(1))
+    return np.stack(largest, axis=1), np.stack(reached, axis=1)
 
 
 def early_difference(runs: Where) -> Quantity:
     """Return the largest relative difference of A and B from standard training while κ_B < 0.01."""
     label = "largest relative difference of A and B while κ_B < 0.01"
-    return _from_differences(label, runs, lambda gaps: gaps[:, 0])
+    return _from_differences(label, runs, lambda gaps, reached: gaps[:, 0])
 
 
 def difference_power(runs: Where) -> Quantity:
     """Return the power of κ_B in the relative difference of A and B from standard training."""
 
-    def power(gaps: np.ndarray) -> np.ndarray:
-        logs = np.log(np.where(gaps > 0, gaps, np.nan))
+    def power(gaps: np.ndarray, reached: np.ndarray) -> np.ndarray:
+        logs = np.log(np.where(reached & (gaps > 0), gaps, np.nan))
         return np.array([np.polyfit(np.log(_SMALL_KAPPAS), one, 1)[0] for one in logs])
 
     return _from_differences("power of κ_B in that difference", runs, power)
