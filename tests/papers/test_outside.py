@@ -17,7 +17,7 @@ def by_tag(tag: str) -> list[list[str]]:
         ["list", "experiments"],
         ["list", "claims"],
         ["show", "toy.error"],
-        ["show", "toy.thm1"],
+        ["show", "toy.thm1", "--all"],
         ["run", tag, "--set", "d=5", "--json"],
         ["verify", tag, "--json"],
         ["sweep", "toy.thm1", "--claim", "toy.error", "--over", "d=4,6", "--json"],
@@ -31,10 +31,11 @@ def check(said: list[str], cwd: Path) -> None:
     assert "TOY   Two clusters are learnt" in papers and papers.count("\n") == 6
     assert "toy.thm1" in experiments and "Theorem 1: the training error vanishes" in experiments
     waiting = [line for line in claims.splitlines() if "not yet implemented" in line]
-    assert any(line.startswith("toy.later ") for line in waiting)
+    assert any(" toy.later " in line for line in waiting)
     assert "Clean training fits every point." in claim and "Two clusters are learnt" in claim
     assert (
-        "quick = dict(steps=30, seeds=5)" in experiment and "toy.loss: no verdict yet" in experiment
+        "quick = dict(steps=30, seeds=5)" in experiment
+        and "toy.loss   no verdict yet" in experiment
     )
     runs = json.loads(ran)["runs"]
     assert [(r["family"], r["at"]) for r in runs] == [("clean", {"d": 5}), ("attacked", {"d": 5})]
@@ -46,7 +47,7 @@ def check(said: list[str], cwd: Path) -> None:
     assert entries["toy.error"]["spans"] == {"n": [10, 10], "d": [6, 6]}
     assert [cell["verdict"] for cell in json.loads(swept)["cells"]] == ["holds", "holds"]
     index = (cwd / "site" / "index.html").read_text()
-    assert "<td>TOY</td>" in index
+    assert 'id="TOY"' in index
     assert (cwd / "site" / "experiments" / "toy.thm1.html").exists()
     assert list((cwd / "site" / "figures").rglob("loss*.svg"))
 
@@ -90,7 +91,7 @@ def test_an_installed_package_may_hold_several_papers(tmp_path, monkeypatch):
 def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(tmp_path):
     toy.write(tmp_path / "toy")
     commands = [
-        ["show", "./toy"],
+        ["show", "./toy", "--all"],
         ["run", "./toy", "--json"],
         ["run", "./toy", "--json", "--store", "other.sqlite", "--on", "processes:2"],
         ["verify", "./toy", "--json"],
@@ -102,7 +103,7 @@ def test_the_path_of_a_folder_goes_wherever_an_id_goes_also_in_other_processes(t
     finals = [[run["final"] for run in json.loads(out)["runs"]] for out in (here, there)]
     assert finals[0] == finals[1] and len(finals[0]) == 2
     assert {e["verdict"] for e in json.loads(verified)["claims"]} >= {"holds"}
-    assert 'id="toy.error"' in (tmp_path / "site" / "index.html").read_text()
+    assert 'id="toy.error"' in (tmp_path / "site" / "statements.html").read_text()
     assert (tmp_path / "toy.thm1.npz").exists()
 
 

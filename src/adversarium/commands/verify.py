@@ -76,7 +76,7 @@ def verify(
     if long:
         lines = [line for entry in ledger.claims for line in ("", *numbers_of(entry))][1:]
     elif all_:
-        lines = claim_lines(ledger.claims)
+        lines = claim_lines(ledger.claims, words=True)
     elif len(ledger.claims) == 1:
         lines = claim_text(chosen[0], ledger.claims[0], shipped)
     else:

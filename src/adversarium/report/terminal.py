@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from adversarium.digest import Json
 from adversarium.plans.evidence import Evidence, Rows, Summary
 from adversarium.plans.experiment import Experiment
+from adversarium.plans.findings import findings
 from adversarium.plans.intervals import interval
 from adversarium.plans.mathematics import plain_text
 from adversarium.plans.places import places
@@ -121,15 +122,28 @@ def _verdict_lines(plan: Plan, id: str, rows: Evidence, known: Entry | None) -> 
     first quantities, its reason and the verdict of the ledger."""
     verdict = _verdict(plan, id, rows)
     lines = [f"  {badge(verdict.verdict)}  {id}"]
-    if known is not None and known.verdict == verdict.verdict and known.finding:
-        return lines + _indented(known.finding)
+    own = _finding(id, verdict) if known is not None and known.preset == plan.preset else ""
+    if own:
+        return lines + _indented(own)
     parts = (*_first_numbers(verdict.measured, 3), quantity_text(verdict.reason))
     lines += _indented("; ".join(part for part in parts if part))
-    if known is not None and known.verdict not in (NOT_YET, verdict.verdict):
+    if known is not None and known.verdict == verdict.verdict:
+        lines += _indented(f"published: {known.finding}" if known.finding else "")
+    elif known is not None and known.verdict != NOT_YET:
         decides = f"adversarium verify {id} --preset {known.preset} decides it"
         lines += _indented(f"published: {badge(known.verdict)}; {decides}")
         lines += _indented(known.finding)
     return lines
+
+
+def _finding(id: str, verdict: Verdict) -> str:
+    """Return the finding of a claim with the numbers of this verdict; empty if it was written for
+    another verdict or names a quantity that was not measured."""
+    written = findings(id.partition(".")[0]).get(id)
+    if written is None or written.verdict != verdict.verdict:
+        return ""
+    numbers = written.numbers(verdict.measured)
+    return written.filled(numbers) if numbers is not None else ""
 
 
 def _indented(text: str) -> list[str]:

@@ -74,13 +74,15 @@ def counts_table(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def claim_lines(entries: Iterable[Entry], columns: int | None = None) -> list[str]:
-    """Return one line per claim: sign, id and finding."""
+def claim_lines(entries: Iterable[Entry], words: bool = False) -> list[str]:
+    """Return one line per claim: the verdict, as a sign or also as a word, id and finding."""
     listed = list(entries)
     longest = min(max((len(e.id) for e in listed), default=0), 34)
-    most = columns or width()
+    signs = [badge(e.verdict) if words else badge(e.verdict)[0] for e in listed]
+    wide = max(map(len, signs), default=0)
     return [
-        cut(f"  {GLYPHS.get(e.verdict, '○')} {e.id:<{longest}}  {said(e)}", most) for e in listed
+        cut(f"  {sign:<{wide}} {e.id:<{longest}}  {said(e)}", width())
+        for sign, e in zip(signs, listed, strict=True)
     ]
 
 
@@ -100,7 +102,7 @@ def brief(ledger: Ledger, shipped: Mapping[str, str], asked: str) -> list[str]:
     """
     entries = [e for e in ledger.claims if not e.alias_of]
     few = len(ledger.claims) <= _FEW
-    head = claim_lines(ledger.claims) if few else counts_table(ledger.claims)
+    head = claim_lines(ledger.claims, words=True) if few else counts_table(ledger.claims)
     moved = changes(entries, shipped)
     lines = [*head, "", *_changed(moved, any(e.id in shipped for e in entries))]
     foot = _foot(ledger, asked)

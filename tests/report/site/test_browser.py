@@ -40,13 +40,14 @@ def visited(address: str, folder: Path) -> tuple[str, str, set[str]]:
 
 
 def shown(document: str) -> list[str]:
-    """Return the visible claims of the ledger, in order."""
-    rows = re.findall(r'<tr id="([^"]+)"([^>]*)>', document)
+    """Return the visible claims of the list, in order."""
+    rows = re.findall(r'<li id="([^"]+)"([^>]*)>', document)
     return [id for id, rest in rows if "hidden" not in rest]
 
 
 def test_the_site_loads_without_errors_or_requests(site, tmp_path):
-    for page in ("index.html", "errata.html", "claims/cgro.eq.grad.html", "notation.html"):
+    for page in ("index.html", "statements.html", "papers/cgro.html", "errata.html",
+                 "claims/cgro.eq.grad.html", "notation.html"):  # fmt: skip
         document, console, hosts = visited(f"{site / page}", tmp_path)
         assert "</html>" in document
         assert not console and not hosts, (console, hosts)
@@ -59,11 +60,18 @@ def test_the_site_loads_without_errors_or_requests(site, tmp_path):
 
 def test_the_list_is_filtered_and_searched(site, tmp_path):
     records = json.loads((site / "claims.js").read_text()[len("const CLAIMS = ") : -2])
-    whole, _, _ = visited(f"{site}/index.html", tmp_path)
+    whole, _, _ = visited(f"{site}/statements.html", tmp_path)
     assert shown(whole) == [r["id"] for r in records]
-    failing, _, _ = visited(f"{site}/index.html?outcome=fails", tmp_path)
-    assert shown(failing) == [r["id"] for r in records if r["word"] == "fails"]
-    some, _, _ = visited(f"{site}/index.html?paper=CGRO&search=gradient%20display", tmp_path)
+    failing, _, _ = visited(f"{site}/statements.html?verdict=fails", tmp_path)
+    assert shown(failing) == [r["id"] for r in records if r["verdict"] == "fails"]
+    first, _, _ = visited(f"{site}/statements.html?order=verdict", tmp_path)
+    assert shown(first)[0] == shown(failing)[0] and len(shown(first)) == len(records)
+    for word, letter in (("epsilon", "ε"), ("%5Cmu", "μ")):
+        greek, _, _ = visited(f"{site}/statements.html?search={word}", tmp_path)
+        texts = {r["id"]: " ".join(r.values()) for r in records}
+        assert 20 < len(shown(greek)) < len(records)
+        assert all(letter in texts[id] or word in texts[id].lower() for id in shown(greek))
+    some, _, _ = visited(f"{site}/statements.html?paper=CGRO&search=gradient%20display", tmp_path)
     assert "cgro.eq.grad" in shown(some) and len(shown(some)) < 20
     assert all(id.startswith("cgro") for id in shown(some))
     assert f"{len(shown(some))} of {len(records)}" in some
@@ -78,8 +86,7 @@ for (const page of pages) {
   frame.width = 390; frame.height = 900; frame.src = page;
   frame.onload = () => {
     const inner = frame.contentDocument;
-    if (page.includes("index")) inner.querySelector("th[data-by=word]").click();
-    const first = inner.querySelector("#claims tr .outcome");
+    const first = inner.querySelector("#claims li .word");
     sizes[page] = {
       wide: inner.documentElement.scrollWidth,
       right: first ? first.getBoundingClientRect().right : 0,
@@ -95,7 +102,8 @@ for (const page of pages) {
 def test_nothing_overflows_on_a_phone_and_verdicts_are_on_screen_and_sorted(site, tmp_path):
     pages = [
         str(site / page)
-        for page in ("index.html", "errata.html", "notation.html", "provenance.html",
+        for page in ("statements.html", "index.html", "errata.html", "notation.html",
+                     "experiments.html", "papers/cgro.html", "papers/boat.html",
                      "changed.html", "claims/cgro.eq.grad.html", "claims/conv.eq16.html",
                      "experiments/cgro.setting.html", "experiments/boat.published.html")
     ]  # fmt: skip
@@ -105,5 +113,5 @@ def test_nothing_overflows_on_a_phone_and_verdicts_are_on_screen_and_sorted(site
     sizes = json.loads(document.partition("SIZES")[2].partition("END")[0].replace("&amp;", "&"))
     assert len(sizes) == len(pages)
     assert {page: one["wide"] for page, one in sizes.items() if one["wide"] > 390} == {}
-    (index,) = (one for page, one in sizes.items() if "index" in page)
-    assert 0 < index["right"] <= 390 and index["word"] == "fails"
+    (first,) = (one for page, one in sizes.items() if "statements" in page)
+    assert 0 < first["right"] <= 390 and first["word"].strip()
