@@ -44,7 +44,8 @@ def _say(words: list[str]) -> None:
 
     how = "Start again" if "--fresh" in words else "Continue"
     again = join(["adversarium", *words])
-    text = f"\nstopped; all finished runs are stored. {how} with: {again}"
+    kept = " (without --fresh: with the stored results)" if "--fresh" in words else ""
+    text = f"\nstopped; all finished runs are stored. {how} with: {again}{kept}"
     print(text, file=sys.stderr, flush=True)
 
 

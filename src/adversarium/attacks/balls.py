@@ -66,7 +66,7 @@ class Ball:
 
     def __post_init__(self) -> None:
         if self.p not in (1, 2, math.inf):
-            raise ValueError(f"Ball needs p = 1, 2 or inf, got {self.p}.")
+            raise ValueError(f"Ball needs p = 1, 2 or inf (a number: math.inf), got {self.p!r}.")
         object.__setattr__(self, "p", whole(self.p))
         if not self.radius >= 0:
             raise ValueError(

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -92,7 +93,8 @@ def experiments_named(words: Sequence[str]) -> list[str]:
 
 
 def status(failures: Sequence[str]) -> int:
-    """Print one line per failed run; return 1 if there is any, else 0."""
-    for failure in failures:
-        print(f"adversarium: {failure}", file=sys.stderr)
+    """Print one line per failure, with its number of runs; return 1 if there is any, else 0."""
+    for failure, times in Counter(failures).items():
+        many = f" ({times} runs)" if times > 1 else ""
+        print(f"adversarium: {failure}{many}", file=sys.stderr)
     return 1 if failures else 0

@@ -73,7 +73,8 @@ def called(words: list[str]) -> int:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
             return _complain(
-                f"{fault.filename or 'standard output, or a file'}: {fault.strerror or fault}.",
+                f"{fault.filename or 'cannot write the output or a file'}: "
+                f"{fault.strerror or fault}.",
                 as_json=as_json,
             )
         _hush()
@@ -148,6 +149,7 @@ _SPELLINGS = {
     "✓": "+", "✕": "x", "◐": "~", "≡": "=", "○": "o", "–": "-", "—": "-", "−": "-", "≤": "<=",
     "≥": ">=", "≠": "!=", "≈": "~", "·": "*", "×": "x", "…": "...", "→": "->", "√": "sqrt",
     "‖": "||", "⟨": "<", "⟩": ">", "∞": "inf", "∈": "in", "²": "^2", "³": "^3",
+    "≫": ">>", "≪": "<<", "ϱ": "rho", "∂": "d", "∇": "grad",
 }  # fmt: skip
 
 

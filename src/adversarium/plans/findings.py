@@ -117,7 +117,7 @@ def findings(tag: str) -> dict[str, Finding]:
         return {}
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise ValueError(f"{path} cannot be read: {fault}.") from fault
     known = {}
     for id, table in tables.items():

@@ -78,7 +78,7 @@ def _of_paper(folder: Path) -> Json:
     path = folder / "knobs.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise ValueError(f"{path} cannot be read: {fault}.") from fault
 
 

@@ -171,7 +171,7 @@ def _paper(folder: Path, package: str) -> Paper:
         require_fields(table, {"key": str, "title": str, "authors": str}, optional)
         table |= {name: tuple(table.get(name, ())) for name in ("about", "answer")}
         return Paper(**table, folder=folder, package=package)
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise ValueError(f"{folder / 'paper.toml'} does not describe a paper: {fault}.") from fault
 
 
@@ -203,7 +203,7 @@ def _toml(tag: str) -> Json:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         require_fields(tables, {}, dict.fromkeys(("readings", "experiments", "claims"), dict))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise ValueError(f"{path} cannot be read: {fault}.") from fault
     return tables
 

@@ -197,7 +197,7 @@ def _experiment(info: ExperimentInfo, verdicts: Verdicts, whole: bool) -> str:
     if whole:
         return "\n".join([_description(info), "", "claims", *listed])
     first = plan_source.description(info.file).split("\n\n")
-    about = [line for text in first[1:3] for line in textwrap.wrap(" ".join(text.split()), 78)]
+    about = [line for text in first[1:3] for line in _paragraph(text)]
     knobs = [
         cut(f"  {_knob(name, known, info)}", width())
         for name, known in plan_source.knobs(info.file).items()
@@ -220,6 +220,13 @@ def _experiment(info: ExperimentInfo, verdicts: Verdicts, whole: bool) -> str:
             f"everything  adversarium show {info.id} --all",
         ]
     )
+
+
+def _paragraph(text: str) -> list[str]:
+    """Return the lines of a paragraph, wrapped; indented lines are kept as they are."""
+    if text.startswith(" "):
+        return text.splitlines()
+    return textwrap.wrap(" ".join(text.split()), 78)
 
 
 def _first(lines: Sequence[str], most: int) -> list[str]:

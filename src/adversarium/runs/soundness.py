@@ -26,6 +26,8 @@ def is_full(fault: sqlite3.Error) -> bool:
 
 def check_file(path: Path) -> None:
     """Raise if a file is not a complete store of adversarium, without opening it for writing."""
+    if str(path) == ":memory:":
+        raise StoreError("a store in memory would be lost; name a file (--store FILE).")
     if path.is_dir():
         raise StoreError(f"the store {path} is a directory; choose a file (--store FILE).")
     if not path.exists():

@@ -255,10 +255,16 @@ class Store:
         made: dict[str, dict[str, list[tuple[int, bytes, str, bytes]]]] = {}
         for seed, probe, name, t, axes, value in rows:
             made.setdefault(probe, {}).setdefault(name, []).append((place[seed], t, axes, value))
-        return {
-            probe: {name: _series(parts, len(place)) for name, parts in by_name.items()}
-            for probe, by_name in made.items()
-        }
+        try:
+            return {
+                probe: {name: _series(parts, len(place)) for name, parts in by_name.items()}
+                for probe, by_name in made.items()
+            }
+        except ValueError as fault:
+            raise StoreError(
+                f"the store {self.path} has damaged rows ({fault}); repeat the command with "
+                "--fresh to compute them again, or choose a new file (--store FILE)."
+            ) from fault
 
     def provenance(self, key: str, seeds: Sequence[int]) -> Json:
         """Return a run's engine, the reasons against other engines, the seconds that these seeds

@@ -23,6 +23,7 @@ from adversarium.report.site.overviews import (
     search_data,
     statements_page,
 )
+from adversarium.report.tables import MEANINGS
 from adversarium.runs.ledger import Entry, Expected
 
 SAFE = set(ascii_letters + digits + "./#-_?=&+%")
@@ -239,3 +240,5 @@ def test_the_notation_is_that_of_the_docs():
     assert ["radius", "radius of the perturbation set", "δ", "δ", "ε", "α", "δ"] in rows
     assert len({len(row) for row in rows if row[0] != "probe"}) <= 2
     assert "How unspecified constants are read" in page
+    words = dict(row for row in rows if len(row) == 2)
+    assert {word: words[word] for word in list(MEANINGS)[:6]} == dict(list(MEANINGS.items())[:6])
