@@ -39,6 +39,7 @@ def _environment() -> Environment:
     environment.globals["most"] = LINES
     environment.filters |= {
         "between": tables.between,
+        "duration": tables.duration,
         "file_name": file_name,
         "gate_text": gate_text,
         "glyph": lambda verdict: tables.GLYPHS.get(verdict, "○"),

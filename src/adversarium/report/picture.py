@@ -24,6 +24,7 @@ from adversarium.runs.ledger import Entry
 PANELS, ROWS, LINES = 4, 7, 4  # largest number of panels, of rows in a panel, of fits in a panel
 _WIDE, _MARGIN = 360.0, 10.0
 _LETTER = 6.1  # approximate width of a letter
+_ROW = 36  # height of a row
 _ORDER = (Outcome.FAILS, Outcome.UNDECIDED, Outcome.MIXED, Outcome.HOLDS)
 _AXES = {
     "inequality": "each dot is a seed; shaded: allowed",
@@ -132,14 +133,14 @@ def _rows_panel(part: Part, rows: Sequence[Summary]) -> str:
         numbers += [v for m in rows for v in m.values if v is not None]
     x = _axis(numbers, _MARGIN, _WIDE - _MARGIN)
     head, top = _heading(part, common)
-    body = [_ticks_below(x, top, top + 32 * len(rows))]
+    body = [_ticks_below(x, top, top + _ROW * len(rows))]
     for i, (m, label) in enumerate(zip(rows, labels, strict=True)):
-        y = top + 32 * i + 22
+        y = top + _ROW * i + 26
         inside = part.room(m) >= -1e-12 * max(1.0, abs(m.mean or 0.0))
         body.append(_accepted(x, m.wanted or (None, None), y))
-        body.append(_text(_MARGIN, y - 10, _short(label, 54), "rl", label))
+        body.append(_text(_MARGIN, y - 14, _short(label, 54), "rl", label))
         body += [_row(m, x, y, dots, inside or part.outcome == Outcome.SETTING)]
-    height = top + 32 * len(rows) + 24
+    height = top + _ROW * len(rows) + 24
     note = _AXES.get(part.kind, "mean and 99 % interval; shaded: the accepted range")
     if not any(m.wanted and any(end is not None for end in m.wanted) for m in rows):
         note = "mean and 99 % interval; reported, not judged"

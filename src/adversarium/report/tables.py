@@ -34,6 +34,17 @@ def number(value: float | None) -> str:
     return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time in seconds, minutes or hours.
+
+    >>> duration(0.84), duration(79.7), duration(525), duration(18180)
+    ('0.8 s', '80 s', '9 min', '5.1 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def with_interval(measured: Summary) -> str:
     """Return a mean with its interval as text: mean [low, high]."""
     mean, low, high = measured.mean, measured.low, measured.high

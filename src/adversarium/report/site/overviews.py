@@ -156,6 +156,7 @@ def errata_page(entries: Sequence[Entry], ours: Collection[str]) -> str:
         papers=[(paper, errata) for paper, errata in by_paper if errata],
         failing=failing,
         mixed=len(published) - failing,
+        ours_failing=sum(e.verdict == "fails" for e in failed) - failing,
         ours=[_erratum(e, known) for e in failed if e not in published],
     )
 
