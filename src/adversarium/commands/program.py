@@ -26,6 +26,7 @@ COMMANDS = {  # name: (function in commands/, help text)
     "verify": ("verify:verify", "Compute the missing results of claims, and print the ledger."),
     "sweep": ("sweep:sweep", "Run a grid of runs, and find where the outcome switches."),
     "attack": ("attack:attack", "Run every attack at every radius, with certified bounds."),
+    "data": ("data:data", "List, download or check image data sets."),
     "new": ("new:new", "Write a template for your theorem (FILE.py) or paper (paper DIR)."),
     "export": ("export:export", "Export data: csv, npz, parquet, netcdf, tex or figures."),
     "report": ("report:report", "Write the entire store as a static web site."),

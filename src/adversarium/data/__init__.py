@@ -2,7 +2,7 @@
 
 from adversarium.data.clusters import ClusterBatch, Clusters
 from adversarium.data.hyperplane import CellBatch, HyperplaneCells
-from adversarium.data.images import Digits, ImageBatch
+from adversarium.data.images import Digits, ImageBatch, Images
 from adversarium.data.marginals import (
     Gauss,
     GaussLaplace,
@@ -28,6 +28,7 @@ __all__ = [
     "GaussLaplace",
     "HyperplaneCells",
     "ImageBatch",
+    "Images",
     "LinearResponse",
     "MarginBatch",
     "MarginMixture",

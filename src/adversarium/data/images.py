@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from adversarium.data.files import SETS, Part, lacking, read_part
 from adversarium.rng import stream
 from adversarium.shapes import Float, Int
 
@@ -66,7 +67,7 @@ class Digits:
 
     n_test: int = 500
     split: int = 0
-    part: Literal["train", "test"] = "train"
+    part: Part = "train"
 
     k = 10
     shape = (1, 8, 8)
@@ -103,3 +104,110 @@ class Digits:
                 f"n_test={self.n_test}, got n={n}."
             )
         return part[torch.randperm(len(part), generator=rng)[:n]]
+
+
+ImageSet = Literal["mnist", "fashion-mnist", "cifar10", "svhn", "svhn-crops"]
+
+
+@cache
+def _official(name: str, part: Part) -> ImageBatch:
+    """Return all images of an official part as bytes, and their labels; raise if it is missing."""
+    read = read_part(name, part)
+    if read is None:
+        raise ValueError(lacking(name))
+    x = torch.from_numpy(read.images.transpose(0, 3, 1, 2).copy())
+    return ImageBatch(x=x, y=torch.from_numpy(read.labels.astype(np.int64)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Images:
+    """An image data set with its official training and test images: MNIST, Fashion-MNIST, CIFAR-10,
+    SVHN, or crops of SVHN.
+
+    The files are those of the user's directory (`--data`) or of `adversarium data fetch`; they are
+    verified when they are read. With `validation` > 0, the test set is replaced by that many
+    training images (the last ones of the official order), which are not trained on.
+
+    >>> data = Images(name="cifar10", validation=5000)
+    >>> data.shape, data.k, data.size, data.held_out.size
+    ((3, 32, 32), 10, 45000, 5000)
+    """
+
+    name: ImageSet
+    validation: int = 0
+    part: Part = "train"
+
+    k = 10
+
+    def __post_init__(self) -> None:
+        if self.name not in SETS:
+            raise ValueError(f"Images needs one of the names {', '.join(SETS)}, got {self.name!r}.")
+        if not 0 <= self.validation < SETS[self.name].sizes[0]:
+            raise ValueError(
+                f"Images needs 0 <= validation < {SETS[self.name].sizes[0]}, the number of "
+                f"training images, got {self.validation}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width."""
+        return SETS[self.name].shape
+
+    @property
+    def size(self) -> int:
+        """The number of images of this part."""
+        train, test = SETS[self.name].sizes
+        if self.part == "train":
+            return train - self.validation
+        return self.validation or test
+
+    @property
+    def held_out(self) -> "Images":
+        """The test images, or the training images that are held out for validation."""
+        return replace(self, part="test")
+
+    @property
+    def pool(self) -> ImageBatch:
+        """The images, as bytes, among which this part's images lie."""
+        return _official(self.name, self._official_part)
+
+    @property
+    def _official_part(self) -> Part:
+        return "test" if self.part == "test" and not self.validation else "train"
+
+    def lacking(self, n: int) -> str:
+        """Return which data are missing for a sample of n images, or an empty string.
+
+        A run checks this before it starts.
+        """
+        try:
+            self._require(n)
+        except ValueError as fault:
+            return str(fault)
+        return ""
+
+    def _require(self, n: int) -> None:
+        here = len(self.pool.y)
+        if n > self.size:
+            raise ValueError(
+                f"Images needs n <= {self.size}, the number of {self.part} images of {self.name}, "
+                f"got n={n}."
+            )
+        if here < SETS[self.name].sizes[self._official_part == "test"]:
+            raise ValueError(
+                f"{SETS[self.name].title} is incomplete here: {here} {self._official_part} images; "
+                "add the other files."
+            )
+
+    def indices(self, n: int, rng: Generator) -> Tensor:
+        """Draw the positions in the pool of n different images of this part, in random order."""
+        self._require(n)
+        held_out = self.part == "test" and self.validation
+        first = SETS[self.name].sizes[0] - self.validation if held_out else 0
+        return first + torch.randperm(self.size, generator=rng)[:n]
+
+    def sample(self, n: int, rng: Generator) -> ImageBatch:
+        """Draw n different images of this part, with pixels in [0, 1], in random order."""
+        chosen = self.indices(n, rng)
+        pool = self.pool
+        return ImageBatch(x=pool.x[chosen].double() / 255, y=pool.y[chosen])
