@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import adversarium as av
-from adversarium.attacks import PGD
+from adversarium.attacks import PGD, NoisyFGSM
 from adversarium.data import Digits
 from adversarium.measure import Error, risk, train_error
 from adversarium.networks import Module, small_cnn
@@ -16,7 +16,18 @@ from adversarium.plans.run import Run
 from adversarium.rng import streams
 from adversarium.runs import jobs
 from adversarium.runs.jobs import is_large, resolve, units
-from adversarium.training import SGD, Adam, CropFlip, Piecewise, Problem, Recipe, Triangular, states
+from adversarium.training import (
+    SGD,
+    Adam,
+    CropFlip,
+    Piecewise,
+    Problem,
+    Recipe,
+    Triangular,
+    checkpoints,
+    states,
+)
+from adversarium.training.engines.sgd import Stochastic
 
 
 def run(**changed) -> Run:
@@ -155,3 +166,86 @@ def test_seeds_of_a_large_network_are_trained_one_after_the_other(monkeypatch):
     assert [unit.seeds for unit in waiting] == [((0,),), ((1,),), ((2,),)]
     alone = av.run(one, seeds=range(3))
     assert np.allclose(together["risk"], alone["risk"], rtol=1e-10)
+
+
+def with_batch_norm(shape, k, width=4):
+    return nn.Sequential(
+        nn.Conv2d(shape[0], width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(4 * width, k),
+    )  # fmt: skip
+
+
+def walked(recipe, build=with_batch_norm, attack=None, seeds=(0, 1)):
+    """Return all states of a training by minibatches."""
+    problem = Problem(Digits(), Module(build=build), attack, recipe, seeds=seeds)
+    engine = Stochastic()
+    walks = [engine.init([problem])]
+    for _ in range(recipe.steps):
+        walks.append(engine.step(walks[-1]))
+    return [engine.split(walk)[0] for walk in walks]
+
+
+def test_averaged_weights_are_measured_and_the_last_ones_are_trained():
+    plain = Recipe(n=60, steps=12, eta=0.1, optimiser=SGD(batch=20))
+    rule = replace(plain, optimiser=SGD(batch=20, average=0.5))
+    last, average = walked(plain), walked(rule)
+    wanted = {name: w.clone() for name, w in last[0].W.items()}
+    for t in range(plain.steps):
+        share = min(0.5, (1 + t) / (10 + t))
+        for name, w in last[t + 1].W.items():
+            kept = w.is_floating_point()
+            wanted[name] = share * wanted[name] + (1 - share) * w if kept else w
+    for name, w in average[-1].W.items():
+        assert torch.allclose(w, wanted[name], rtol=1e-12), name
+    assert not torch.equal(average[-1].W["0.weight"], last[-1].W["0.weight"])
+
+
+def test_a_training_with_an_average_continues_from_its_checkpoint(tmp_path):
+    optimiser = SGD(batch=20, average=0.9, attack_mode="training")
+    recipe = Recipe(n=60, steps=8, eta=0.05, optimiser=optimiser)
+    attack = PGD(radius=0.1, steps=2, start="uniform", box=(0.0, 1.0))
+    whole = walked(recipe, attack=attack)[-1]
+
+    def problem():
+        network = Module(build=with_batch_norm)
+        return Problem(Digits(), network, attack, recipe, seeds=(0, 1))
+
+    engine, file = Stochastic(), tmp_path / "saved"
+    walk = engine.init([problem()])
+    for _ in range(3):
+        walk = engine.step(walk)
+    checkpoints.write(file, walk, None, {})
+    other, _ = checkpoints.read(file, engine.init([problem()]), "cpu")
+    for _ in range(5):
+        other = engine.step(other)
+    ended = engine.split(other)[0].W
+    assert all(torch.equal(w, ended[name]) for name, w in whole.W.items())
+
+
+@pytest.mark.parametrize("build", (small_cnn, with_batch_norm))
+def test_an_attack_in_training_mode_sees_the_statistics_of_its_batch(build):
+    attack = PGD(radius=0.1, steps=2, loss="cross_entropy", box=(0.0, 1.0))
+    plain = Recipe(n=60, steps=3, eta=0.05, optimiser=SGD(batch=20))
+    mode = replace(plain, optimiser=SGD(batch=20, attack_mode="training"))
+    ends = [walked(recipe, build, attack)[-1].W for recipe in (plain, mode)]
+    same = all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
+    assert same == (build is small_cnn)
+    if build is with_batch_norm:  # the attack itself leaves no trace in the running statistics
+        assert torch.equal(ends[0]["1.num_batches_tracked"], ends[1]["1.num_batches_tracked"])
+
+
+@pytest.mark.parametrize(
+    "attack",
+    (
+        NoisyFGSM(radius=0.1, noise=1.0, box=(0.0, 1.0)),
+        PGD(radius=0.1, steps=1, step=0.125, start="uniform", best=False, box=(0.0, 1.0)),
+    ),
+)
+def test_fast_adversarial_training_lowers_the_robust_error(attack):
+    strong = PGD(radius=0.1, steps=10, box=(0.0, 1.0))
+    job = run(attack=attack, n=600, steps=500, eta=0.1, optimiser=SGD(batch=50), dtype="float32",
+              network=Module(build=small_cnn, options={"width": 8}), probes=(),
+              final=(Error(n=300, attacks=(strong,)),))  # fmt: skip
+    clean = replace(job, attack=None)
+    robust, weak = (av.run(one, seeds=range(1))["robust_test_error"][0, -1] for one in (job, clean))
+    assert robust < weak - 0.2

@@ -4,7 +4,7 @@ from adversarium.attacks.balls import Ball
 from adversarium.attacks.caps import CapPGD
 from adversarium.attacks.far import Crossings, FarSide
 from adversarium.attacks.finite import Corners, FiniteAttack
-from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep
+from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep, NoisyFGSM
 from adversarium.attacks.nearest import DDN, FAB
 from adversarium.attacks.patches import PatchTransplant
 from adversarium.attacks.search import RandomSearch
@@ -39,6 +39,7 @@ __all__ = [
     "FiniteAttack",
     "GenericGTA",
     "MarginStep",
+    "NoisyFGSM",
     "PatchMaximiser",
     "PatchTransplant",
     "RandomSearch",

@@ -89,6 +89,45 @@ class FGSM(InBall):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoisyFGSM:
+    """N-FGSM (de Jorge and others, 2022): uniform noise of size noise·radius, then one full
+    steepest-ascent step from there, without projection. A training attack only: the result may lie
+    (1 + noise)·radius away in l_inf.
+
+    >>> from adversarium.data import Clusters
+    >>> from adversarium.rng import stream
+    >>> batch = Clusters(d=2, mu=1.0).sample(3, stream(0, "train"))
+    >>> moved = NoisyFGSM(radius=0.5)(lambda x: x.sum(-1), batch, 0, stream(0, "attack"))
+    >>> far = (moved - batch.x).abs().max().item()
+    >>> 0.5 < far <= 1.5
+    True
+    """
+
+    radius: float
+    noise: float = 2.0  # size of the noise, relative to the radius
+    loss: str = "cross_entropy"
+    box: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.radius >= 0 or not self.noise >= 0:
+            raise ValueError(
+                f"NoisyFGSM needs radius >= 0 and noise >= 0, got {self.radius} and {self.noise}."
+            )
+
+    @property
+    def ball(self) -> Ball:
+        """The set that the result stays in, which is larger than B_inf(x, radius)."""
+        return Ball(math.inf, (1 + self.noise) * self.radius, self.box)
+
+    def __call__(self, loss: Loss, batch: Points, t: int, rng: Streams) -> Tensor:
+        wide = Ball(math.inf, self.noise * self.radius, self.box)
+        start = wide.sample(batch.x, 1, rng)  # in l_inf all coordinates are independent
+        _, g = climb(loss, start)
+        moved = start + self.radius * g.sign()
+        return moved if self.box is None else moved.clamp(*self.box)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PGD(InBall):
     """Projected gradient ascent: x ← P(x + step·direction), where direction is the steepest-ascent
     direction of unit p-norm, or the raw gradient. The best result of all restarts is returned. If

@@ -13,7 +13,14 @@ from adversarium.networks.perceptron import Perceptron
 from adversarium.networks.smooth import Erf, QuadraticReLU, Shifted, Softplus, Tanh
 from adversarium.networks.smoothed_cnn import SmoothedCNN, smoothed_cnn, smoothed_relu
 from adversarium.networks.two_layer import TwoLayer
-from adversarium.networks.vision import small_cnn
+from adversarium.networks.vision import (
+    lenet5,
+    preact_resnet18,
+    resnet9,
+    resnet18,
+    small_cnn,
+    wide_resnet,
+)
 
 __all__ = [
     "CubicCNN",
@@ -34,7 +41,12 @@ __all__ = [
     "Tanh",
     "TwoLayer",
     "cubic_cnn",
+    "lenet5",
+    "preact_resnet18",
+    "resnet9",
+    "resnet18",
     "small_cnn",
     "smoothed_cnn",
     "smoothed_relu",
+    "wide_resnet",
 ]

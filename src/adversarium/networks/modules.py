@@ -88,6 +88,29 @@ class Module:
         result: Tensor = call(_held(W), x)
         return result
 
+    def representation(self, W: Weights, x: Tensor) -> Tensor:
+        """Return the representation of every point, the input of the last linear layer, in
+        evaluation mode."""
+        origin = _origin(W)
+        module = self._skeleton(origin, training=False)
+        linear = [layer for layer in module.modules() if isinstance(layer, nn.Linear)]
+        if not linear:
+            name = getattr(self.build, "__name__", repr(self.build))
+            raise ValueError(f"a representation needs a linear last layer, which {name} lacks.")
+
+        def inputs(held: Weights, x: Tensor) -> Tensor:
+            seen: list[Tensor] = []
+            hook = linear[-1].register_forward_pre_hook(lambda layer, given: seen.append(given[0]))
+            try:
+                functional_call(module, held, (x,))
+            finally:
+                hook.remove()
+            return seen[0]
+
+        call = vmap(inputs) if origin.stacked else inputs
+        result: Tensor = call(_held(W), x)
+        return result
+
     def trained_f(self, W: Weights, x: Tensor) -> tuple[Tensor, Weights]:
         """Return the outputs on a training batch, in training mode, and the updated buffers."""
         origin = _origin(W)

@@ -120,7 +120,8 @@ class Scheduled(Protocol):
 
 
 StepSchedule = Literal["constant", "cosine"] | Scheduled
-_LATER = ("augment", "autocast", "clip")  # fields added after rows were stored
+_LATER = ("augment", "autocast", "clip", "attack_mode", "average")  # added after rows were stored
+Mode = Literal["evaluation", "training"]
 
 
 def step_factor(schedule: StepSchedule, t: int, steps: int) -> float:
@@ -151,7 +152,9 @@ class SGD:
     `schedule` is "constant", "cosine" (η falls to 0 along half a cosine), Triangular(…),
     Piecewise(…) or your own dataclass with a method `factor(t, steps)`; `augment` transforms the
     images of a batch; `autocast` runs network and attack in mixed precision; `clip` bounds the norm
-    of the gradient.
+    of the gradient. With `attack_mode="training"`, the training attack sees batch statistics, as in
+    much published code. With `average=a`, what is measured are not the last weights W but their
+    running average, a·average + (1 − a)·W after every step (at first with a smaller a).
 
     >>> sgd, W, g = SGD(momentum=0.5), torch.tensor([1.0]), torch.tensor([2.0])
     >>> W, velocity = sgd.step(W, g, sgd.start(W), eta=0.25, t=0)
@@ -166,11 +169,13 @@ class SGD:
     augment: Callable[[Tensor, Streams], Tensor] | None = None
     autocast: Literal["bfloat16", "float16"] | None = None
     clip: float | None = None
+    attack_mode: Mode = "evaluation"
+    average: float | None = None
 
     later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
-        _require_options(self.clip, self.schedule, self.augment, self.autocast)
+        _require_options(self)
         if self.batch < 1 or not 0 <= self.momentum < 1 or self.weight_decay < 0:
             raise ValueError(
                 "SGD needs batch >= 1, 0 <= momentum < 1 and weight_decay >= 0, got "
@@ -194,7 +199,7 @@ class SGD:
 @dataclass(frozen=True, kw_only=True)
 class Adam:
     """Minibatches in random order, with steps scaled by running moments of the gradient (Kingma and
-    Ba); `schedule`, `augment`, `autocast` and `clip` have the same meaning as for SGD.
+    Ba); the options from `schedule` on have the same meaning as for SGD.
 
     >>> adam, W, g = Adam(), torch.ones(2).double(), torch.tensor([100.0, -0.01]).double()
     >>> moved, _ = adam.step(W, g, adam.start(W), eta=0.25, t=0)
@@ -209,11 +214,13 @@ class Adam:
     augment: Callable[[Tensor, Streams], Tensor] | None = None
     autocast: Literal["bfloat16", "float16"] | None = None
     clip: float | None = None
+    attack_mode: Mode = "evaluation"
+    average: float | None = None
 
     later: ClassVar[tuple[str, ...]] = _LATER
 
     def __post_init__(self) -> None:
-        _require_options(self.clip, self.schedule, self.augment, self.autocast)
+        _require_options(self)
         if self.batch < 1 or not 0 <= self.beta1 < 1 or not 0 <= self.beta2 < 1:
             raise ValueError(
                 "Adam needs batch >= 1 and 0 <= beta1, beta2 < 1, got "
@@ -236,9 +243,9 @@ class Adam:
         return tree_map(moved, W, first, second), (first, second)
 
 
-def _require_options(
-    clip: float | None, schedule: StepSchedule, augment: object, autocast: object
-) -> None:
+def _require_options(optimiser: "SGD | Adam") -> None:
+    autocast, augment, clip = optimiser.autocast, optimiser.augment, optimiser.clip
+    schedule, average, mode = optimiser.schedule, optimiser.average, optimiser.attack_mode
     if autocast not in (None, "bfloat16", "float16"):
         raise ValueError(
             f"an optimiser needs autocast bfloat16, float16 or None, got {autocast!r}."
@@ -249,6 +256,10 @@ def _require_options(
         )
     if clip is not None and not clip > 0:
         raise ValueError(f"an optimiser needs clip > 0 or None, got {clip}.")
+    if mode not in ("evaluation", "training"):
+        raise ValueError(f"an optimiser needs attack_mode evaluation or training, got {mode!r}.")
+    if average is not None and not 0 < average < 1:
+        raise ValueError(f"an optimiser needs 0 < average < 1 or None, got {average}.")
     own = isinstance(schedule, Scheduled) and not isinstance(schedule, type)
     if not own and schedule not in ("constant", "cosine"):
         raise ValueError(

@@ -36,16 +36,26 @@ from adversarium.training.objectives import (
     margin,
 )
 from adversarium.training.problem import AnyProblem
-from adversarium.training.recipe import Tree
+from adversarium.training.recipe import Mode, Tree
 
 W_ = TypeVar("W_")
 Outputs = Callable[[Any, Tensor], Tensor]
 
 
 def perturbed(
-    problem: AnyProblem, W: Tree, batch: Batch, attack: Attack, t: int, rng: Streams
+    problem: AnyProblem,
+    W: Tree,
+    batch: Batch,
+    attack: Attack,
+    t: int,
+    rng: Streams,
+    mode: Mode = "evaluation",
 ) -> Tensor:
-    """Return x' = attack(loss, batch, t, rng), after checking its shape, type and ball."""
+    """Return x' = attack(loss, batch, t, rng), after checking its shape, type and ball.
+
+    In the mode "training" the attack sees the network with the statistics of each batch, which it
+    leaves as they are.
+    """
     wanted = attack.loss if isinstance(attack, Aimed) else "logit_difference"
     if isinstance(problem.data, RealLabelled) and wanted not in (*REGRESSION, "risk"):
         if wanted != "logit_difference":
@@ -55,7 +65,13 @@ def perturbed(
             )
         wanted = "risk"  # the default of attacks, a margin, is undefined for real labels
     network, y = problem.network, batch.y
-    loss = loss_map(wanted, lambda x: network.f(W, x), batch.x, y, problem.recipe.risk)
+
+    def outputs(x: Tensor) -> Tensor:
+        if mode == "training" and isinstance(network, Batched):
+            return network.trained_f(W, x)[0]
+        return cast(Tensor, network.f(W, x))
+
+    loss = loss_map(wanted, outputs, batch.x, y, problem.recipe.risk)
     version = batch.x._version
     made = attack(guided(loss, network, W, y), batch, t, rng)
     name = getattr(attack, "__name__", type(attack).__name__)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import torch
 from torch import Generator, Tensor
+from torch.utils._pytree import tree_map
 
 from adversarium.rng import stream, streams
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batching
@@ -78,6 +79,7 @@ class Walk:
     memory: Tree
     order: Order
     augmenting: tuple[Generator, ...] = ()  # one stream per seed
+    average: Tree | None = None  # the running average of the weights and buffers
 
 
 _BATCHING = Batching(alike, {"cpu": 5, "cuda": 10}, {"cpu": 10, "cuda": 40})
@@ -87,8 +89,8 @@ _BATCHING = Batching(alike, {"cpu": 5, "cuda": 10}, {"cpu": 10, "cuda": 40})
 class Stochastic:
     """Momentum SGD or Adam on attacked minibatches.
 
-    The attack uses the network in evaluation mode (running statistics), the gradient uses it in
-    training mode (batch statistics).
+    The gradient uses the network in training mode (batch statistics); the attack uses it in the
+    mode that the optimiser names, by default evaluation (running statistics).
     """
 
     name: str = "sgd"
@@ -113,7 +115,8 @@ class Stochastic:
         order = Order(generators, shuffled(generators, whole.recipe.n), 0)
         optimiser = _stochastic(whole.recipe)
         augmenting = streams(whole.seeds, "augment") if optimiser.augment is not None else ()
-        return Walk(state, optimiser.start(moving), order, augmenting)
+        average = state.W if optimiser.average is not None else None
+        return Walk(state, optimiser.start(moving), order, augmenting, average)
 
     def step(self, walk: Walk) -> Walk:
         """Return the next state."""
@@ -127,7 +130,9 @@ class Stochastic:
         if problem.attack is not None:
             streams_ = problem.attack_streams
             with precision:
-                x_adv = perturbed(problem, state.W, batch, problem.attack, t, streams_)
+                x_adv = perturbed(
+                    problem, state.W, batch, problem.attack, t, streams_, optimiser.attack_mode
+                )
         moving, still = trainable(problem.network, state.W)
 
         def objective(W: Tree) -> tuple[Tensor, dict[str, Tensor]]:
@@ -140,8 +145,26 @@ class Stochastic:
         gradient, eta = clipped(gradient, optimiser.clip), step_size(problem.recipe, t)
         moved, memory = optimiser.step(moving, gradient, walk.memory, eta, t)
         W = remembered(problem.network, moved, still, heard)
-        return Walk(WeightState(problem, t + 1, W, fresh=True), memory, order, walk.augmenting)
+        state = WeightState(problem, t + 1, W, fresh=True)
+        average = None
+        if optimiser.average is not None:
+            share = min(optimiser.average, (1 + t) / (10 + t))  # forget the first weights soon
+            average = averaged(walk.average, W, share)
+        return Walk(state, memory, order, walk.augmenting, average)
 
     def split(self, walk: Walk) -> list[AnyWeightState]:
-        """Return one state per problem of the stack."""
-        return walk.state.split()
+        """Return one state per problem of the stack, with the averaged weights if there are any."""
+        if walk.average is None:
+            return walk.state.split()
+        return replace(walk.state, W=walk.average).split()
+
+
+def averaged(average: Tree, W: Tree, share: float) -> Tree:
+    """Return share·average + (1 − share)·W; integer buffers are those of W.
+
+    >>> averaged({"w": torch.tensor([1.0])}, {"w": torch.tensor([5.0])}, 0.75)
+    {'w': tensor([2.])}
+    """
+    return tree_map(
+        lambda a, w: share * a + (1 - share) * w if w.is_floating_point() else w, average, W
+    )
