@@ -90,9 +90,9 @@ class Points:
 CLEAN, ATTACKED = Points(""), Points("(X̃)", "attacked_")
 
 
-def fitted(rows: Rows, points: Points) -> np.ndarray:
-    """Return whether the mean of F_y is at least log d, (seed, t)."""
-    return rows[points.row("true_logit")].values >= log_d(rows)
+def fitted(rows: Rows, points: Points, share: float = 1.0) -> np.ndarray:
+    """Return whether the mean of F_y is at least a share of log d, (seed, t)."""
+    return rows[points.row("true_logit")].values >= share * log_d(rows)
 
 
 def _log_d_per_seed(rows: Rows) -> np.ndarray:

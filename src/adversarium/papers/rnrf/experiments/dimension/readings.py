@@ -155,8 +155,8 @@ def highest(name: str) -> Reading:
 
 
 def _least_balance(rows: Rows) -> np.ndarray:
-    """Return the smallest min F_y/max F_y in a class once mean F_y ≥ log d, or NaN."""
-    late = fitted(rows, CLEAN)
+    """Return the smallest min F_y/max F_y in a class once mean F_y ≥ ¼ log d, or NaN."""
+    late = fitted(rows, CLEAN, 0.25)
     least = np.where(late, rows["class_balance"].values, np.inf).min(1)
     return np.where(late.any(1), least, np.nan)
 
