@@ -1,8 +1,8 @@
 """The loss landscape around points: the largest gradient norm and the largest loss change in balls.
 
 G(ε) = max over ‖ξ‖_∞ ≤ ε of ‖∇_x L(x + ξ)‖₁ and ΔL(ε) = max of L(x + ξ) − L(x), per point, are the
-curves of Figures 1 and 2 of CGRM (Figure 2 of CGRO). Every found maximum is a lower bound: “steep” is proved by any
-point found, “flat” needs a search that no longer improves when it is doubled.
+curves of Figures 1 and 2 of CGRM (Figure 2 of CGRO). Every found maximum is a lower bound: “steep”
+is proved by any point found, “flat” needs a search that no longer improves when it is doubled.
 """
 
 import math
