@@ -249,7 +249,8 @@ checks: dict[str, Check] = {
                 ),
                 "the C″ that is needed": reported(constant_needed, SIGNS, (SHARP,), (4, 8, 16, 24)),
                 "bound (1), step by step": Open(
-                    "frequency", "each step's largest inner product with fresh points is not recorded"
+                    "frequency",
+                    "each step's largest inner product with fresh points is not recorded",
                 ),
                 "with C″ = 0, c₇ = 0.05 (stronger)": Hypothesis(
                     "level",
