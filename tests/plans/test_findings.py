@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adversarium.plans.evidence import Summary
-from adversarium.plans.findings import MOST, Finding, Number, findings
+from adversarium.plans.findings import MOST, MOST_WHY, Finding, Number, findings
 from adversarium.plans.papers import claims, papers
 from adversarium.runs.ledger_file import committed
 
@@ -25,6 +25,9 @@ def test_every_claim_has_a_finding_for_its_verdict_with_all_of_its_numbers(tag):
         assert entry.finding, f"{id}: a placeholder has no number"
         assert len(entry.finding) <= MOST, f"{id}: {len(entry.finding)} characters"
         assert not _UNREADABLE.search(entry.finding), f"{id}: {entry.finding}"
+        fails = finding.verdict in ("fails", "mixed")
+        assert bool(finding.why) == fails, f"{id}: a few words say why a claim fails"
+        assert len(finding.why) <= MOST_WHY, f"{id}: {len(finding.why)} characters"
 
 
 MEASURED = (

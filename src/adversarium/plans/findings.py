@@ -5,7 +5,7 @@ written, `finding`, the sentence, and one key per placeholder of the sentence. A
 {V} shows the mean of a quantity, {V.low} and {V.high} the ends of its interval; a format as in
 {V:.3g} replaces the two significant digits. Its key names the quantity, or selects the quantity
 with the smallest or largest mean: V = {min = "margin (N = *)"}. `front`, if set, is the
-place of the finding on the front page.
+place of the finding on the front page; `why` says in a few words why a claim fails.
 """
 
 import math
@@ -21,6 +21,7 @@ from adversarium.plans.evidence import Summary
 from adversarium.plans.papers import papers, require_fields
 
 MOST = 300  # the largest number of characters of a finding
+MOST_WHY = 80  # the largest number of characters of a reason in a few words
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -68,6 +69,7 @@ class Finding:
     text: str
     quantities: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     front: int = 0  # place on the front page; 0: not there
+    why: str = ""  # for lists: in a few words, why the claim fails
 
     @property
     def placeholders(self) -> set[str]:
@@ -134,14 +136,14 @@ _FIELDS = {"verdict": str, "finding": str}
 def _finding(table: Mapping[str, object]) -> Finding:
     if not isinstance(table, Mapping):
         raise ValueError(f"a table per claim is needed, got {table!r}")
-    names = {n: v for n, v in table.items() if n not in (*_FIELDS, "front")}
-    require_fields(table, _FIELDS, {"front": int, **dict.fromkeys(names, object)})
+    names = {n: v for n, v in table.items() if n not in (*_FIELDS, "front", "why")}
+    require_fields(table, _FIELDS, {"front": int, "why": str, **dict.fromkeys(names, object)})
     for name, one in names.items():
         chosen = isinstance(one, dict) and len(one) == 1 and {*one} <= {"min", "max"}
         if not isinstance(one, str) and not chosen:
             raise ValueError(f'{name} needs the name of a quantity or {{min = "…"}}, got {one!r}')
     whole = {"verdict": table["verdict"], "text": table["finding"], "front": table.get("front", 0)}
-    made = Finding(**whole, quantities=names)  # type: ignore[arg-type]
+    made = Finding(**whole, quantities=names, why=table.get("why", ""))  # type: ignore[arg-type]
     if made.placeholders != set(names):
         differ = ", ".join(sorted(made.placeholders ^ set(names)))
         raise ValueError(f"its placeholders and its keys differ: {differ}")

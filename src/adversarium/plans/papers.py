@@ -35,6 +35,7 @@ class Paper:
     sections: Mapping[str, str] = field(default_factory=dict)  # number → title
     order: int = 1000
     letters: Mapping[str, str] = field(default_factory=dict)  # symbol of the paper → field of a run
+    symbols: Mapping[str, str] = field(default_factory=dict)  # symbol or word → its meaning
     folder: Path = Path()
     package: str = ""  # the importable name of the folder; empty if it has none
 
@@ -165,7 +166,7 @@ def _paper(folder: Path, package: str) -> Paper:
         optional = {
             **dict.fromkeys(("note", "subject"), str),
             **dict.fromkeys(("about", "answer"), list),
-            **dict.fromkeys(("letters", "sections"), dict),
+            **dict.fromkeys(("letters", "sections", "symbols"), dict),
             "order": int,
         }
         require_fields(table, {"key": str, "title": str, "authors": str}, optional)

@@ -17,7 +17,7 @@ from adversarium.plans.evidence import Summary
 from adversarium.plans.findings import formatted
 from adversarium.plans.mathematics import plain_text
 from adversarium.plans.verdict import Fit, Outcome, Part
-from adversarium.report.symbols import quantity_text
+from adversarium.report.symbols import quantity_text, with_scripts
 from adversarium.report.tables import GLYPHS, between
 from adversarium.runs.ledger import Entry
 
@@ -258,7 +258,7 @@ def _fit(fit: Fit, x: _Axis, y: _Axis, i: int, places: list[float]) -> str:
 def _heading(part: Part, common: str) -> tuple[str, float]:
     """Return the title of a panel, the part with its verdict, and the height below it."""
     title = f"{GLYPHS[part.outcome]} {quantity_text(part.name)}"
-    lines = [*_wrapped(title, 50)[:2], *([_short(common, 56)] if common else [])]
+    lines = [*_wrapped(title, 44)[:2], *([_short(common, 56)] if common else [])]
     kinds = ["tt"] * (len(lines) - bool(common)) + ["nt"] * bool(common)
     texts = [
         _text(_MARGIN, 14 + 15 * i, line, kind)
@@ -293,7 +293,8 @@ def _labels(names: Sequence[str]) -> tuple[str, list[str]]:
 
 def _text(x: float, y: float, text: str, kind: str, whole: str = "") -> str:
     tip = f"<title>{html.escape(plain_text(whole))}</title>" if whole and whole != text else ""
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{html.escape(text)}{tip}</text>'
+    shown = html.escape(with_scripts(text))
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{shown}{tip}</text>'
 
 
 def _short(text: str, most: int) -> str:

@@ -121,7 +121,7 @@ def _paper(chosen: Sequence[Claim], verdicts: Verdicts) -> list[str]:
     bad = [e for e in entries if e.verdict in ("fails", "mixed")]
     bad.sort(key=lambda e: e.verdict != "fails")
     room = MOST_LINES - len(lines) - len(foot) - 3
-    lines += ["", "fails or mixed", *claim_lines(bad[:room])] if bad else []
+    lines += ["", "fails or mixed", *claim_lines(bad[:room], why=True)] if bad else []
     if len(bad) > room:
         lines.append(f"    {len(bad) - room} more: adversarium list claims --paper {paper.tag}")
     return [*lines, *foot]

@@ -32,7 +32,10 @@ def place(claim: Claim) -> str:
     if not is_added(claim):
         return spelled(re.sub(r" \([^)]*: .*\)$", "", claim.source))
     root = claims().get(stem(claim.id), claim)
-    return "added by us" if root is claim else f"added to {spelled(root.source)}"
+    if root is claim:
+        return "added by us"
+    role = "corrected" if claim.id.endswith(".corrected") else "added by us"
+    return f"{spelled(root.source)}, {role}"
 
 
 def section(source: str) -> str:

@@ -1,6 +1,7 @@
 """Write the names of recorded quantities as a reader would: with the papers' symbols."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from adversarium.plans.mathematics import plain_text
@@ -32,3 +33,42 @@ def _symbols() -> dict[str, str]:
     named = {**public_names("measure"), **paper_probes()}
     texts = {name: plain_text(probe.symbol) for name, probe in named.items()}
     return {name: text for name, text in texts.items() if text and "_" in name and ", " not in text}
+
+
+def letters_in(text: str, symbols: Mapping[str, str]) -> dict[str, str]:
+    """Return the symbols of a paper that occur in a text, with their meanings.
+
+    >>> letters_in("V_i falls like d^0.5", {"V_i": "noise", "d": "dimension", "i": "point"})
+    {'V_i': 'noise', 'd': 'dimension'}
+    """
+    text = re.sub("_([0-9])", lambda m: _LOW[m[1]], text)
+    return {
+        symbol: meaning
+        for symbol, meaning in symbols.items()
+        if any(re.search(rf"(?<!\w){re.escape(one)}(?![^\W\d_])", text)
+               for one in re.split(r", | and ", symbol))
+    }  # fmt: skip
+
+
+_LOW = dict(
+    zip("0123456789+-−=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True)
+)
+_HIGH = dict(zip("0123456789+-−=()abcdefghijklmnoprstuvwxyz",
+                 "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))  # fmt: skip
+
+
+def with_scripts(text: str) -> str:
+    """Return a text whose indices and powers are written as such, where Unicode has the letters.
+
+    >>> with_scripts("V_i ≤ (−1)^k d^0.5, L_A, robust_error")
+    'Vᵢ ≤ (−1)ᵏ d^0.5, L_A, robust_error'
+    """
+    low = r"(?<![^\W_]{3})(?<=[^\W_])_([0-9a-z]{1,2})(?![^\W_])"
+    text = re.sub(low, lambda m: _raised(m, _LOW), text)
+    return re.sub(r"\^(−?[0-9]+|[a-z])(?![\w.])", lambda m: _raised(m, _HIGH), text)
+
+
+def _raised(found: re.Match[str], letters: dict[str, str]) -> str:
+    """Return a match in small letters; unchanged if one of them does not exist."""
+    small = [letters.get(letter, "") for letter in found[1]]
+    return "".join(small) if all(small) else found[0]

@@ -74,14 +74,15 @@ def counts_table(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def claim_lines(entries: Iterable[Entry], words: bool = False) -> list[str]:
-    """Return one line per claim: the verdict, as a sign or also as a word, id and finding."""
+def claim_lines(entries: Iterable[Entry], words: bool = False, why: bool = False) -> list[str]:
+    """Return one line per claim: the verdict, as a sign or also as a word, id and finding; with
+    `why`, the reason in a few words in its place."""
     listed = list(entries)
     longest = min(max((len(e.id) for e in listed), default=0), 34)
     signs = [badge(e.verdict) if words else badge(e.verdict)[0] for e in listed]
     wide = max(map(len, signs), default=0)
     return [
-        cut(f"  {sign:<{wide}} {e.id:<{longest}}  {said(e)}", width())
+        cut(f"  {sign:<{wide}} {e.id:<{longest}}  {(why and e.why) or said(e)}", width())
         for sign, e in zip(signs, listed, strict=True)
     ]
 
@@ -135,7 +136,7 @@ def _failing(entries: Sequence[Entry], room: int) -> list[str]:
             lines += ["", f"{word.capitalize()} ({len(listed)})"]
             for tag in dict.fromkeys(e.paper for e in listed):
                 own = [e for e in listed if e.paper == tag]
-                lines += claim_lines(own[:most])
+                lines += claim_lines(own[:most], why=True)
                 if len(own) > most:
                     key = papers()[tag].key if tag in papers() else tag
                     lines.append(f"    {len(own) - most} more of {key}")

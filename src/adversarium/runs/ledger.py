@@ -83,6 +83,12 @@ class Entry:
         return written.filled(self.numbers) if {*self.numbers} == {*written.quantities} else ""
 
     @property
+    def why(self) -> str:
+        """Return in a few words why the claim fails, for lists; empty if nothing was written."""
+        written = findings(self.paper).get(self.alias_of or self.id)
+        return written.why if written is not None and written.verdict == self.verdict else ""
+
+    @property
     def sharpness(self) -> tuple[tuple[str, Sensitivity], ...]:
         """Return how sharp the evidence for every part is, each with the part's name."""
         return tuple((part.name, sharp) for part in self.parts for sharp in part.sharpness)

@@ -6,12 +6,14 @@ from typing import Any
 from markupsafe import Markup
 
 from adversarium.digest import Json
+from adversarium.plans.mathematics import plain_text
 from adversarium.plans.papers import claims, papers, readings
 from adversarium.report.claim_text import decisive, stem
 from adversarium.report.documents import render
 from adversarium.report.picture import claim_picture
 from adversarium.report.site.results import SiteFigure, StoredExperiment
 from adversarium.report.sources import is_added, place, spelled
+from adversarium.report.symbols import letters_in
 from adversarium.report.tables import between, with_interval
 from adversarium.runs.ledger import Entry
 
@@ -48,6 +50,9 @@ def claim_page(
         ],
         paper=paper,
         constants=readings(entry.paper) if paper else {},
+        letters_used=letters_in(f"{plain_text(entry.statement)} {entry.finding}", paper.symbols)
+        if paper
+        else {},
         before=before,
         after=after,
     )

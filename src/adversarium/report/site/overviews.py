@@ -126,6 +126,7 @@ def search_data(entries: Sequence[Entry]) -> str:
             "source": spelled(e.source),
             "statement": plain_text(e.statement),
             "finding": said(e),
+            "restates": e.alias_of,
             "more": plain_text(e.note),
         }
         for e in entries
@@ -176,6 +177,7 @@ def notation_page() -> str:
         up="",
         blocks=[_table(b) if b.startswith("|") else b for b in blocks if not b.startswith("# ")],
         papers=[(paper, readings(paper.tag)) for paper in papers().values() if readings(paper.tag)],
+        lettered=[paper for paper in papers().values() if paper.symbols],
     )
 
 

@@ -29,6 +29,7 @@ function chosen() {
   const [search, paper, verdict, kind, order] = fields.map((field) => field.value);
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
+  let restated = 0;
   CLAIMS.forEach((claim, i) => {
     const fits =
       (!paper || claim.paper === paper) &&
@@ -37,13 +38,15 @@ function chosen() {
       words.every((word) => matches(texts[i], word));
     rows[i].hidden = !fits;
     count += fits;
+    restated += fits && Boolean(claim.restates);
   });
   const places = CLAIMS.map((_, i) => i);
   if (order === "verdict") {
     places.sort((i, j) => place(CLAIMS[i].verdict) - place(CLAIMS[j].verdict) || i - j);
   }
   list.append(...places.map((i) => rows[i]));
-  document.getElementById("count").textContent = `${count} of ${CLAIMS.length} entries`;
+  const other = restated ? `; ${restated} of them restate${restated > 1 ? "" : "s"} another` : "";
+  document.getElementById("count").textContent = `${count} of ${CLAIMS.length} entries${other}`;
   const asked = fields.filter((field) => field.value).map((f) => [f.id, f.value]);
   const query = new URLSearchParams(asked).toString();
   try {
