@@ -38,14 +38,14 @@ def _symbols() -> dict[str, str]:
 def letters_in(text: str, symbols: Mapping[str, str]) -> dict[str, str]:
     """Return the symbols of a paper that occur in a text, with their meanings.
 
-    >>> letters_in("V_i falls like d^0.5", {"V_i": "noise", "d": "dimension", "i": "point"})
+    >>> letters_in("α³V_i falls like d^0.5", {"V_i": "noise", "d": "dimension", "i": "point"})
     {'V_i': 'noise', 'd': 'dimension'}
     """
     text = re.sub("_([0-9])", lambda m: _LOW[m[1]], text)
     return {
         symbol: meaning
         for symbol, meaning in symbols.items()
-        if any(re.search(rf"(?<!\w){re.escape(one)}(?![^\W\d_])", text)
+        if any(re.search(rf"(?<![^\W²³]){re.escape(one)}(?![\w′])", text)
                for one in re.split(r", | and ", symbol))
     }  # fmt: skip
 

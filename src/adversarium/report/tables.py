@@ -37,7 +37,7 @@ def number(value: float | None) -> str:
 def duration(seconds: float) -> str:
     """Return a time in seconds, minutes or hours.
 
-    >>> duration(0.84), duration(79.7), duration(525), duration(18180)
+    >>> duration(0.84), duration(79.7), duration(525), duration(18360)
     ('0.8 s', '80 s', '9 min', '5.1 h')
     """
     if seconds < 120:
