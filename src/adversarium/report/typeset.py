@@ -38,6 +38,7 @@ def scripted(text: str) -> str:
     if "$" in text:
         return typeset(text)
     text = html.escape(text)
+    text = re.sub(r"_\{([^{}]{1,9})\}", r"<sub>\1</sub>", text)
     text = re.sub(r"(?<=[^\W_])_([^\W_]{1,5}|\*)(?![^\W_])", r"<sub>\1</sub>", text)
     return re.sub(r"\^(−?[\d.]*\d|\([^()]*\)|[^\W_](?![^\W_])|\*)", r"<sup>\1</sup>", text)
 
