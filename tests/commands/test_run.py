@@ -62,11 +62,12 @@ def test_a_run_of_no_step_is_undecided(call):
 
 def test_missing_data_are_reported_before_anything_runs(call, monkeypatch):
     monkeypatch.delenv("ADVERSARIUM_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "none")
     asked = ("boat.fig6", "--preset", "paper", "--seeds", "77:78")
-    assert "cannot run yet: MNIST needs" in call("run", *asked, "--dry-run").stdout
-    one_sentence(call("run", *asked, status=2), "name it with --data")
+    assert "cannot run yet: MNIST is not on this machine" in call("run", *asked, "--dry-run").stdout
+    one_sentence(call("run", *asked, status=2), "adversarium data fetch mnist")
     said = call("verify", "boat.fig6.to_zero", *asked[1:], status=1)
-    assert said.stderr.count("name it with --data") == 1  # and not once per run
+    assert said.stderr.count("adversarium data fetch mnist") == 1  # and not once per run
 
 
 def test_more_points_than_images_are_refused_before_anything_runs(call):

@@ -22,7 +22,7 @@ KEYS = {
     *("id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason"),
     *("seeds", "preset", "engine", "seconds", "corrected", "command", "note"),
     *("parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance"),
-    *("evidence", "waived", "finding", "numbers"),
+    *("evidence", "waived", "finding", "numbers", "asked"),
 }
 
 

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 import unicodedata
 from functools import cache
@@ -149,7 +150,9 @@ _SPELLED = "adversarium.spelled"  # how characters are printed that an encoding 
 _SPELLINGS = {
     "✓": "+", "✕": "x", "◐": "~", "≡": "=", "○": "o", "–": "-", "—": "-", "−": "-", "≤": "<=",
     "≥": ">=", "≠": "!=", "≈": "~", "·": "*", "×": "x", "…": "...", "→": "->", "√": "sqrt",
-    "‖": "||", "⟨": "<", "⟩": ">", "∞": "inf", "∈": "in", "²": "^2", "³": "^3",
+    "‖": "||", "⟨": "<", "⟩": ">", "∞": "inf", "∈": "in",
+    "±": "+-", "∝": "~", "′": "'", "″": "''", "½": "1/2", "¼": "1/4", "¾": "3/4", "⅓": "1/3",
+    "⅔": "2/3", "λ": "lambda", "Λ": "Lambda", "Õ": "O~", "≲": "<~", "↦": "->",
     "≫": ">>", "≪": "<<", "ϱ": "rho", "∂": "d", "∇": "grad",
 }  # fmt: skip
 
@@ -157,7 +160,14 @@ _SPELLINGS = {
 def _spelled(fault: UnicodeError) -> tuple[str, int]:
     """Return the letters that replace characters which the encoding of a terminal does not have."""
     assert isinstance(fault, UnicodeEncodeError)
-    return "".join(map(_spelling, fault.object[fault.start : fault.end])), fault.end
+    text = fault.object[fault.start : fault.end]
+    text = re.sub("[⁻⁺⁰¹²³⁴-⁹ⁿᵏ]+", lambda m: f"^{_digits(m[0])}", text)
+    text = re.sub("[₋₊₀-₉]+", lambda m: f"_{_digits(m[0])}", text)
+    return "".join(map(_spelling, text)), fault.end
+
+
+def _digits(small: str) -> str:
+    return unicodedata.normalize("NFKC", small).replace("−", "-")
 
 
 def _spelling(letter: str) -> str:
@@ -171,5 +181,6 @@ def _spelling(letter: str) -> str:
     base = unicodedata.normalize("NFKD", letter)[0]
     if base.isascii():
         return base
-    greek = unicodedata.name(letter, "").partition(" LETTER ")[2].split(" ")[0]
-    return greek.lower() or "?"
+    name = unicodedata.name(letter, "")
+    greek = name.partition(" LETTER ")[2].split(" ")[0]
+    return (greek.capitalize() if " CAPITAL " in name else greek.lower()) or "?"

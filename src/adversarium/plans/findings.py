@@ -8,6 +8,8 @@ with the smallest or largest mean: V = {min = "margin (N = *)"}. `front`, if set
 place of the finding on the front page; `why` says in a few words why a claim fails.
 """
 
+import hashlib
+import json
 import math
 import string
 import tomllib
@@ -76,6 +78,12 @@ class Finding:
         """Return the names of the placeholders in the sentence."""
         fields = (name for _, name, _, _ in string.Formatter().parse(self.text) if name is not None)
         return {name.partition(".")[0] for name in fields}
+
+    @property
+    def asked(self) -> str:
+        """Return a digest of the quantities, which is stored with their numbers."""
+        plain = json.dumps(self.quantities, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(plain.encode()).hexdigest()[:8] if self.quantities else ""
 
     def numbers(self, measured: Iterable[Summary]) -> dict[str, Number] | None:
         """Return the number of each placeholder; None if a quantity was not measured."""

@@ -214,7 +214,8 @@ def _fits_panel(part: Part) -> str:
         body.append(_text(42, y.at(tick) + 4, _number(tick), "tk a-end"))
     places: list[float] = []
     for i, fit in enumerate(fits, start=1):
-        body.append(_fit(fit, x, y, i, places))
+        alone = len(fits) == 1 and part.outcome == Outcome.FAILS
+        body.append(_fit(fit, x, y, 2 if alone else i, places))
     body.append(_text(x.end / 2 + 23, bottom + 32, fits[0].along, "tk a-middle it"))
     more = f"; {len(fits)} of {len(part.fits)} fits" if len(part.fits) > len(fits) else ""
     body.append(

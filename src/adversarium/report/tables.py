@@ -15,10 +15,10 @@ from adversarium.runs.ledger import Entry
 
 WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
 MEANINGS = {
-    "holds": "every part was confirmed under the published hypotheses, by evidence that could have "
-    "refuted it",
-    "fails": "a violation was found under the published hypotheses; if it could be due to chance, "
-    "fresh seeds reproduced it",
+    "holds": "every part was confirmed under the hypotheses of the statement, by evidence that "
+    "could have refuted it",
+    "fails": "a violation was found under the hypotheses of the statement; if it could be due to "
+    "chance, fresh seeds reproduced it",
     "mixed": "some parts hold; others fail or cannot be tested",
     "undecided": "the entry says what is missing, and what would decide it",
     "not testable": "cited, vacuous, or about all networks; testable consequences are entries of "

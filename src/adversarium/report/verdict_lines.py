@@ -2,7 +2,6 @@
 `verify` prints. A line never breaks a word and is cut with … at the width of the terminal."""
 
 import shutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from adversarium.plans.papers import papers
@@ -24,9 +23,8 @@ _JUDGED_BADLY = ("fails", "mixed")
 
 
 def width() -> int:
-    """Return how many columns a line may have: at most 100, in a terminal those that it has."""
-    columns = shutil.get_terminal_size((80, 24)).columns
-    return min(max(columns, 40), 100) if sys.stdout.isatty() else 100
+    """Return how many columns a line may have: those of the terminal or of COLUMNS, at most 100."""
+    return min(max(shutil.get_terminal_size((100, 24)).columns, 40), 100)
 
 
 def cut(text: str, most: int) -> str:
@@ -59,7 +57,7 @@ def counts_table(entries: Sequence[Entry]) -> list[str]:
     tags = {e.paper for e in entries}
     subjects = {p.key: p.subject for p in papers().values()}
     rows = [
-        (f"{key:<5} {cut(subjects.get(key, ''), 20)}", counts)
+        (f"{key:<5} {cut(subjects.get(key, ''), 19)}", counts)
         for key, _, *counts in summary(entries)
         if key.lower() in tags or key in tags
     ]
@@ -69,7 +67,7 @@ def counts_table(entries: Sequence[Entry]) -> list[str]:
     first = max((len(name) for name, _ in rows), default=5)
     lines = [("paper", words), *rows]
     return [
-        "  ".join([f"{name:<{first}}", *(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True))])
+        " ".join([f"{name:<{first}}", *(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True))])
         for name, cells in lines
     ]
 
@@ -162,7 +160,8 @@ def _foot(ledger: Ledger, asked: str) -> list[str]:
         *lines,
         f"{ledger.seconds:.1f} s on {cpu}, {cores} cores",
         f"one claim     adversarium show {failing}",
-        f"every claim   {whole} --all      every number  {whole} --long",
+        f"every claim   {whole} --all",
+        f"every number  {whole} --long",
         "as web pages  adversarium report",
     ]
 

@@ -72,13 +72,14 @@ class Entry:
     chance: bool = False  # other seeds could change the verdict
     evidence: str = ""  # a digest of the keys of its runs
     numbers: Mapping[str, Number] = field(default_factory=dict)  # those of its finding
+    asked: str = ""  # digest of the quantities from which these numbers are
 
     @property
     def finding(self) -> str:
         """Return the finding of the claim; empty if it has none for this verdict or if one of its
         quantities was not measured."""
         written = findings(self.paper).get(self.alias_of or self.id)
-        if written is None or written.verdict != self.verdict:
+        if written is None or (written.verdict, written.asked) != (self.verdict, self.asked):
             return ""
         return written.filled(self.numbers) if {*self.numbers} == {*written.quantities} else ""
 
@@ -255,7 +256,7 @@ def entry(claim: Claim, verdict: Verdict | None, facts: Facts, known: Mapping[st
         spans={letter: (min(v), max(v)) for letter, v in facts.spans.items()},
         chance=verdict.chance,
         evidence=facts.evidence,
-        numbers=_finding_numbers(claim, verdict),
+        **_finding_numbers(claim, verdict),
     )
 
 
@@ -267,9 +268,12 @@ def unjudged(claim: Claim, reason: str = "") -> Entry:
     return replace(bare, verdict=NOT_RUN, reason=reason) if waits else bare
 
 
-def _finding_numbers(claim: Claim, verdict: Verdict) -> Mapping[str, Number]:
+def _finding_numbers(claim: Claim, verdict: Verdict) -> dict[str, Any]:
+    """Return the numbers of the claim's finding, and the digest of what they are."""
     written = findings(claim.paper).get(claim.alias_of or claim.id)
-    return written.numbers(verdict.measured) or {} if written is not None else {}
+    if written is None:
+        return {}
+    return {"numbers": written.numbers(verdict.measured) or {}, "asked": written.asked}
 
 
 def verify_command(claim: Claim, facts: Facts) -> str:

@@ -142,6 +142,7 @@ def line_of(e: Entry) -> dict[str, object]:
         "regime": {g.text: _gate_row(g) for g in e.regime},
         "spans": {k: [_short(end) for end in ends] for k, ends in e.spans.items()},
         "finding": {k: [_short(v) for v in _distinct(n)] for k, n in e.numbers.items()},
+        "asked": e.asked,
         "parts": [_part_line(part, e.parts) for part in e.parts],
     }
     if e.expected is not None and (e.expected.low is not None or e.expected.high is not None):
@@ -232,6 +233,7 @@ def read_line(line: Json) -> Entry:
         chance=line.get("chance", False),
         evidence=line.get("evidence", ""),
         numbers={k: _read_number(ends) for k, ends in line.get("finding", {}).items()},
+        asked=line.get("asked", ""),
     )
 
 

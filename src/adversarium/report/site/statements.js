@@ -16,7 +16,8 @@ const spelled = { "thm": "theorem", "cor": "corollary", "prop": "proposition", "
 
 function matches(text, word) {
   const plain = word.replace(/^\\/, "").replace(/[.]$/, "");
-  if (letters[plain]) return text.includes(letters[plain]) || text.includes(word.length > 3 ? plain : word);
+  if (plain === "rho") return /ϱ|ρ/.test(text);
+  if (letters[plain]) return text.includes(letters[plain]) || new RegExp(`\\b${plain}\\b`).test(text);
   return text.includes(spelled[plain] || plain) || text.includes(word);
 }
 
@@ -61,7 +62,10 @@ form.addEventListener("submit", (event) => event.preventDefault());
 fields.forEach((field) => field.addEventListener("input", chosen));
 const asked = new URLSearchParams(location.search);
 fields.forEach((field) => {
-  if (asked.has(field.id)) field.value = asked.get(field.id);
+  if (!asked.has(field.id)) return;
+  const value = asked.get(field.id);
+  const same = (option) => option.value.toLowerCase() === value.toLowerCase();
+  field.value = Array.from(field.options || []).find(same)?.value ?? value;
 });
 addEventListener("pageshow", chosen); // also after Back, when the browser restores the fields
 chosen();
