@@ -164,7 +164,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         "id", "paper", "source", "statement", "kind", "verdict", "measured", "expected", "reason",
         "seeds", "preset", "engine", "seconds", "corrected", "command", "note",
         "parts", "regime", "spans", "sharpness", "reading", "for_all", "alias_of", "chance",
-        "evidence", "waived", "finding", "numbers",
+        "evidence", "waived", "finding", "numbers", "asked",
     }  # fmt: skip
     by_id = {c["id"]: c for c in whole["claims"]}
     assert set(by_id) >= {one, "rnrf.tab1.robust_gap", "cgro.hypC.1"}

@@ -284,7 +284,7 @@ def _batch(raw: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mat(folder: Path, part: Part) -> Pieces | None:
-    """Read the cropped digits of SVHN in MATLAB's format; the digit 0 has the label 10 there."""
+    """Read SVHN's cropped digits in MATLAB's format; the digit 0 has the label 10 there."""
     path = folder / f"{part}_32x32.mat"
     if not path.is_file():
         return None
