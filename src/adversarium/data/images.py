@@ -14,12 +14,12 @@ from torch import Generator, Tensor
 
 from adversarium.data.files import SETS, Part, lacking, read_part
 from adversarium.rng import stream
-from adversarium.shapes import Float, Int
+from adversarium.shapes import Int, Real
 
 
 @dataclass(frozen=True)
 class ImageBatch:
-    """Images in [0, 1] and their labels.
+    """Images in [0, 1] and their labels; in a pool, the images may be bytes.
 
     >>> from adversarium.rng import stream
     >>> batch = Digits().sample(3, stream(0, "train"))
@@ -27,7 +27,7 @@ class ImageBatch:
     ((3, 1, 8, 8), True)
     """
 
-    x: Float[Tensor, "*n c h w"]
+    x: Real[Tensor, "*n c h w"]
     y: Int[Tensor, "*n"]
 
 
@@ -122,7 +122,7 @@ def _official(name: str, part: Part) -> ImageBatch:
 @dataclass(frozen=True, kw_only=True)
 class Images:
     """An image data set with its official training and test images: MNIST, Fashion-MNIST, CIFAR-10,
-    SVHN, or crops of SVHN.
+    SVHN, or crops from SVHN.
 
     The files are those of the user's directory (`--data`) or of `adversarium data fetch`; they are
     verified when they are read. With `validation` > 0, the test set is replaced by that many
