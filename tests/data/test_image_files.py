@@ -182,11 +182,11 @@ def served(tmp_path, monkeypatch):
 
 
 def test_a_download_is_verified_and_read_from_then_on(served):
-    told = []
-    folder = fetch("mnist", lambda file, done, whole: told.append(file))
+    files_seen = []
+    folder = fetch("mnist", lambda file, done, whole: files_seen.append(file))
     assert folder == files.downloads_folder("mnist")
     assert read_part("mnist", "train").images.shape == (3, 28, 28, 1)
-    assert told
+    assert files_seen
 
 
 def test_a_download_with_another_checksum_is_not_stored(served):

@@ -23,7 +23,6 @@ from adversarium.runs.ledger import Entry
 
 PANELS, ROWS, LINES = 4, 7, 4  # largest number of panels, of rows in a panel, of fits in a panel
 _WIDE, _MARGIN = 360.0, 10.0
-_LETTER = 6.1  # approximate width of a letter
 _ROW = 36  # height of a row
 _ORDER = (Outcome.FAILS, Outcome.UNDECIDED, Outcome.MIXED, Outcome.HOLDS)
 _AXES = {
