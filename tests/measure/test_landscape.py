@@ -2,6 +2,7 @@
 forms, and with weaker and stronger searches."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -25,16 +26,16 @@ RADII = tuple(i / 8 for i in range(13))
 
 
 def linear(count=6, d=5):
-    """A linear logit with its points: the loss, x, the margins and ‖w‖₁."""
+    """A linear logit with its points: f, x, y, the margins and ‖w‖₁."""
     w = torch.randn(d, generator=stream(0, "w")).double()
     x = torch.randn(count, d, generator=stream(0, "x")).double()
     y = torch.where(x @ w > 0, 1.0, -1.0).double()
-    return lambda z: softplus(-y * (z @ w)), x, y * (x @ w), w.abs().sum()
+    return lambda z: z @ w, x, y, y * (x @ w), w.abs().sum()
 
 
 def test_a_linear_classifier_has_the_landscape_of_the_formula():
-    loss, x, margin, norm = linear()
-    found = loss_landscape(loss, x, RADII, stream(0, "search"), box=None)
+    f, x, y, margin, norm = linear()
+    found = loss_landscape(f, x, y, RADII, stream(0, "search"), box=None)
     radii = torch.tensor(RADII).double()
     worst = margin[:, None] - radii * norm
     assert torch.allclose(found.gradient, norm * torch.sigmoid(-worst))
@@ -43,8 +44,8 @@ def test_a_linear_classifier_has_the_landscape_of_the_formula():
 
 
 def test_log_g_of_a_linear_classifier_never_bends_upward():
-    loss, x, *_ = linear()
-    found = loss_landscape(loss, x, RADII, stream(0, "search"), box=None)
+    f, x, y, *_ = linear()
+    found = loss_landscape(f, x, y, RADII, stream(0, "search"), box=None)
     assert bool((bend(RADII, found.gradient.log(), 1.0) <= 1 + 1e-9).all())
 
 
@@ -60,14 +61,13 @@ def test_maxima_are_nested_and_a_longer_search_finds_no_less():
     network = Module(build=small_cnn, options={"width": 4})
     W = network.init(stream(0, "init"), (1, 8, 8), 10)
     batch = Digits().sample(8, stream(0, "x"))
-    from adversarium.training.objectives import cross_entropy
 
-    def loss(z):
-        return cross_entropy(network.f(W, z), batch.y)
+    def f(z):
+        return network.f(W, z)
 
     radii = (0.0, 0.1, 0.2)
     short, long = (
-        loss_landscape(loss, batch.x, radii, stream(0, "s"), steps=steps, starts=2)
+        loss_landscape(f, batch.x, batch.y, radii, stream(0, "s"), steps=steps, starts=2)
         for steps in (2, 16)
     )
     for found in (short, long):
@@ -78,15 +78,15 @@ def test_maxima_are_nested_and_a_longer_search_finds_no_less():
 
 
 def test_a_weak_search_is_reported_as_missed():
-    found = loss_landscape(*linear()[:2], (0.0, 1.0), stream(0, "s"), box=None)
-    weak = type(found)(found.radii, found.gradient * 0.1, found.change)
+    found = loss_landscape(*linear()[:3], (0.0, 1.0), stream(0, "s"), box=None)
+    weak = replace(found, gradient=found.gradient * 0.1)
     assert float(weak.missed) > 0
 
 
 def test_radii_must_increase():
-    loss, x, *_ = linear()
+    f, x, y, *_ = linear()
     with pytest.raises(ValueError, match="increasing radii"):
-        loss_landscape(loss, x, (0.2, 0.1), stream(0, "s"))
+        loss_landscape(f, x, y, (0.2, 0.1), stream(0, "s"))
     with pytest.raises(ValueError, match="epsilon > 0"):
         LandscapeProbe(epsilon=0.0)
 
@@ -105,3 +105,10 @@ def test_the_probe_records_curves_over_the_radius_and_numbers_per_seed():
     assert curve.values.shape[-1] == len(RADII[::2])
     assert (curve.values[..., 1:] >= curve.values[..., :-1]).all()
     assert math.isfinite(float(made["test_bend"][0, -1]))
+
+
+def test_the_mean_over_images_is_of_gradients_and_not_the_gradient_of_the_mean():
+    f, x, y, *_ = linear()
+    together = loss_landscape(f, x, y, (0.0, 0.5), stream(0, "s"), box=None)
+    alone = loss_landscape(f, x[:1], y[:1], (0.0, 0.5), stream(0, "s"), box=None)
+    assert torch.allclose(together.gradient[:1], alone.gradient)

@@ -71,6 +71,11 @@ def _points(piece: slice, v: Tensor) -> Tensor:
     return v[:, piece]
 
 
+def leading(batch: B, count: int) -> B:
+    """Select the first `count` points of every replica; all if it is 0."""
+    return _each(batch, partial(_points, slice(count))) if count else batch
+
+
 def picked(batch: B, replica: int, points: Tensor) -> B:
     """Select some points of one replica of a stacked batch, as a batch of one replica."""
     return _each(batch, lambda v: v[replica, points][None])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from adversarium.attacks.gradient import NoGradient
-from adversarium.data.batches import picked
+from adversarium.data.batches import leading, picked
 from adversarium.measure.measuring import measures
 from adversarium.measure.scene import AnyScene
 from adversarium.shapes import Float
@@ -122,6 +122,9 @@ class Error:
     attacks: Literal["none", "training"] | tuple[Attack, ...] = "none"
     name: str = ""
     symbol: str = field(default="", compare=False)
+    first: int = 0  # how many of the training points are measured (train only); 0: all
+
+    later: ClassVar[tuple[str, ...]] = ("first",)
 
     def __post_init__(self) -> None:
         words = isinstance(self.attacks, str) and self.attacks not in ("none", "training")
@@ -151,7 +154,8 @@ class Error:
         return f" under any of the attacks ({', '.join(kinds)})"
 
     def __call__(self, state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-        batch = scene.train if self.on == "train" else scene.test(self.n)
+        fresh = self.on == "test"
+        batch = scene.test(self.n) if fresh else leading(scene.train, self.first)
         if self.attacks == "none":
             return error(state.margin(batch))
         if self.attacks == "training":

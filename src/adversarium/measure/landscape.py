@@ -19,7 +19,7 @@ from adversarium.measure.scene import AnyScene
 from adversarium.rng import Streams, measuring
 from adversarium.shapes import Float
 from adversarium.sockets import AnyState, Measure, Recorded, Rows
-from adversarium.training.objectives import cross_entropy
+from adversarium.training.objectives import LOSSES, LossFunction, cross_entropy
 
 PerPoint = Callable[[Tensor], Tensor]
 _TINY = 1e-30
@@ -27,11 +27,14 @@ _TINY = 1e-30
 
 @dataclass(frozen=True)
 class Landscape:
-    """G and ΔL of every point at increasing radii, and how many points violate ΔL ≤ ε·G."""
+    """G and ΔL of every point at increasing radii, the gradient's norm where the loss is largest,
+    the loss at the points themselves, and how often ΔL ≤ ε·G is violated."""
 
     radii: tuple[float, ...]
     gradient: Float[Tensor, "*S n r"]
     change: Float[Tensor, "*S n r"]
+    at_largest_loss: Float[Tensor, "*S n r"]
+    clean: Float[Tensor, "*S n"]
 
     @property
     def missed(self) -> Tensor:
@@ -63,48 +66,60 @@ def l1_norm(g: Tensor, lead: int) -> Tensor:
 
 
 def loss_landscape(
-    loss: PerPoint,
+    f: Callable[[Tensor], Tensor],
     x: Tensor,
+    y: Tensor,
     radii: Sequence[float],
     rng: Streams,
     *,
+    loss: LossFunction = cross_entropy,
     steps: int = 20,
     starts: int = 4,
     box: tuple[float, float] | None = (0.0, 1.0),
 ) -> Landscape:
-    """Search G and ΔL at increasing radii; `loss` maps x to one number per point.
+    """Search G and ΔL at increasing radii for a classifier f, for example an nn.Module in
+    evaluation mode.
 
     From every start, half of the steps climb the loss and half climb log ‖∇L‖₁ (a second
     derivative), by sign steps of falling size. At each radius the best points of the radius before
-    it are starts, so both curves never fall.
+    it are starts, so both curves never fall. All starts are evaluated together.
     """
     if list(radii) != sorted(set(radii)) or any(radius < 0 for radius in radii):
         raise ValueError(f"a landscape needs increasing radii >= 0, got {tuple(radii)}.")
-    values, g, _ = loss_gradient(loss, x)
-    clean, lead = values.detach(), values.ndim
+    lead = y.ndim
+    every_y = torch.cat([y] * starts, lead - 1)
+    values, g, _ = loss_gradient(lambda z: loss(f(z), y), x)
+    clean = values.detach()
     norm0 = l1_norm(g, lead)
     steepest, highest = x.clone(), x.clone()
-    best, change = norm0, torch.zeros_like(norm0)
-    gradients, changes = [], []
+    best, change, there = norm0, torch.zeros_like(norm0), norm0
+    gradients, changes, theres = [], [], []
 
-    def seen(z: Tensor, values: Tensor, norm: Tensor) -> None:
-        nonlocal best, change, steepest, highest
-        z, values, norm = z.detach(), values.detach(), norm.detach()
-        up, rise = norm > best, values - clean > change
-        best, change = torch.where(up, norm, best), torch.where(rise, values - clean, change)
-        steepest = torch.where(_wide(up, x), z, steepest)
-        highest = torch.where(_wide(rise, x), z, highest)
+    def seen(every: Sequence[Tensor]) -> None:
+        nonlocal best, change, there, steepest, highest
+        pieces = [torch.chunk(v.detach(), starts, lead - 1) for v in every]
+        for z, values, norm in zip(*pieces, strict=True):
+            up, rise = norm > best, values - clean > change
+            best, change = torch.where(up, norm, best), torch.where(rise, values - clean, change)
+            steepest = torch.where(_wide(up, x), z, steepest)
+            there = torch.where(rise, norm, there)
+            highest = torch.where(_wide(rise, x), z, highest)
 
     for radius in radii:
         ball = Ball(math.inf, radius, box)
         if radius > 0:
-            for i in range(starts):
-                begin = (highest, steepest)[i] if i < 2 else ball.sample(x, lead, rng)
-                _ascend(loss, ball, x, begin, lead, steps, seen)
+            begin = [
+                (highest, steepest)[i] if i < 2 else ball.sample(x, lead, rng)
+                for i in range(starts)
+            ]
+            centre = torch.cat([x] * starts, lead - 1)
+            z = torch.cat(begin, lead - 1)
+            _ascend(lambda z: loss(f(z), every_y), ball, centre, z, lead, steps, seen)
         gradients.append(best)
         changes.append(change)
-    stacked = (torch.stack(one, dim=-1) for one in (gradients, changes))
-    return Landscape(tuple(radii), *stacked)
+        theres.append(there)
+    G, dL, norms = (torch.stack(one, dim=-1) for one in (gradients, changes, theres))
+    return Landscape(tuple(radii), G, dL, norms, clean)
 
 
 def _ascend(
@@ -114,15 +129,16 @@ def _ascend(
     z: Tensor,
     lead: int,
     steps: int,
-    seen: Callable[[Tensor, Tensor, Tensor], None],
+    seen: Callable[[Sequence[Tensor]], None],
 ) -> None:
-    """Climb the loss, then the logarithm of the gradient's norm, and report every point."""
+    """Climb the loss, then the logarithm of the gradient's norm, and report every point with its
+    loss and its norm."""
     half = steps // 2
     for k in range(steps + 1):
         slow = half <= k < steps  # the second half climbs the norm
         values, g, at = loss_gradient(loss, z, keep=slow)
         norm = l1_norm(g, lead)
-        seen(at, values, norm)
+        seen((at, values, norm))
         if k == steps:
             return
         if slow and g.requires_grad:
@@ -184,17 +200,32 @@ def position(
     return middle[slopes.argmax(-1)]
 
 
+def carriers(values: Float[Tensor, "*S n"], share: float = 0.9) -> Float[Tensor, "*S"]:
+    """Return the smallest share of points that together hold `share` of the sum.
+
+    >>> carriers(torch.tensor([[0.0, 9.0, 0.0, 1.0]]))
+    tensor([0.2500], dtype=torch.float64)
+    """
+    ordered = values.double().sort(dim=-1, descending=True).values
+    held = ordered.cumsum(-1) / ordered.sum(-1, keepdim=True).clamp_min(_TINY)
+    needed = (held < share - 1e-12).sum(-1) + 1
+    return needed.double() / values.shape[-1]
+
+
 EIGHTHS = tuple(i / 8 for i in range(17))  # radii relative to the training radius
 
 
 @dataclass(frozen=True, kw_only=True)
 class LandscapeProbe:
-    """The loss landscape of the cross-entropy around n training or test points, up to twice the
-    radius `epsilon`, on a grid of an eighth of it.
+    """The loss landscape around n training or test points, up to twice the radius `epsilon`, on a
+    grid of an eighth of it; of the cross-entropy, or of the margin (`logit_difference`).
 
-    It records, per seed: G and ΔL averaged over points and the mean of log G, by radius; the median
-    bend of log G and of ΔL at `epsilon`; the median position of the steepest rise of log G; and the
-    share of points and radii where ΔL > ε·G, so that the search was too weak.
+    It records, per seed and by radius: G and ΔL averaged over points, the mean of log G, and the
+    mean gradient norm where the loss is largest. At `epsilon`: the median bend of log G and of ΔL;
+    the smallest share of points that hold 90 % of G; the share of points of which the search found
+    no probability of the true class below ½ (“fitted”), and the part of the mean G that is theirs.
+    Also the median position of the steepest rise of log G, and the share of points and radii where
+    ΔL > ε·G, so that the search was too weak.
     """
 
     on: Literal["train", "test"] = "train"
@@ -205,8 +236,9 @@ class LandscapeProbe:
     starts: int = 4
     box: tuple[float, float] | None = (0.0, 1.0)
     name: str = ""
+    loss: Literal["cross_entropy", "logit_difference"] = "cross_entropy"
 
-    version = 1
+    version = 2  # 2: the fitted points, the points that carry G, the norm at the largest loss
 
     def __post_init__(self) -> None:
         if self.on not in ("train", "test") or not self.epsilon > 0 or self.n < 1:
@@ -220,6 +252,11 @@ class LandscapeProbe:
         return self.name or self.on
 
     @property
+    def _bends(self) -> bool:
+        """Whether the radii reach far enough beyond `epsilon` for a bend there."""
+        return max(self.grid) >= 1.25
+
+    @property
     def measures(self) -> tuple[Measure, ...]:
         """The descriptions of the recorded quantities."""
         where = "training" if self.on == "train" else "test"
@@ -227,12 +264,19 @@ class LandscapeProbe:
             f"{self._prefix}_gradient_norm": "$G(\\varepsilon)$",
             f"{self._prefix}_log_gradient_norm": "mean of $\\log G(\\varepsilon)$",
             f"{self._prefix}_loss_change": "$\\Delta L(\\varepsilon)$",
+            f"{self._prefix}_norm_at_largest_loss": "$\\|\\nabla L\\|_1$ at the largest loss",
         }
-        numbers = {
+        wide = {
             f"{self._prefix}_bend": "median $\\Pi_i$ of $\\log G$",
             f"{self._prefix}_change_bend": "median $\\Pi_i$ of $\\Delta L$",
             f"{self._prefix}_bend_position": "steepest rise of $\\log G$, in units of ε₀",
+        }
+        numbers = {
+            **(wide if self._bends else {}),
             f"{self._prefix}_missed": "share with $\\Delta L > \\varepsilon G$",
+            f"{self._prefix}_carriers": "share of points that hold 90 % of $G(\\varepsilon_0)$",
+            f"{self._prefix}_fitted": "share of points fitted at ε₀",
+            f"{self._prefix}_fitted_norm": "part of $G(\\varepsilon_0)$ in the fitted points",
         }
         doc = f"The loss landscape around {where} points, largest values found in balls."
         return (
@@ -247,19 +291,32 @@ class LandscapeProbe:
         rng = measuring(scene.problem.seeds, state.t, self)
         radii = tuple(self.epsilon * share for share in self.grid)
         found = loss_landscape(
-            lambda z: cross_entropy(network.f(W, z), y), x, radii, rng,
-            steps=self.steps, starts=self.starts, box=self.box,
+            lambda z: network.f(W, z), x, y, radii, rng,
+            loss=LOSSES[self.loss], steps=self.steps, starts=self.starts, box=self.box,
         )  # fmt: skip
         logs = (found.gradient + _TINY).log()
         at = {"radius": self.grid}
-        outside = max(self.grid) >= 1.25
-        unknown = torch.full(found.gradient.shape[:1], torch.nan)
-        bends = bend(self.grid, logs, 1.0).median(-1).values if outside else unknown
-        changes = bend(self.grid, found.change, 1.0, 0.25).median(-1).values if outside else unknown
+        norm, fitted = self._at_radius(found)
         values: tuple[Tensor | Recorded, ...] = (
             Recorded(found.gradient.mean(1), at=at),
             Recorded(logs.mean(1), at=at),
             Recorded(found.change.mean(1), at=at),
-            bends, changes, position(self.grid, logs, 1.0).median(-1).values, found.missed,
+            Recorded(found.at_largest_loss.mean(1), at=at),
+            *(self._bent(logs, found.change) if self._bends else ()), found.missed,
+            carriers(norm), fitted.double().mean(-1), (norm * fitted).mean(-1),
         )  # fmt: skip
         return {m.name: value for m, value in zip(self.measures, values, strict=True)}
+
+    def _bent(self, logs: Tensor, change: Tensor) -> tuple[Tensor, ...]:
+        """Return the medians over points: bend of log G, bend of ΔL, position of log G."""
+        of_change = bend(self.grid, change, 1.0, 0.25)
+        every = (bend(self.grid, logs, 1.0), of_change, position(self.grid, logs, 1.0))
+        return tuple(one.median(-1).values for one in every)
+
+    def _at_radius(self, found: Landscape) -> tuple[Tensor, Tensor]:
+        """Return G of every point at the grid's radius nearest to `epsilon`, and whether the point
+        is fitted there: the largest loss found is below log 2, or below 0 for the margin."""
+        place = min(range(len(self.grid)), key=lambda i: abs(self.grid[i] - 1))
+        worst = found.clean + found.change[..., place]
+        limit = math.log(2) if self.loss == "cross_entropy" else 0.0
+        return found.gradient[..., place], worst < limit

@@ -1,10 +1,11 @@
 """Losses on fresh or training points, and the excess over the best prediction."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
+from adversarium.data.batches import leading
 from adversarium.measure.scene import AnyScene
 from adversarium.shapes import Float
 from adversarium.sockets import AnyState, Attack, Batch, Measure, RealLabelled
@@ -25,6 +26,9 @@ class Loss:
     n: int = 1000
     attacks: Literal["none", "training"] | tuple[Attack, ...] = "none"
     name: str = ""
+    first: int = 0  # how many of the training points are measured (train only); 0: all
+
+    later: ClassVar[tuple[str, ...]] = ("first",)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -38,7 +42,8 @@ class Loss:
         return self._losses(state, scene, self._batch(scene)).mean(-1)
 
     def _batch(self, scene: AnyScene) -> Batch:
-        batch: Batch = scene.train if self.on == "train" else scene.test(self.n)
+        fresh = self.on == "test"
+        batch: Batch = scene.test(self.n) if fresh else leading(scene.train, self.first)
         return batch
 
     def _losses(self, state: AnyState, scene: AnyScene, batch: Batch) -> Tensor:

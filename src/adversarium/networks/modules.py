@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor, nn
 from torch.func import functional_call, vmap
+from torch.utils._pytree import tree_map
 
 from adversarium.rng import torch_seeded
 
@@ -84,8 +85,7 @@ class Module:
         def outputs(held: Weights, x: Tensor) -> Tensor:
             return _scalar_or_logits(functional_call(module, held, (x,)), origin.k)
 
-        call = vmap(outputs) if origin.stacked else outputs
-        result: Tensor = call(_held(W), x)
+        result: Tensor = _per_seed(outputs, origin)(_held(W), x)
         return result
 
     def representation(self, W: Weights, x: Tensor) -> Tensor:
@@ -107,8 +107,7 @@ class Module:
                 hook.remove()
             return seen[0]
 
-        call = vmap(inputs) if origin.stacked else inputs
-        result: Tensor = call(_held(W), x)
+        result: Tensor = _per_seed(inputs, origin)(_held(W), x)
         return result
 
     def trained_f(self, W: Weights, x: Tensor) -> tuple[Tensor, Weights]:
@@ -123,8 +122,7 @@ class Module:
             F = _scalar_or_logits(functional_call(module, held, (x,)), origin.k)
             return F, {name: held[name].detach() for name in memory}
 
-        call = vmap(outputs) if origin.stacked else outputs
-        result: tuple[Tensor, Weights] = call(_held(W), x)
+        result: tuple[Tensor, Weights] = _per_seed(outputs, origin)(_held(W), x)
         return result
 
     def sizes(self, shape: tuple[int, ...], k: int) -> tuple[int, int]:
@@ -189,6 +187,21 @@ def _origin(W: Weights) -> _Origin:
         )
     stacked = W[_CLASSES].ndim == 3
     return _Origin(tuple(W[_SHAPE].shape[2 if stacked else 1 :]), W[_CLASSES].shape[-1], stacked)
+
+
+def _per_seed(call: Callable[..., Any], origin: _Origin) -> Callable[..., Any]:
+    """Return the call for stacked weights and points: all seeds together; or one after the other if
+    there is only one, or in mixed precision, which vmap's batch normalisation does not take."""
+    if not origin.stacked:
+        return call
+
+    def mapped(W: Weights, x: Tensor) -> Any:
+        if len(x) > 1 and not torch.is_autocast_enabled(x.device.type):
+            return vmap(call)(W, x)
+        made = [call({name: w[i] for name, w in W.items()}, x[i]) for i in range(len(x))]
+        return tree_map(lambda *parts: torch.stack(parts), *made)
+
+    return mapped
 
 
 def _held(W: Weights) -> Weights:

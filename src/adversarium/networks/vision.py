@@ -59,23 +59,31 @@ def _activation(name: str) -> nn.Module:
     return ACTIVATIONS[name]()
 
 
-def small_cnn(shape: tuple[int, ...], k: int, width: int = 16) -> nn.Module:
+def small_cnn(
+    shape: tuple[int, ...],
+    k: int,
+    width: int = 16,
+    hidden: int = 0,
+    activation: str = "relu",
+) -> nn.Module:
     """Return a network of two convolutions and two linear layers for images of any size; it has
-    about 38,000 weights for 8 × 8 digits at width 16.
+    about 38,000 weights for 8 × 8 digits at width 16. The representation, the input of the last
+    layer, has `hidden` coordinates (0: 4 · width).
 
     >>> sum(w.numel() for w in small_cnn((1, 8, 8), k=10).parameters())
     38282
     """
     channels, height, breadth = shape
+    last = hidden or 4 * width
     return nn.Sequential(
         nn.Conv2d(channels, width, 3, padding=1),
-        nn.ReLU(),
+        _activation(activation),
         nn.Conv2d(width, 2 * width, 3, stride=2, padding=1),
-        nn.ReLU(),
+        _activation(activation),
         nn.Flatten(),
-        nn.Linear(2 * width * ((height + 1) // 2) * ((breadth + 1) // 2), 4 * width),
-        nn.ReLU(),
-        nn.Linear(4 * width, k),
+        nn.Linear(2 * width * ((height + 1) // 2) * ((breadth + 1) // 2), last),
+        _activation(activation),
+        nn.Linear(last, k),
     )
 
 

@@ -2,7 +2,7 @@
 
 from adversarium.training.engines import ENGINES, AnyEngine, choose, linear_step
 from adversarium.training.loop import train
-from adversarium.training.objectives import LOSSES, Risk
+from adversarium.training.objectives import LOSSES, Risk, Smoothed
 from adversarium.training.problem import Problem, side_by_side
 from adversarium.training.recipe import (
     SGD,
@@ -27,6 +27,7 @@ __all__ = [
     "Problem",
     "Recipe",
     "Risk",
+    "Smoothed",
     "Triangular",
     "WeightState",
     "choose",

@@ -50,6 +50,26 @@ def cross_entropy(F: Tensor, y: Tensor) -> Tensor:
     return F.logsumexp(-1) - true_logit(F, y)
 
 
+@dataclass(frozen=True)
+class Smoothed:
+    """The cross-entropy with smoothed labels: a share of every label is spread over all classes.
+
+    >>> F = torch.tensor([[2.0, 0.0]])
+    >>> loss = Smoothed(share=0.5)(F, torch.tensor([0]))
+    >>> round(loss.item() - cross_entropy(F, torch.tensor([0])).item(), 6)  # ½ (F_0 − mean F)
+    0.5
+    """
+
+    share: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1:
+            raise ValueError(f"Smoothed needs 0 <= share < 1, got {self.share}.")
+
+    def __call__(self, F: Tensor, y: Tensor) -> Tensor:
+        return cross_entropy(F, y) + self.share * (true_logit(F, y) - F.mean(-1))
+
+
 def exponential(F: Tensor, y: Tensor) -> Tensor:
     """exp(−y f), §4 of CGRM."""
     return torch.exp(-margin(F, y))

@@ -1,0 +1,159 @@
+"""The checks of Figures 1 to 3 of CGRO on one image data set, as parts of each sentence."""
+
+import math
+
+from adversarium.plans import (
+    Check,
+    Every,
+    Hypothesis,
+    InRegime,
+    Level,
+    Ordering,
+    Parts,
+    last,
+    quantity,
+)
+
+from .images import (
+    accuracy,
+    best_minus_last,
+    collapsed,
+    doubling,
+    drop,
+    following,
+    log_at,
+    sharpness,
+    steepening,
+    value_at,
+)
+
+
+def _converged(selection):
+    """Require that a doubled search raises G(ε₀) by less than 2 %; otherwise “flat inside” is
+    undecided."""
+    growth = doubling(selection)
+    room = quantity(
+        "2 %/(growth of G(ε₀) by a doubled search)",
+        lambda rows: 0.02 / growth.of(rows).mean(keepdims=True).clip(min=1e-6),
+        *growth.needs,
+    )
+    return InRegime(room, at_least=1.0)
+
+
+def sound(selection, check):
+    """Judge only runs of which none overfitted catastrophically."""
+    lost = collapsed(selection)
+    kept = quantity("runs without collapse", lambda rows: 1 - lost.of(rows), *lost.needs)
+    return Every(InRegime(kept, at_least=1.0), check)
+
+
+def gradient_checks(adversarial, clean):
+    """Return the check of “flat within the training radius, very sharp outside” for G."""
+    ratio, clean_ratio = (steepening("train_gradient_norm", net) for net in (adversarial, clean))
+    other = "train_norm_at_largest_loss"
+    return Parts(
+        {
+            "flat inside: below clean training at ε₀": Every(
+                _converged(adversarial),
+                Ordering(log_at("train_gradient_norm", clean),
+                         than=log_at("train_gradient_norm", adversarial)),
+            ),
+            "sharp outside: slope at least 3 times that inside": Level(ratio, 3, math.inf),
+            "sharp outside: ratio above clean training": Ordering(ratio, than=clean_ratio),
+            "log G bends upward at ε₀": Level(last("train_bend", adversarial), 1, math.inf),
+            "log G of clean training does not": Level(last("train_bend", clean), -math.inf, 1),
+            "steepest rise at 0.75 to 1.5 ε₀": Level(
+                last("train_bend_position", adversarial), 0.75, 1.5
+            ),
+            "norm at the largest loss: below clean training at ε₀": Ordering(
+                log_at(other, clean), than=log_at(other, adversarial)
+            ),
+            "norm at the largest loss: ratio above clean training": Ordering(
+                steepening(other, adversarial), than=steepening(other, clean)
+            ),
+        }
+    )  # fmt: skip
+
+
+def loss_checks(adversarial, clean):
+    """Return the check of the same sentence for ΔL."""
+    name = "train_loss_change"
+    return Parts(
+        {
+            "flat inside: below clean training at ε₀": Ordering(
+                value_at(name, clean), than=value_at(name, adversarial)
+            ),
+            "sharp outside: ratio above clean training": Ordering(
+                steepening(name, adversarial), than=steepening(name, clean)
+            ),
+            "ΔL bends upward at ε₀": Level(last("train_change_bend", adversarial), 1, math.inf),
+        }
+    )
+
+
+def trend(selection, split, rises):
+    """Return the check that mean log G within ε₀ rises (or falls) from the middle epoch on; its
+    change from the first epoch is only reported."""
+    middle, end = (sharpness(selection, split, moment) for moment in ("middle", "last"))
+    judged = Ordering(end, than=middle) if rises else Ordering(middle, than=end)
+    word = "rises" if rises else "falls"
+    return Parts(
+        {
+            f"{word} from the middle epoch to the last": sound(selection, judged),
+            "change from the first epoch to the last": Hypothesis(
+                "ordering", end - sharpness(selection, split, "first")
+            ),
+        }
+    )
+
+
+def growth_checks(selection):
+    """Return the check that G at test points grows more than at training points, at two radii."""
+    parts = {}
+    for radius in (1.0, 0.5):
+        late, early = (
+            sharpness(selection, "gap", moment, (radius,)) for moment in ("last", "middle")
+        )
+        parts[f"at {radius:g} ε₀"] = sound(selection, Ordering(late, than=early))
+    return Parts(parts)
+
+
+def gap_checks(selection):
+    """Return the check that the robust gap grows with G at test points."""
+    local, whole = (following(selection, "accuracy", lead) for lead in ("train", "test"))
+    return Parts(
+        {
+            "accuracy gap, rank correlation over epochs": sound(
+                selection, Level(whole, math.nextafter(0, 1), math.inf)
+            ),
+            "accuracy gap, changes between epochs": sound(
+                selection,
+                Level(following(selection, "accuracy", differences=True),
+                      math.nextafter(0, 1), math.inf),
+            ),
+            "loss gap, the same": Hypothesis(
+                "ordering",
+                following(selection, "loss"),
+                following(selection, "loss", differences=True),
+            ),
+            "rank correlation with G at training points instead": Hypothesis("ordering", local),
+        }
+    )  # fmt: skip
+
+
+def curve_checks(selection, levels):
+    """Return the check of the learning curves of Figure 1; with `levels` also the printed ones."""
+    clean, robust = (accuracy(f"{kind}test_error", selection) for kind in ("", "robust_"))
+    printed: dict[str, Check] = {
+        "clean test accuracy above 0.80": Level(clean, 0.8, 1.0),
+        "robust test accuracy in [0.45, 0.55]": Level(robust, 0.45, 0.55),
+    }
+    orderings: dict[str, Check] = {
+        "robust accuracy drops more from train to test": Ordering(
+            drop("robust_", selection), than=drop("", selection)
+        ),
+        "robust test accuracy ends below its best": Level(
+            best_minus_last(selection), math.nextafter(0, 1), math.inf
+        ),
+    }
+    return Parts({**printed, **orderings} if levels else orderings)

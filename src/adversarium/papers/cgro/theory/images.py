@@ -1,0 +1,327 @@
+"""Figures 1 to 3 of CGRO on images: the runs, and the readings of their loss landscapes.
+
+G(ε) is the largest l1 norm of the gradient of the cross-entropy in x over an l_inf ball of radius ε
+within the box [0, 1], ΔL(ε) the largest increase of the loss, ε₀ the training radius. The papers
+call G “flatness”: a larger G is a sharper landscape. Radii are in units of ε₀.
+"""
+
+import math
+
+import numpy as np
+
+from adversarium.attacks import PGD
+from adversarium.measure import Error, Loss
+from adversarium.measure.landscape import LandscapeProbe
+from adversarium.plans import Quantity, Run
+from adversarium.plans.evidence import Need
+
+CLEAN, FAST, STRONG = "clean training", "one-step training", "many-step training"
+BOX = (0.0, 1.0)
+WIDE = (*(i / 8 for i in range(17)), 2.5, 3.0)
+INSIDE = tuple(i / 8 for i in range(9))
+EPOCHS = (0.25, 0.5, 0.75, 1.0)
+
+
+def one_step(eps):
+    """Return FGSM from a uniform start with step 1.25 ε, clipped to the ball (Wong and others)."""
+    return PGD(radius=eps, steps=1, step=1.25 * eps, start="uniform", loss="cross_entropy",
+               best=False, box=BOX)  # fmt: skip
+
+
+def many_steps(eps, steps):
+    """Return PGD from a uniform start with steps of max(ε/4, 2.5 ε/steps)."""
+    step = max(eps / 4, 2.5 * eps / steps)
+    return PGD(radius=eps, steps=steps, step=step, start="uniform", loss="cross_entropy",
+               best=False, box=BOX)  # fmt: skip
+
+
+def curve_probes(eps, points, n_eval, n_test, search):
+    """Return what is recorded during training: clean and robust errors and robust losses, G at
+    four radii within ε₀, and the errors that detect catastrophic overfitting."""
+    attack = (PGD(radius=eps, steps=10, box=BOX),)
+    ascent = (PGD(radius=eps, steps=10, loss="cross_entropy", box=BOX),)
+    budget = dict(epsilon=eps, n=points, grid=EPOCHS, steps=search[0], starts=search[1])
+    return (
+        Error(on="train", first=n_eval, name="train_error"),
+        Error(on="test", n=n_test, name="test_error"),
+        Error(on="train", first=n_eval, attacks=attack, name="robust_train_error"),
+        Error(on="test", n=n_test, attacks=attack, name="robust_test_error"),
+        Error(on="train", first=n_eval, attacks=(one_step(eps),), name="one_step_train_error"),
+        Loss(on="train", first=n_eval, attacks=ascent, name="robust_train_loss"),
+        Loss(on="test", n=n_test, attacks=ascent, name="robust_test_loss"),
+        LandscapeProbe(on="train", name="train_inside", **budget),
+        LandscapeProbe(on="test", name="test_inside", **budget),
+    )
+
+
+def last_probes(eps, points, search):
+    """Return the landscapes after training: of training and test points, of the margin, and within
+    ε₀ by a search with twice the steps and twice the starts."""
+    steps, starts = search
+    budget = dict(epsilon=eps, n=points, steps=steps, starts=starts)
+    twice = dict(epsilon=eps, n=points, steps=2 * steps, starts=2 * starts)
+    return (
+        LandscapeProbe(on="train", name="train", grid=WIDE, **budget),
+        LandscapeProbe(on="test", name="test", grid=WIDE[:13], **budget),
+        LandscapeProbe(
+            on="train", name="margin", grid=WIDE[:13], loss="logit_difference", **budget
+        ),
+        LandscapeProbe(on="train", name="train_twice", grid=INSIDE, **twice),
+    )
+
+
+def image_run(
+    family,
+    data,
+    network,
+    attack,
+    eps,
+    optimiser,
+    eta,
+    n,
+    epochs,
+    checkpoints,
+    during,
+    after,
+    **more,
+):
+    """Return a training run on images that is recorded at about `checkpoints` epochs, equally
+    spaced, the last one included; ε₀ is a coordinate."""
+    per_epoch = n // optimiser.batch
+    every = max(1, epochs // checkpoints)
+    times = tuple(e * per_epoch for e in range(epochs % every, epochs + 1, every) if e)
+    return Run(
+        family=family,
+        at={"ε₀": eps},
+        data=data,
+        network=network,
+        attack=attack,
+        optimiser=optimiser,
+        n=n,
+        steps=epochs * per_epoch,
+        eta=eta,
+        probes=during,
+        final=after,
+        record=times,
+        dtype="float32",
+    )
+
+
+def _number(name, selection, names, of):
+    """Return the quantity that `of` computes from the rows of one run."""
+    label = f"{name} ({selection.description})"
+    return Quantity(
+        label, lambda rows: of(rows.one(selection)), (Need(selection, names, alone=True),)
+    )
+
+
+def _at(run, name, radius):
+    """Return the last value of a curve at a radius, in units of ε₀."""
+    series = run[name]
+    return series.last()[:, series.axes["radius"].index(radius)]
+
+
+def log_at(name, selection, radius=1.0):
+    """Return log of the mean over points of a curve's last value at a radius."""
+    return _number(
+        f"log {name} at {radius:g} ε₀", selection, (name,),
+        lambda run: np.log(np.maximum(_at(run, name, radius), 1e-30)),
+    )  # fmt: skip
+
+
+def value_at(name, selection, radius=1.0):
+    """Return the last value of a curve at a radius."""
+    return _number(
+        f"{name} at {radius:g} ε₀", selection, (name,), lambda run: _at(run, name, radius)
+    )
+
+
+def _slope(radii, values, low, high):
+    inside = [i for i, r in enumerate(radii) if low <= r <= high]
+    x = np.array([radii[i] for i in inside])
+    x = x - x.mean()
+    return (values[:, inside] * x).sum(1) / (x**2).sum()
+
+
+def steepening(name, selection):
+    """Return the slope of a curve on [ε₀, 1.5 ε₀] over its slope on [0, ε₀]."""
+
+    def of(run):
+        series = run[name]
+        radii = series.axes["radius"]
+        inside = _slope(radii, series.last(), 0.0, 1.0)
+        return _slope(radii, series.last(), 1.0, 1.5) / np.maximum(inside, 1e-30)
+
+    return _number(f"{name}: slope outside/inside", selection, (name,), of)
+
+
+def doubling(selection):
+    """Return by what share G(ε₀) grows if the search has twice the steps and starts."""
+
+    def of(run):
+        return _at(run, "train_twice_gradient_norm", 1.0) / _at(run, "train_gradient_norm", 1.0) - 1
+
+    names = ("train_gradient_norm", "train_twice_gradient_norm")
+    return _number("growth of G(ε₀) by a doubled search", selection, names, of)
+
+
+def _mean_log(run, split, radii=EPOCHS):
+    """Return mean log G over radii within ε₀, (seed, t)."""
+    series = run[f"{split}_inside_log_gradient_norm"]
+    places = [series.axes["radius"].index(r) for r in radii]
+    return series.values[:, :, places].mean(-1)
+
+
+def middle(run):
+    """Return the index of the checkpoint nearest to the middle of training, t*."""
+    t = run["train_error"].t
+    return int(np.argmin(np.abs(t - t[-1] / 2)))
+
+
+def sharpness(selection, split, moment, radii=EPOCHS):
+    """Return mean log G within ε₀ at the first, the middle or the last recorded epoch; `split` is
+    train, test, or gap: test − train."""
+    series = [f"{one}_inside_log_gradient_norm" for one in ("train", "test")]
+    names = tuple(series) if split == "gap" else (f"{split}_inside_log_gradient_norm",)
+
+    def of(run):
+        place = {"first": 0, "middle": middle(run), "last": -1}[moment]
+        if split == "gap":
+            difference = _mean_log(run, "test", radii) - _mean_log(run, "train", radii)
+            return difference[:, place]
+        return _mean_log(run, split, radii)[:, place]
+
+    where = "" if radii == EPOCHS else f" at {radii[0]:g} ε₀"
+    return _number(
+        f"mean log G{where} of {split} points, {moment} epoch", selection,
+        (*names, "train_error"), of,
+    )  # fmt: skip
+
+
+_GAPS = {
+    "accuracy": ("robust_test_error", "robust_train_error"),
+    "loss": ("robust_test_loss", "robust_train_loss"),
+}
+
+
+def _late(run, kind, lead):
+    """Return the robust gap and a leading series over the epochs from t* on, (seed, t) each."""
+    test, train = (run[name].values for name in _GAPS[kind])
+    series = {
+        "test": lambda: _mean_log(run, "test", (1.0,)),
+        "train": lambda: _mean_log(run, "train", (1.0,)),
+    }[lead]()
+    late = slice(middle(run), None)
+    return (test - train)[:, late], series[:, late]
+
+
+def _ranks(values):
+    return np.argsort(np.argsort(values, axis=1), axis=1).astype(float)
+
+
+def _correlation(a, b):
+    a, b = a - a.mean(1, keepdims=True), b - b.mean(1, keepdims=True)
+    size = np.sqrt((a**2).sum(1) * (b**2).sum(1))
+    return (a * b).sum(1) / np.maximum(size, 1e-30)
+
+
+def following(selection, kind, lead="test", differences=False):
+    """Return the rank correlation over the epochs from t* on of the robust gap with log G(ε₀) of
+    test (or training) points; with `differences`, of their changes between epochs."""
+
+    def of(run):
+        gap, series = _late(run, kind, lead)
+        if differences:
+            return _correlation(_ranks(np.diff(gap, axis=1)), _ranks(np.diff(series, axis=1)))
+        return _correlation(_ranks(gap), _ranks(series))
+
+    what = "changes of log G" if differences else "log G"
+    names = (*_GAPS[kind], f"{lead}_inside_log_gradient_norm", "train_error")
+    return _number(f"rank correlation of {kind} gap and {what} ({lead})", selection, names, of)
+
+
+def leading(selection, kind="accuracy"):
+    """Return by how much the changes of the gap correlate more with the changes of log G(ε₀) one
+    checkpoint earlier than with those one checkpoint later."""
+
+    def of(run):
+        gap, series = (np.diff(one, axis=1) for one in _late(run, kind, "test"))
+        before = _correlation(_ranks(gap[:, 1:]), _ranks(series[:, :-1]))
+        after = _correlation(_ranks(gap[:, :-1]), _ranks(series[:, 1:]))
+        return before - after
+
+    names = (*_GAPS[kind], "test_inside_log_gradient_norm", "train_error")
+    return _number("correlation, G one epoch earlier − one later", selection, names, of)
+
+
+def best_minus_last(selection):
+    """Return the largest robust test accuracy of any epoch minus that of the last."""
+
+    def of(run):
+        errors = run["robust_test_error"].values
+        return errors[:, -1] - errors.min(1)
+
+    return _number("best − last robust test accuracy", selection, ("robust_test_error",), of)
+
+
+def collapsed(selection):
+    """Return whether training overfitted catastrophically: at some epoch a one-step attack left
+    more than .3 more training points correct than PGD, or PGD accuracy fell by more than .2."""
+
+    def of(run):
+        pgd, fast = run["robust_train_error"].values, run["one_step_train_error"].values
+        fell = pgd - np.minimum.accumulate(pgd, axis=1)
+        return ((pgd - fast > 0.3) | (fell > 0.2)).any(1).astype(float)
+
+    names = ("robust_train_error", "one_step_train_error")
+    return _number("collapsed", selection, names, of)
+
+
+def drop(kind, selection):
+    """Return the training accuracy minus the test accuracy, clean or robust, after training."""
+    test, train = f"{kind}test_error", f"{kind}train_error"
+    return _number(
+        f"{kind or 'clean_'}drop from train to test", selection, (test, train),
+        lambda run: run.last(test) - run.last(train),
+    )  # fmt: skip
+
+
+def accuracy(name, selection):
+    """Return 1 minus an error after training."""
+    return _number(f"1 − {name}", selection, (name,), lambda run: 1 - run.last(name))
+
+
+def unfitted_share(selection, split="train"):
+    """Return 1 minus the share of points that the search found fitted at ε₀."""
+    name = f"{split}_fitted"
+    return _number(f"unfitted share of {split}", selection, (name,), lambda run: 1 - run.last(name))
+
+
+def fitted_norm(split, selection):
+    """Return log of the mean G(ε₀) over the points that are fitted at ε₀."""
+    names = (f"{split}_fitted_norm", f"{split}_fitted")
+
+    def of(run):
+        norm, share = (run.last(name) for name in names)
+        return np.log(np.maximum(norm, 1e-30) / np.maximum(share, 1e-12))
+
+    return _number(f"log G(ε₀) of fitted {split} points", selection, names, of)
+
+
+def positions(selections, eps):
+    """Return the log–log slope of the position of the steepest rise of log G against ε₀, one number
+    per seed; `selections` has one run per radius."""
+    x = np.log(np.array(eps))
+    x = x - x.mean()
+
+    def of(rows):
+        places = [
+            math.log(e) + np.log(rows.one(s).last("train_bend_position"))
+            for e, s in zip(eps, selections, strict=True)
+        ]
+        least = min(len(p) for p in places)
+        table = np.stack([p[:least] for p in places], 1)
+        return (table * x).sum(1) / (x**2).sum()
+
+    needs = tuple(Need(s, ("train_bend_position",), alone=True) for s in selections)
+    return Quantity("exponent of the bend's position in ε₀", of, needs)
