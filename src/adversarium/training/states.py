@@ -163,9 +163,10 @@ class WeightState(Generic[W_]):
         return self
 
     def f(self, x: Tensor) -> Tensor:
-        """Return the network's output, evaluated in chunks of points that fit `CHUNK`."""
+        """Return the network's output, evaluated in chunks of points that fit `CHUNK`, without the
+        reduced precision that convolutions on a GPU have otherwise."""
         network = self.problem.network
-        with torch.no_grad():
+        with torch.no_grad(), torch.backends.cudnn.flags(allow_tf32=False):
             chunks = [network.f(self.W, part) for part in torch.split(x, self._chunk(x), 1)]
             return cast(Tensor, chunks[0] if len(chunks) == 1 else torch.cat(chunks, 1))
 

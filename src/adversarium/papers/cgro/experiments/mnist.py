@@ -3,7 +3,7 @@
 Paper: the loss landscape is flat within the training radius and very sharp outside; its curves
 descend with the epochs, around training points and around test points. No numbers are printed.
 Reading: inputs in [0, 1], cross-entropy, 20 epochs of Adam with a triangular step size up to 0.005,
-batches of 100. The training attack is not printed: PGD-10 is judged, one step from a uniform start
+batches of 250. The training attack is not printed: PGD-10 is judged, one step from a uniform start
 is run beside it. The words on epochs are judged from the middle epoch on.
 Cost: quick 8 min (2 cores); paper 5 min on a GPU.
 """
@@ -37,7 +37,7 @@ ADVERSARIAL, PLAIN = where(STRONG, **{"ε₀": 0.1}), where(CLEAN)
 
 
 def plan(n=60000, epochs=20, points=150, search=(20, 3), checkpoints=10, n_eval=2000, n_test=2000,
-         batch=100, eta=0.005):  # fmt: skip
+         batch=250, eta=0.005):  # fmt: skip
     network = Module(build=lenet5, options={"data": "mnist"})
     common = dict(data=Images(name="mnist"), network=network, n=n, epochs=epochs, eta=eta)
     common |= dict(optimiser=Adam(batch=batch, schedule=Triangular()), checkpoints=checkpoints)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from adversarium.data import TwoFeaturePatches
-from adversarium.networks import SmoothedCNN
+from adversarium.data import Images, TwoFeaturePatches
+from adversarium.data.files import SETS
+from adversarium.networks import Module, SmoothedCNN, resnet18, wide_resnet
 from adversarium.plans import Check, Evidence, InRegime, Need, Run, Where, quantity
 from adversarium.plans.evidence import NO_ROWS
 from adversarium.plans.gates import Gate
@@ -100,3 +101,19 @@ def gates(run: Task) -> tuple[Gate, ...]:
         eps=getattr(attack, "radius", None),
         step=getattr(attack, "step_size", None),
     )
+
+
+PRINTED = {"mnist": resnet18, "cifar10": wide_resnet}  # the networks of App. A.1
+
+
+def image_gates(run: Task) -> list[Gate]:
+    """Return how a run on images compares with App. A.1 of RNRF: the size of the training set and
+    the network (0: another one than printed)."""
+    if not isinstance(run, Run) or not isinstance(run.data, Images):
+        return []
+    same = isinstance(run.network, Module) and run.network.build is PRINTED.get(run.data.name)
+    whole = SETS[run.data.name].sizes[0]
+    return [
+        Gate("training images/whole set", run.n / whole, low=1.0, printed=False),
+        Gate("the network of App. A.1", float(same), low=1.0, printed=False),
+    ]
