@@ -297,14 +297,16 @@ class FeatureAttack(_WithReferences):
         return described(symbols, doc, axes=("pair",), share=True)
 
     def __call__(self, state: AnyState, scene: AnyScene) -> Rows:
-        weights, batch = self._weights(scene), scene.test(self.n)
-        rngs = measuring(scene.problem.seeds, state.t, self)
-        found = []
-        for i, rng in enumerate(rngs):
-            victim = state.full.replica(i)
-            maps = {key: _representation(scene, weights[key], i) for key in ("nr", "r")}
-            one = picked(batch, i, torch.arange(self.n, device=batch.y.device))
-            found.append([self._rates(victim, maps, one, rng, *pair) for pair in self.pairs])
+        moved = _once(scene.problem, ["moved", self], lambda: self._moved(scene))
+        found: list[list[dict[str, float]]] = []
+        for i, pairs in enumerate(moved):
+            victim = state.full.replica(i).full
+            found.append(
+                [
+                    {name: _share_of(victim.f(z), target) for name, z in images.items()}
+                    for (_, target), images in zip(self.pairs, pairs, strict=True)
+                ]
+            )
         at = {"pair": tuple(range(len(self.pairs)))}
         return {
             m.name: Recorded(
@@ -313,16 +315,27 @@ class FeatureAttack(_WithReferences):
             for m, name in zip(self.measures, self.attacks, strict=True)
         }
 
-    def _rates(
+    def _moved(self, scene: AnyScene) -> list[list[dict[str, Tensor]]]:
+        """Return the attacked images of every seed, pair and attack. They depend on the references
+        alone, not on the network that they are tried on."""
+        weights, batch = self._weights(scene), scene.test(self.n)
+        rngs = measuring(scene.problem.seeds, 0, self)
+        made = []
+        for i, rng in enumerate(rngs):
+            maps = {key: _representation(scene, weights[key], i) for key in ("nr", "r")}
+            one = picked(batch, i, torch.arange(self.n, device=batch.y.device))
+            made.append([self._attacked(maps, one, rng, *pair) for pair in self.pairs])
+        return made
+
+    def _attacked(
         self,
-        victim: AnyState,
         maps: Mapping[str, Representation],
         batch: Batch,
         rng: Streams,
         source: int,
         target: int,
-    ) -> dict[str, float]:
-        """Return the success rates of one seed and pair."""
+    ) -> dict[str, Tensor]:
+        """Return the images of one seed and pair under every attack."""
         of = {label: (batch.y[0] == label).nonzero().squeeze(-1) for label in (source, target)}
         if lacking := [label for label, found in of.items() if not len(found)]:
             raise ValueError(
@@ -343,10 +356,12 @@ class FeatureAttack(_WithReferences):
             with torch.no_grad():
                 wanted = maps[key](aim)
             moved[name] = matched(maps[key], x, wanted, ball, 2, steps=self.steps)
-        return {
-            name: float((victim.full.f(z).argmax(-1) == target).double().mean())
-            for name, z in moved.items()
-        }
+        return moved
+
+
+def _share_of(logits: Tensor, target: int) -> float:
+    """Return the share of points that are classified as the target class."""
+    return float((logits.argmax(-1) == target).double().mean())
 
 
 def _representation(scene: AnyScene, W: Tree, replica: int) -> Representation:

@@ -31,7 +31,7 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(n=6000, epochs=6, points=40, search=(10, 2), checkpoints=6, n_eval=500, n_test=500,
              seeds=5)  # fmt: skip
-paper = dict(n=60000, epochs=20, points=150, search=(20, 3), n_eval=2000, n_test=2000, seeds=5)
+paper = dict(n=60000, epochs=20, points=100, search=(16, 3), n_eval=1000, n_test=1000, seeds=5)
 RADII = (0.05, 0.1, 0.2, 0.3)
 ADVERSARIAL, PLAIN = where(STRONG, **{"ε₀": 0.1}), where(CLEAN)
 

@@ -35,8 +35,8 @@ from ..theory.regime import image_gates as gates
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(sets=("mnist",), n=4000, epochs=4, n_test=1000, n_sets=100, inversion=60, seeds=5)
-paper = dict(sets=("mnist", "cifar10"), n=0, epochs=15, n_test=10000, n_sets=1000,
-             inversion=300, seeds=5)  # fmt: skip
+paper = dict(sets=("mnist", "cifar10"), n=0, epochs=15, n_test=10000, n_sets=600,
+             inversion=150, seeds=5)  # fmt: skip
 PAIRS = {
     "cifar10": {"cat → dog": (3, 5), "dog → cat": (5, 3), "car → plane": (1, 0),
                 "plane → car": (0, 1)},
@@ -44,8 +44,8 @@ PAIRS = {
 }  # fmt: skip
 
 
-def plan(sets=("mnist", "cifar10"), n=0, epochs=15, width=64, n_test=10000, n_sets=1000,
-         inversion=300, draws=1, precision="bfloat16"):  # fmt: skip
+def plan(sets=("mnist", "cifar10"), n=0, epochs=15, width=64, n_test=10000, n_sets=600,
+         inversion=150, draws=1, precision="bfloat16"):  # fmt: skip
     for name in sets:
         mnist = name == "mnist"
         eps = 0.3 if mnist else 8 / 255

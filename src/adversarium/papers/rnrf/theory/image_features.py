@@ -44,7 +44,7 @@ def feature_run(
         probes=tuple(FeatureAccuracy(start=start, **sets) for start in STARTS),
         final=(
             Error(n=n_test, name="test_error"),
-            Error(n=n_test, attacks=robust, name="robust_test_error"),
+            Error(n=min(n_test, 2000), attacks=robust, name="robust_test_error"),
             FeatureAttack(attack=reference, pairs=pairs, radius=eps, n=n_test, draws=draws),
         ),
         record=times,
