@@ -35,7 +35,8 @@ from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(n=2000, epochs=8, width=16, points=30, search=(8, 2), n_eval=300, n_test=300, seeds=5)
+quick = dict(n=2000, epochs=8, width=16, points=30, search=(8, 2), n_eval=300, n_test=300,
+             precision=None, seeds=5)  # fmt: skip
 paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n_test=1000,
              seeds=5)  # fmt: skip
 EPS = 8 / 255
