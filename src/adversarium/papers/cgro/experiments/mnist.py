@@ -2,8 +2,8 @@
 
 Paper: the loss landscape is flat within the training radius and very sharp outside; its curves
 descend with the epochs, around training points and around test points. No numbers are printed.
-Reading: inputs in [0, 1], cross-entropy, PGD-10 (the training attack is not printed), Adam with a
-triangular step size up to 0.005, batches of 250; 10,000 of the 60,000 training images and 12 epochs
+Reading: inputs in [0, 1], cross-entropy, PGD-5 (the training attack is not printed), Adam with a
+triangular step size up to 0.005, batches of 250; 5,000 of the 60,000 training images and 10 epochs
 at paper size. The words on epochs are judged from the middle epoch on.
 Cost: quick 8 min, paper 40 min (2 cores).
 """
@@ -27,14 +27,14 @@ from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(n=3000, epochs=6, points=30, search=(8, 2), checkpoints=6, n_eval=300, n_test=300,
+quick = dict(n=1000, epochs=6, points=20, search=(8, 2), checkpoints=6, n_eval=200, n_test=200,
              seeds=5)  # fmt: skip
-paper = dict(n=10000, epochs=12, points=60, search=(10, 2), n_eval=500, n_test=500, seeds=5)
+paper = dict(n=5000, epochs=10, points=50, search=(10, 2), n_eval=500, n_test=500, seeds=5)
 RADII = (0.05, 0.1, 0.2, 0.3)
 ADVERSARIAL, PLAIN = where(STRONG, **{"ε₀": 0.1}), where(CLEAN)
 
 
-def plan(n=60000, epochs=20, points=100, search=(16, 3), checkpoints=12, n_eval=1000, n_test=1000,
+def plan(n=60000, epochs=20, points=100, search=(16, 3), checkpoints=10, n_eval=1000, n_test=1000,
          batch=250, eta=0.005):  # fmt: skip
     network = Module(build=lenet5, options={"data": "mnist"})
     common = dict(data=Images(name="mnist"), network=network, n=n, epochs=epochs, eta=eta)
@@ -45,7 +45,7 @@ def plan(n=60000, epochs=20, points=100, search=(16, 3), checkpoints=12, n_eval=
         main = eps == 0.1
         yield image_run(
             STRONG,
-            attack=many_steps(eps, 10),
+            attack=many_steps(eps, 5),
             eps=eps,
             during=during if main else (),
             after=after if main else last_probes(eps, points, search)[:1],
