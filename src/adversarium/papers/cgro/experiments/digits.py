@@ -46,7 +46,7 @@ from ..theory.images import (
     unfitted_share,
 )
 
-quick = dict(epochs=40, points=60, search=(14, 2), seeds=5)
+quick = dict(epochs=40, points=60, search=(14, 2), seeds=6)
 paper = dict(epochs=40, points=150, search=(20, 4), checkpoints=20, seeds=10)
 RADII = (0.05, 0.1, 0.2)
 ADVERSARIAL, PLAIN = where(STRONG, **{"ε₀": 0.1}), where(CLEAN)

@@ -55,8 +55,8 @@ def gradient_checks(adversarial, clean):
         {
             "flat inside: below clean training at ε₀": Every(
                 _converged(adversarial),
-                Ordering(log_at("train_gradient_norm", clean),
-                         than=log_at("train_gradient_norm", adversarial)),
+                Ordering(log_at("few_twice_gradient_norm", clean),
+                         than=log_at("few_twice_gradient_norm", adversarial)),
             ),
             "sharp outside: slope at least 3 times that inside": Level(ratio, 3, math.inf),
             "sharp outside: ratio above clean training": Ordering(ratio, than=clean_ratio),

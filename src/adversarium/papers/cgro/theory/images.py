@@ -19,6 +19,7 @@ CLEAN, FAST, STRONG = "clean training", "one-step training", "many-step training
 BOX = (0.0, 1.0)
 WIDE = (*(i / 8 for i in range(17)), 2.5, 3.0)
 INSIDE = tuple(i / 8 for i in range(9))
+FEW = 20  # training points at which the search within ε₀ is doubled
 EPOCHS = (0.25, 0.5, 0.75, 1.0)
 
 
@@ -55,18 +56,17 @@ def curve_probes(eps, points, n_eval, n_test, search):
 
 
 def last_probes(eps, points, search):
-    """Return the landscapes after training: of training and test points, of the margin, and within
-    ε₀ by a search with twice the steps and twice the starts."""
+    """Return the landscapes after training: of training and test points, and of the margin; and G
+    within ε₀ at a few training points, by a stronger search and by twice that search."""
     steps, starts = search
     budget = dict(epsilon=eps, n=points, steps=steps, starts=starts)
-    twice = dict(epsilon=eps, n=points, steps=2 * steps, starts=2 * starts)
+    few = dict(epsilon=eps, n=min(points, FEW), grid=INSIDE)
     return (
         LandscapeProbe(on="train", name="train", grid=WIDE, **budget),
         LandscapeProbe(on="test", name="test", grid=WIDE[:13], **budget),
-        LandscapeProbe(
-            on="train", name="margin", grid=WIDE[:13], loss="logit_difference", **budget
-        ),
-        LandscapeProbe(on="train", name="train_twice", grid=INSIDE, **twice),
+        LandscapeProbe(name="margin", grid=WIDE[:13], loss="logit_difference", **budget),
+        LandscapeProbe(name="few", steps=20, starts=4, **few),
+        LandscapeProbe(name="few_twice", steps=40, starts=8, **few),
     )
 
 
@@ -157,11 +157,11 @@ def steepening(name, selection):
 
 def doubling(selection):
     """Return by what share G(ε₀) grows if the search has twice the steps and starts."""
+    names = ("few_twice_gradient_norm", "few_gradient_norm")
 
     def of(run):
-        return _at(run, "train_twice_gradient_norm", 1.0) / _at(run, "train_gradient_norm", 1.0) - 1
+        return _at(run, names[0], 1.0) / _at(run, names[1], 1.0) - 1
 
-    names = ("train_gradient_norm", "train_twice_gradient_norm")
     return _number("growth of G(ε₀) by a doubled search", selection, names, of)
 
 

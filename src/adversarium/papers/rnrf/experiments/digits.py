@@ -31,7 +31,7 @@ from ..theory.image_features import (
     stays_low,
 )
 
-quick = dict(n=1000, epochs=16, n_sets=150, inversion=120, draws=3, seeds=5)
+quick = dict(n=1397, epochs=24, n_sets=150, inversion=120, draws=5, seeds=6)
 paper = dict(n=1397, epochs=22, n_sets=400, inversion=200, draws=10, seeds=10)
 PAIRS = {"3 → 8": (3, 8), "8 → 3": (8, 3), "0 → 1": (0, 1), "1 → 0": (1, 0)}
 COLD = "adversarial training from the start"

@@ -156,7 +156,8 @@ def curve_check(above, below, start, selection):
 
 
 def success(attack, pair, selection, lift=True):
-    """Return the success rate of an attack on one pair; with `lift`, minus that of no attack."""
+    """Return the success rate of an attack on the pair of this number; with `lift`, minus that of
+    no attack."""
     names = (f"success_{attack}", "success_none")
 
     def of(run):
