@@ -14,7 +14,7 @@ from adversarium.plans.rules import Check
 from adversarium.plans.run import Task, narrowed
 from adversarium.plans.verdict import Outcome, Verdict, Why, combine, speaking, undecided
 from adversarium.runs.jobs import Job, MissingDataError, resolve, units
-from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry
+from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry, Facts, Ledger, entry, unjudged
 from adversarium.runs.machine import machine
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.scope import decided, judged, judged_rows, regime, spans
@@ -115,25 +115,26 @@ def audit(
     """Run the missing jobs that the claims need, and judge the claims. Return the ledger and the
     failed runs.
 
-    If `quick` is requested but rows of the preset `paper` are already stored, the audit uses these,
-    and its entries name this preset.
+    Claims whose data are not on this machine are not run. If `quick` is requested but rows of the
+    preset `paper` are already stored, the audit uses these, and its entries name this preset.
     """
     began = time.perf_counter()
     asked = options or AuditOptions()
     known = {**claims(), **{c.id: c for c in chosen}}
     targets = [known.get(c.alias_of, c) for c in chosen]
     verdicts: dict[str, tuple[Verdict, Facts]] = {}
+    lacking: dict[str, str] = {}
     failures: list[str] = []
     for home in dict.fromkeys(c.experiment for c in targets if c.experiment):
         ids = [c.id for c in targets if c.experiment == home]
         try:
             made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
         except MissingDataError as fault:
-            lost = undecided(Why.FAILED, str(fault)), Facts(preset=asked.preset)
-            made, failed = dict.fromkeys(ids, lost), [f"{home}: {fault}"]
+            lacking |= dict.fromkeys(ids, str(fault))
+            made, failed = {}, [f"{home}: {fault}"] if asked.named & set(ids) else []
         verdicts |= made
         failures += failed
-    entries = _entries(chosen, verdicts, known)
+    entries = _entries(chosen, verdicts, lacking, known)
     spent = round(time.perf_counter() - began, 3)
     shown = ("cpu", "cores", "device", "torch", "python")
     place = {k: v for k, v in machine(asked.device).items() if k in shown}
@@ -143,12 +144,19 @@ def audit(
 def _entries(
     chosen: Sequence[Claim],
     verdicts: Mapping[str, tuple[Verdict, Facts]],
+    lacking: Mapping[str, str],
     known: Mapping[str, Claim],
 ) -> tuple[Entry, ...]:
+    """Return the entries of the chosen claims; “not run” if their data are not on this machine."""
     nothing: tuple[Verdict | None, Facts] = (None, Facts())
-    return tuple(
-        entry(c, *verdicts.get(known.get(c.alias_of, c).id, nothing), known) for c in chosen
-    )
+
+    def one(claim: Claim) -> Entry:
+        home = known.get(claim.alias_of, claim).id
+        if home in lacking:
+            return unjudged(claim, lacking[home])
+        return entry(claim, *verdicts.get(home, nothing), known)
+
+    return tuple(one(claim) for claim in chosen)
 
 
 def _audited(
@@ -375,7 +383,7 @@ def stored_entries(
         reader = Reader(store, experiment.id)
         verdicts |= stored_verdicts(experiment, experiment.checks, reader, "quick")
         verdicts |= stored_verdicts(experiment, paper_preset_claims(experiment), reader, "paper")
-    made = _entries(list(known.values()), verdicts, known)
+    made = _entries(list(known.values()), verdicts, {}, known)
     return tuple(
         replace(e, verdict=NOT_RUN, reason="this store has no rows of its experiment")
         if e.verdict == NOT_YET and known.get(known[e.id].alias_of, known[e.id]).experiment
