@@ -92,7 +92,7 @@ def test_list_has_every_claim_and_says_what_is_not_yet_implemented(call):
     lines = call("list", "claims").stdout.splitlines()
     assert len(lines) > 320
     waiting = [line for line in lines if "not yet implemented" in line]
-    assert any(" cgro.fig1 " in line for line in waiting)
+    assert any(" cgrm.tab1 " in line for line in waiting)
     assert not any(" rnrf.fig3.transition " in line for line in waiting)
     assert len(call("list", "papers").stdout.splitlines()) == 5
 
@@ -181,7 +181,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         assert set(gate) == {"text", "factor", "printed", "low", "high", "holds", "run"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
-    assert by_id["rnrf.tab1.robust_gap"]["verdict"] == "not yet implemented"
+    assert by_id["cgrm.tab1"]["verdict"] == "not yet implemented"
     # the other commands on the same store
     assert "✕ fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout
@@ -258,7 +258,6 @@ BAD = [
     (["run", "rnrf.fig33"], "Nearest: "),
     (["verify", "cgro.thm41"], "cgro.thm4.1"),
     (["show", "nonsense"], "no paper, experiment or claim"),
-    (["run", "cgro.fig1"], "not yet implemented"),
     (["run", "rnrf.fig3", "--set", "data.alfa=3"], "no field 'alfa'"),
     (["run", "rnrf.fig3", "--set", "nosuch=3"], "no knob or field"),
     (["run", "rnrf.fig3", "--set", "d=abc"], "needs int"),

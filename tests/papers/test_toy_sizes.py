@@ -2,6 +2,7 @@
 figures."""
 
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from adversarium.plans.run import Run
 from adversarium.report.figures import draw
 from adversarium.runs.audit import run_missing
 from adversarium.runs.changes import planned
-from adversarium.runs.jobs import resolve
+from adversarium.runs.jobs import lacks, resolve
 from adversarium.runs.reader import Reader, evidence
 from adversarium.runs.scope import judged
 from adversarium.runs.store import Store
@@ -229,8 +230,28 @@ TOY = {
         far=(50,),
     ),
     "cgrm.tab1.digits": dict(n=40, epochs=1, width=2, n_test=20, batch=20),
+    "cgro.digits": dict(
+        n=40, epochs=4, width=2, points=2, search=(1, 1), checkpoints=4, n_test=20, batch=20
+    ),
+    "cgro.mnist": dict(
+        n=20, epochs=4, points=2, search=(1, 1), checkpoints=4, n_eval=5, n_test=5, batch=10
+    ),
+    "cgro.cifar10": dict(
+        n=8,
+        epochs=4,
+        width=2,
+        points=2,
+        search=(1, 1),
+        n_eval=4,
+        n_test=4,
+        batch=4,
+        precision="float32",
+    ),
+    "rnrf.digits": dict(n=60, epochs=4, width=2, n_sets=4, inversion=1, n_test=80, batch=20),
+    "rnrf.images": dict(sets=("mnist",), n=500, epochs=2, n_test=100, n_sets=4, inversion=1),
 }
-SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 30}  # of measuring attacks, and test points
+DATA = Path(__file__).parents[3] / "shared" / "data"  # where the official images may lie
+SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 60}  # of measuring attacks, and test points
 VARIES = ("level", "ordering", "exponent", "inequality")
 
 
@@ -262,8 +283,12 @@ def toy_jobs(id):
 
 
 @pytest.mark.parametrize("id", TOY)
-def test_an_experiment_runs_judges_and_draws_at_toy_size(id, tmp_path):
+def test_an_experiment_runs_judges_and_draws_at_toy_size(id, tmp_path, monkeypatch):
+    if DATA.is_dir():
+        monkeypatch.setenv("ADVERSARIUM_DATA", str(DATA))
     experiment, jobs = load(id), list(toy_jobs(id))
+    if lost := next((message for job in jobs if (message := lacks(job))), ""):
+        pytest.skip(lost)
     reader = Reader(Store(tmp_path / "store.sqlite"), id)
     assert run_missing(experiment, jobs, SEEDS, reader) == []
     rows = evidence(reader, jobs, SEEDS)

@@ -150,8 +150,6 @@ def test_words_select_papers_experiments_claims_and_prefixes():
     assert experiment_ids("rnrf.fig3.transition") == ["rnrf.fig3"]
     with pytest.raises(ValueError, match=r"Nearest: .*cgro\.thm4\.1"):
         selected_claims(("cgro.thm41",))
-    with pytest.raises(ValueError, match="not yet implemented"):
-        experiment_ids("cgro.fig1")
 
 
 def test_public_names_are_read_from_the_source():

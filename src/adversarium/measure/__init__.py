@@ -8,7 +8,9 @@ from adversarium.measure.errors import (
     robust_train_error,
     train_error,
 )
+from adversarium.measure.features import FeatureAccuracy, FeatureAttack, inverted, matched
 from adversarium.measure.folds import At, FirstTime, Total, Worst
+from adversarium.measure.landscape import LandscapeProbe, loss_landscape
 from adversarium.measure.losses import ExcessRisk, Loss
 from adversarium.measure.measuring import measures
 from adversarium.measure.scene import Scene
@@ -19,11 +21,17 @@ __all__ = [
     "Error",
     "ErrorByRadius",
     "ExcessRisk",
+    "FeatureAccuracy",
+    "FeatureAttack",
     "FirstTime",
+    "LandscapeProbe",
     "Loss",
     "Scene",
     "Total",
     "Worst",
+    "inverted",
+    "loss_landscape",
+    "matched",
     "measures",
     "risk",
     "robust_train_error",

@@ -97,7 +97,12 @@ def matched(
     step: float | None = None,
 ) -> Tensor:
     """Return x + Δ of least ‖G(x + Δ) − wanted‖₂ over the ball, by sign steps of ε/8 from Δ = 0:
-    NRF-PGD or RF-PGD of RNRF, with G of a standard or an adversarially trained reference."""
+    NRF-PGD or RF-PGD of RNRF, with G of a standard or an adversarially trained reference.
+
+    >>> x, ball = torch.zeros(1, 2), Ball(math.inf, 0.5)
+    >>> matched(lambda z: z, x, torch.tensor([[0.25, 3.0]]), ball, 1, steps=4)
+    tensor([[0.2500, 0.2500]])
+    """
     z, size = x, ball.radius / 8 if step is None else step
     for _ in range(steps):
         with torch.enable_grad():
@@ -177,6 +182,10 @@ class FeatureAccuracy(_WithReferences):
     the accuracies on the sets of the standard (nr), the adversarial (r) and an untrained reference,
     and on the start images themselves; the clean accuracy on the same images; and the mean relative
     residual of each inversion. The sets are made once and kept for the whole run.
+
+    >>> from adversarium.attacks import PGD
+    >>> [m.name for m in FeatureAccuracy(attack=PGD(radius=0.1)).measures][:3]
+    ['fla_nr_noise', 'fla_r_noise', 'fla_untrained_noise']
     """
 
     n: int = 400
@@ -266,6 +275,10 @@ class FeatureAttack(_WithReferences):
     (`draws` times), in a standard (nrf) or an adversarially trained (rf) reference. An attack
     succeeds if the network then predicts the target class. Beside the two attacks stand three that
     use no features: none, random signs of size ε, and the clipped step to the target image.
+
+    >>> from adversarium.attacks import PGD
+    >>> FeatureAttack(attack=PGD(radius=0.1), pairs=((3, 5),), radius=0.1).measures[0].axes
+    ('pair',)
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -336,8 +349,8 @@ class FeatureAttack(_WithReferences):
         target: int,
     ) -> dict[str, Tensor]:
         """Return the images of one seed and pair under every attack."""
-        of = {label: (batch.y[0] == label).nonzero().squeeze(-1) for label in (source, target)}
-        if lacking := [label for label, found in of.items() if not len(found)]:
+        of = {one: (batch.y[0] == one).nonzero().squeeze(-1) for one in (source, target)}
+        if lacking := [one for one, found in of.items() if not len(found)]:
             raise ValueError(
                 f"FeatureAttack needs test images of every class of its pairs; among {self.n} "
                 f"images is none of class {lacking[0]}."

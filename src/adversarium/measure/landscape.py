@@ -83,6 +83,12 @@ def loss_landscape(
     From every start, half of the steps climb the loss and half climb log ‖∇L‖₁ (a second
     derivative), by sign steps of falling size. At each radius the best points of the radius before
     it are starts, so both curves never fall. All starts are evaluated together.
+
+    >>> from adversarium.rng import stream
+    >>> f, x, y = (lambda x: 2 * x[:, 0]), torch.zeros(1, 1), torch.ones(1)
+    >>> found = loss_landscape(f, x, y, (0.0, 0.5), stream(0, "search"), box=None)
+    >>> found.gradient.round(decimals=3)  # 2σ(0), and 2σ(1) at x = −½
+    tensor([[1.0000, 1.4620]])
     """
     if list(radii) != sorted(set(radii)) or any(radius < 0 for radius in radii):
         raise ValueError(f"a landscape needs increasing radii >= 0, got {tuple(radii)}.")
@@ -226,6 +232,9 @@ class LandscapeProbe:
     no probability of the true class below ½ (“fitted”), and the part of the mean G that is theirs.
     Also the median position of the steepest rise of log G, and the share of points and radii where
     ΔL > ε·G, so that the search was too weak.
+
+    >>> [m.name for m in LandscapeProbe(epsilon=0.1).measures][:3]
+    ['train_gradient_norm', 'train_log_gradient_norm', 'train_loss_change']
     """
 
     on: Literal["train", "test"] = "train"

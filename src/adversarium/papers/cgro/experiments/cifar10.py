@@ -36,7 +36,7 @@ from ..theory.regime import image_gates as gates
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(n=2000, epochs=8, width=16, points=30, search=(8, 2), n_eval=300, n_test=300,
-             precision=None, seeds=5)  # fmt: skip
+             precision="float32", seeds=5)  # fmt: skip
 paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n_test=1000,
              seeds=5)  # fmt: skip
 EPS = 8 / 255
@@ -48,7 +48,8 @@ def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n
     network = Module(build=resnet9, options={"width": width, "data": "cifar10"})
     optimiser = SGD(
         batch=batch, momentum=0.9, weight_decay=5e-4, schedule=Piecewise(at=(0.5, 0.75), drop=0.1),
-        augment=CropFlip(), attack_mode="training", autocast=precision,
+        augment=CropFlip(), attack_mode="training",
+        autocast=None if precision == "float32" else precision,
     )  # fmt: skip
     common = dict(data=Images(name="cifar10"), network=network, n=n, eps=EPS, epochs=epochs)
     common |= dict(optimiser=optimiser, eta=0.2, checkpoints=8)

@@ -105,7 +105,9 @@ checks = {
             ),
         }
     ),
-    "cgro.x.gap_follows": Level(leading(ADVERSARIAL), math.nextafter(0, 1), math.inf),
+    "cgro.x.gap_follows": Level(
+        leading(ADVERSARIAL), math.nextafter(0, 1), math.inf, kind="ordering"
+    ),
     "cgro.x.radius.digits": Level(
         positions([where(STRONG, **{"ε₀": eps}) for eps in RADII], RADII), 0.9, 1.1,
         kind="exponent",

@@ -4,6 +4,7 @@ import math
 
 from adversarium.plans import (
     Check,
+    CountedAs,
     Every,
     Hypothesis,
     InRegime,
@@ -44,7 +45,7 @@ def sound(selection, check):
     """Judge only runs of which none overfitted catastrophically."""
     lost = collapsed(selection)
     kept = quantity("runs without collapse", lambda rows: 1 - lost.of(rows), *lost.needs)
-    return Every(InRegime(kept, at_least=1.0), check)
+    return Every(InRegime(kept, at_least=1.0, kind=check.kind), check)
 
 
 def gradient_checks(adversarial, clean):
@@ -78,16 +79,19 @@ def gradient_checks(adversarial, clean):
 def loss_checks(adversarial, clean):
     """Return the check of the same sentence for ΔL."""
     name = "train_loss_change"
-    return Parts(
-        {
-            "flat inside: below clean training at ε₀": Ordering(
-                value_at(name, clean), than=value_at(name, adversarial)
-            ),
-            "sharp outside: ratio above clean training": Ordering(
-                steepening(name, adversarial), than=steepening(name, clean)
-            ),
-            "ΔL bends upward at ε₀": Level(last("train_change_bend", adversarial), 1, math.inf),
-        }
+    return CountedAs(
+        "level",
+        Parts(
+            {
+                "flat inside: below clean training at ε₀": Ordering(
+                    value_at(name, clean), than=value_at(name, adversarial)
+                ),
+                "sharp outside: ratio above clean training": Ordering(
+                    steepening(name, adversarial), than=steepening(name, clean)
+                ),
+                "ΔL bends upward at ε₀": Level(last("train_change_bend", adversarial), 1, math.inf),
+            }
+        ),
     )
 
 
@@ -124,12 +128,12 @@ def gap_checks(selection):
     return Parts(
         {
             "accuracy gap, rank correlation over epochs": sound(
-                selection, Level(whole, math.nextafter(0, 1), math.inf)
+                selection, Level(whole, math.nextafter(0, 1), math.inf, kind="ordering")
             ),
             "accuracy gap, changes between epochs": sound(
                 selection,
                 Level(following(selection, "accuracy", differences=True),
-                      math.nextafter(0, 1), math.inf),
+                      math.nextafter(0, 1), math.inf, kind="ordering"),
             ),
             "loss gap, the same": Hypothesis(
                 "ordering",

@@ -166,10 +166,10 @@ def doubling(selection):
 
 
 def _mean_log(run, split, radii=EPOCHS):
-    """Return mean log G over radii within ε₀, (seed, t)."""
-    series = run[f"{split}_inside_log_gradient_norm"]
+    """Return log G, G being the mean over points, averaged over radii within ε₀, (seed, t)."""
+    series = run[f"{split}_inside_gradient_norm"]
     places = [series.axes["radius"].index(r) for r in radii]
-    return series.values[:, :, places].mean(-1)
+    return np.log(np.maximum(series.values[:, :, places], 1e-30)).mean(-1)
 
 
 def middle(run):
@@ -181,8 +181,8 @@ def middle(run):
 def sharpness(selection, split, moment, radii=EPOCHS):
     """Return mean log G within ε₀ at the first, the middle or the last recorded epoch; `split` is
     train, test, or gap: test − train."""
-    series = [f"{one}_inside_log_gradient_norm" for one in ("train", "test")]
-    names = tuple(series) if split == "gap" else (f"{split}_inside_log_gradient_norm",)
+    series = [f"{one}_inside_gradient_norm" for one in ("train", "test")]
+    names = tuple(series) if split == "gap" else (f"{split}_inside_gradient_norm",)
 
     def of(run):
         place = {"first": 0, "middle": middle(run), "last": -1}[moment]
@@ -236,7 +236,7 @@ def following(selection, kind, lead="test", differences=False):
         return _correlation(_ranks(gap), _ranks(series))
 
     what = "changes of log G" if differences else "log G"
-    names = (*_GAPS[kind], f"{lead}_inside_log_gradient_norm", "train_error")
+    names = (*_GAPS[kind], f"{lead}_inside_gradient_norm", "train_error")
     return _number(f"rank correlation of {kind} gap and {what} ({lead})", selection, names, of)
 
 
@@ -250,7 +250,7 @@ def leading(selection, kind="accuracy"):
         after = _correlation(_ranks(gap[:, :-1]), _ranks(series[:, 1:]))
         return before - after
 
-    names = (*_GAPS[kind], "test_inside_log_gradient_norm", "train_error")
+    names = (*_GAPS[kind], "test_inside_gradient_norm", "train_error")
     return _number("correlation, G one epoch earlier − one later", selection, names, of)
 
 

@@ -34,8 +34,9 @@ from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
-quick = dict(sets=("mnist",), n=4000, epochs=4, n_test=1000, n_sets=100, inversion=60, seeds=5)
-paper = dict(sets=("mnist",), n=0, epochs=12, n_test=2000, n_sets=300, inversion=150, seeds=5)
+quick = dict(n=2000, epochs=6, width=8, n_test=500, n_sets=100, inversion=60,
+             precision="float32", seeds=5)  # fmt: skip
+paper = dict(n=0, epochs=16, n_test=5000, n_sets=300, inversion=150, seeds=5)
 PAIRS = {
     "cifar10": {"cat → dog": (3, 5), "dog → cat": (5, 3), "car → plane": (1, 0),
                 "plane → car": (0, 1)},
@@ -57,7 +58,8 @@ def plan(sets=("mnist", "cifar10"), n=0, epochs=16, width=64, n_test=5000, n_set
             network = Module(build=resnet9, options={"width": width, "data": name})
             optimiser = SGD(
                 batch=512, momentum=0.9, weight_decay=5e-4, augment=CropFlip(),
-                attack_mode="training", autocast=precision, schedule=Piecewise(at=(0.5, 0.75)),
+                attack_mode="training", schedule=Piecewise(at=(0.5, 0.75)),
+                autocast=None if precision == "float32" else precision,
             )  # fmt: skip
             rule, attack = dict(optimiser=optimiser, eta=0.2), _several(eps, 2)
         count = min(epochs, 12) if mnist else epochs

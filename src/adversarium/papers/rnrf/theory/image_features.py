@@ -64,7 +64,7 @@ def fla(kind, start, selection, relative=False):
     names = (f"fla_{kind}_{start}", f"fla_clean_{start}")
 
     def of(run):
-        return run.last(names[0]) / (run.last(names[1]) if relative else 1.0)
+        return run.last(names[0]) / (np.maximum(run.last(names[1]), 1e-9) if relative else 1.0)
 
     what = f"FLA {kind.upper()}/clean accuracy" if relative else f"FLA {kind.upper()}"
     return _number(f"{what}, from {start}", selection, names if relative else names[:1], of)
@@ -81,7 +81,11 @@ def _rebuilt(start, selection):
         alike = 2 * max(min(nr, r), 1e-6) / max(worst, 1e-6) if worst > 0.005 else 2.0
         return np.array([min(0.05 / max(worst, 1e-9), alike, 10.0)])
 
-    return InRegime(_number(f"closeness of the inversion from {start}", selection, names, of), 1.0)
+    return InRegime(
+        _number(f"closeness of the inversion from {start}", selection, names, of),
+        1.0,
+        kind="ordering",
+    )
 
 
 def order_check(greater, than, selection):
@@ -103,7 +107,9 @@ def _kept(standard, adversarial):
         return np.array([float(a.mean() / b.mean())])
 
     needs = tuple(Need(s, ("test_error",), alone=True) for s in (adversarial, standard))
-    return InRegime(Quantity("clean accuracy kept by adversarial training", of, needs), 0.8)
+    return InRegime(
+        Quantity("clean accuracy kept by adversarial training", of, needs), 0.8, kind="ordering"
+    )
 
 
 def change_check(kind, standard, adversarial, rises):
