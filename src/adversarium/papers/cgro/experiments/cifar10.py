@@ -7,7 +7,7 @@ points, sharpens around test points, and the robust gap follows (Figures 2 and 3
 Reading: PGD-2 from a uniform start with steps of 1.25 ε, 16 epochs in batches of 512, the step size
 divided by 10 after 8 and 12. The attack in training uses the statistics of the batch. The printed
 numbers of epochs (15, and 200 for Figure 1) differ, and ResNet-9 is not the network of Figure 1.
-Cost: quick 30 min (2 cores); paper 10 min on a GPU.
+Cost: paper 7 min on a GPU, one process a seed; quick not measured.
 """
 
 from adversarium.data import Images

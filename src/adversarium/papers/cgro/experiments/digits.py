@@ -5,7 +5,7 @@ outside; over the epochs it flattens at training points and sharpens at test poi
 generalisation gap follows.
 Reading: a small CNN, n = 600 images, ε₀ = 0.1, PGD-5 from a uniform start, 40 epochs. “From the
 middle epoch on” carries the word on epochs: a network that has learned nothing is flat.
-Cost: quick 3 min (2 cores).
+Cost: quick at most 24 min (one core of a busy machine).
 """
 
 import math

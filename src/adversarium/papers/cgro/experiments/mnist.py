@@ -5,7 +5,7 @@ descend with the epochs, around training points and around test points. No numbe
 Reading: inputs in [0, 1], cross-entropy, PGD-5 (the training attack is not printed), Adam with a
 triangular step size up to 0.005, batches of 250; 5,000 of the 60,000 training images and 10 epochs
 at paper size. The words on epochs are judged from the middle epoch on.
-Cost: quick 8 min, paper 40 min (2 cores).
+Cost: not measured.
 """
 
 from adversarium.data import Images

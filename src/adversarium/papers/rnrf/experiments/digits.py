@@ -5,7 +5,7 @@ those from robust features (R), an adversarially trained one the other way round
 non-robust features fool the standard network, and neither kind fools the other one often.
 Reading: a small CNN with a representation of 12 coordinates, ε = 0.2, PGD-4 after three clean
 epochs; inversion of test images from noise and from an unrelated image; learner ≠ reference.
-Cost: quick 3 min (2 cores).
+Cost: quick at most 12 min (one core of a busy machine).
 """
 
 from adversarium.attacks import PGD

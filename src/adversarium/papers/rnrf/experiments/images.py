@@ -6,7 +6,7 @@ features (R), an adversarially trained one the other way round.
 Reading: smaller networks (ResNet-9 on CIFAR-10, LeNet-5 on MNIST); the “200 iterations” are epochs,
 of which 16 are run (12 on MNIST, with 5,000 images); inversion of test images from noise and from
 an unrelated image; learner ≠ reference. SVHN is open: its official files were not at hand.
-Cost: quick 20 min (2 cores); paper 20 min on a GPU.
+Cost: not measured.
 """
 
 from adversarium.attacks import PGD
