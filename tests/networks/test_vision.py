@@ -1,5 +1,7 @@
 """Image networks: sizes, normalised inputs, and the representation before the last layer."""
 
+import math
+
 import pytest
 import torch
 
@@ -14,6 +16,7 @@ from adversarium.networks import (
 )
 from adversarium.networks.vision import Normalised
 from adversarium.rng import stream
+from adversarium.training.objectives import cross_entropy
 
 SMALL = (
     (lenet5, (1, 28, 28), {"data": "mnist"}),
@@ -56,3 +59,12 @@ def test_the_first_layer_normalises_the_pixels_of_the_data_set():
 def test_a_wide_network_of_impossible_depth_is_refused():
     with pytest.raises(ValueError, match="depth = 6 n"):
         wide_resnet((3, 32, 32), 10, depth=33)
+
+
+def test_resnet9_starts_near_the_loss_of_a_guess_so_that_usual_step_sizes_train_it():
+    network = Module(build=resnet9, options={"width": 8})
+    W = network.init(stream(0, "init"), (3, 32, 32), 10)
+    x = torch.rand(64, 3, 32, 32, generator=stream(0, "x")).double()
+    y = torch.randint(10, (64,), generator=stream(0, "y"))
+    logits, _ = network.trained_f(W, x)
+    assert float(cross_entropy(logits, y).mean()) == pytest.approx(math.log(10), abs=0.1)
