@@ -182,7 +182,8 @@ class PGD(InBall):
         return best.x
 
     def _ascent(self, loss: Loss, x: Tensor, z: Tensor) -> Best:
-        """Run one ascent from z; return its best (or last) iterate and the loss there."""
+        """Run one ascent from z; return its best (or last) iterate and the loss there, which is not
+        computed for a last iterate that nothing is compared with."""
         values, g = climb(loss, z)
         lead = values.ndim
         kept = Best(z, values)
@@ -190,7 +191,7 @@ class PGD(InBall):
             z = self.ball.project(x, self._moved(z, g, lead), lead)
             if k + 1 < self.steps:
                 values, g = climb(loss, z)
-            else:  # the last point needs no gradient
+            elif self.best or self.restarts > 1:  # the last point needs no gradient
                 values = loss(z).detach()
             kept = kept.offer(z, values) if self.best else Best(z, values)
         return kept

@@ -23,6 +23,7 @@ from adversarium.training.objectives import LOSSES, LossFunction, cross_entropy
 
 PerPoint = Callable[[Tensor], Tensor]
 _TINY = 1e-30
+VANISHED = 1e-12  # a gradient of smaller l1 norm has vanished
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class Landscape:
     change: Float[Tensor, "*S n r"]
     at_largest_loss: Float[Tensor, "*S n r"]
     clean: Float[Tensor, "*S n"]
+    at_point: Float[Tensor, "*S n"]  # ‖∇L(x)‖₁
+
+    @property
+    def vanished(self) -> Tensor:
+        """The share of points at which the gradient is too small for an attack to follow."""
+        return (self.at_point < VANISHED).double().mean(-1)
 
     @property
     def missed(self) -> Tensor:
@@ -125,7 +132,7 @@ def loss_landscape(
         changes.append(change)
         theres.append(there)
     G, dL, norms = (torch.stack(one, dim=-1) for one in (gradients, changes, theres))
-    return Landscape(tuple(radii), G, dL, norms, clean)
+    return Landscape(tuple(radii), G, dL, norms, clean, norm0)
 
 
 def _ascend(
@@ -226,11 +233,12 @@ class LandscapeProbe:
     """The loss landscape around n training or test points, up to twice the radius `epsilon`, on a
     grid of an eighth of it; of the cross-entropy, or of the margin (`logit_difference`).
 
-    It records, per seed and by radius: G and ΔL averaged over points, the mean of log G, and the
-    mean gradient norm where the loss is largest. At `epsilon`: the median bend of log G and of ΔL;
-    the smallest share of points that hold 90 % of G; the share of points of which the search found
-    no probability of the true class below ½ (“fitted”), and the part of the mean G that is theirs.
-    Also the median position of the steepest rise of log G, and the share of points and radii where
+    It records, per seed and by radius: G and ΔL averaged over points, the mean of log G, the mean
+    gradient norm where the loss is largest, and the part of the mean G that belongs to the “fitted”
+    points: those of which the search within `epsilon` found no probability of the true class below
+    ½. At `epsilon`: the median bend of log G and of ΔL, the smallest share of points that hold 90 %
+    of G, and the share of fitted points. Also the median position of the steepest rise of log G,
+    the share of points whose gradient has vanished, and the share of points and radii where
     ΔL > ε·G, so that the search was too weak.
 
     >>> [m.name for m in LandscapeProbe(epsilon=0.1).measures][:3]
@@ -247,7 +255,7 @@ class LandscapeProbe:
     name: str = ""
     loss: Literal["cross_entropy", "logit_difference"] = "cross_entropy"
 
-    version = 2  # 2: the fitted points, the points that carry G, the norm at the largest loss
+    version = 3  # 3: G of the fitted points at every radius, vanished gradients
 
     def __post_init__(self) -> None:
         if self.on not in ("train", "test") or not self.epsilon > 0 or self.n < 1:
@@ -274,6 +282,7 @@ class LandscapeProbe:
             f"{self._prefix}_log_gradient_norm": "mean of $\\log G(\\varepsilon)$",
             f"{self._prefix}_loss_change": "$\\Delta L(\\varepsilon)$",
             f"{self._prefix}_norm_at_largest_loss": "$\\|\\nabla L\\|_1$ at the largest loss",
+            f"{self._prefix}_fitted_norm": "part of $G(\\varepsilon)$ in the fitted points",
         }
         wide = {
             f"{self._prefix}_bend": "median $\\Pi_i$ of $\\log G$",
@@ -285,7 +294,7 @@ class LandscapeProbe:
             f"{self._prefix}_missed": "share with $\\Delta L > \\varepsilon G$",
             f"{self._prefix}_carriers": "share of points that hold 90 % of $G(\\varepsilon_0)$",
             f"{self._prefix}_fitted": "share of points fitted at ε₀",
-            f"{self._prefix}_fitted_norm": "part of $G(\\varepsilon_0)$ in the fitted points",
+            f"{self._prefix}_vanished": "share of points with a vanished gradient",
         }
         doc = f"The loss landscape around {where} points, largest values found in balls."
         return (
@@ -311,8 +320,9 @@ class LandscapeProbe:
             Recorded(logs.mean(1), at=at),
             Recorded(found.change.mean(1), at=at),
             Recorded(found.at_largest_loss.mean(1), at=at),
+            Recorded((found.gradient * fitted[..., None]).mean(1), at=at),
             *(self._bent(logs, found.change) if self._bends else ()), found.missed,
-            carriers(norm), fitted.double().mean(-1), (norm * fitted).mean(-1),
+            carriers(norm), fitted.double().mean(-1), found.vanished,
         )  # fmt: skip
         return {m.name: value for m, value in zip(self.measures, values, strict=True)}
 

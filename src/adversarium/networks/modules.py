@@ -198,12 +198,26 @@ def _per_seed(call: Callable[..., Any], origin: _Origin) -> Callable[..., Any]:
     def mapped(W: Weights, x: Tensor) -> Any:
         mixed = torch.is_autocast_enabled(x.device.type)
         if len(x) > 1 and not mixed:
-            return vmap(call)(W, x)
+            return vmap(call)(*_channels_inside(W, x))
         parts = [_channels_last(part) for part in x] if mixed and x.ndim == 5 else x
         made = [call({name: w[i] for name, w in W.items()}, part) for i, part in enumerate(parts)]
         return tree_map(lambda *parts: torch.stack(parts), *made)
 
     return mapped
+
+
+def _channels_inside(W: Weights, x: Tensor) -> tuple[Weights, Tensor]:
+    """Return the same weights and images of several seeds; on a CPU in single precision, the
+    channels of all seeds lie beside each other in memory, which makes convolutions faster."""
+    if x.ndim != 5 or x.device.type != "cpu" or x.dtype != torch.float32:
+        return W, x
+    images = x.permute(1, 3, 4, 0, 2).contiguous().permute(3, 0, 4, 1, 2)
+    return {name: _filters_last(w) if w.ndim == 5 else w for name, w in W.items()}, images
+
+
+def _filters_last(w: Tensor) -> Tensor:
+    """Return stacked filters (seed, out, in, height, width) with the input channels innermost."""
+    return w.permute(0, 1, 3, 4, 2).contiguous().permute(0, 1, 4, 2, 3)
 
 
 def _channels_last(x: Tensor) -> Tensor:

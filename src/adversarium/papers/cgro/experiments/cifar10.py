@@ -12,7 +12,7 @@ Cost: paper 7 min on a GPU, one process a seed; quick not measured.
 
 from adversarium.data import Images
 from adversarium.networks import Module, resnet9
-from adversarium.plans import Curves, Profile, Table, where
+from adversarium.plans import where
 from adversarium.training import SGD, CropFlip, Piecewise
 
 from ..theory.image_checks import (
@@ -23,12 +23,14 @@ from ..theory.image_checks import (
     loss_checks,
     trend,
 )
+from ..theory.image_figures import landscape_figures
 from ..theory.images import (
     CLEAN,
     STRONG,
     curve_probes,
     image_run,
-    last_probes,
+    last_errors,
+    last_landscapes,
     many_steps,
 )
 from ..theory.regime import image_gates as gates
@@ -37,14 +39,14 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(n=2000, epochs=8, width=16, points=30, search=(8, 2), n_eval=300, n_test=300,
              precision="float32", seeds=5)  # fmt: skip
-paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n_test=1000,
-             seeds=5)  # fmt: skip
+paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(40, 8),
+             n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
 EPS = 8 / 255
 ADVERSARIAL, PLAIN = where(STRONG), where(CLEAN)
 
 
-def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n_test=1000,
-         batch=512, precision="bfloat16"):  # fmt: skip
+def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(20, 4), n_eval=1000,
+         n_test=1000, batch=512, precision="bfloat16"):  # fmt: skip
     network = Module(build=resnet9, options={"width": width, "data": "cifar10"})
     optimiser = SGD(
         batch=batch, momentum=0.9, weight_decay=5e-4, schedule=Piecewise(at=(0.5, 0.75), drop=0.1),
@@ -53,8 +55,9 @@ def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), n_eval=1000, n
     )  # fmt: skip
     common = dict(data=Images(name="cifar10"), network=network, n=n, eps=EPS, epochs=epochs)
     common |= dict(optimiser=optimiser, eta=0.2, checkpoints=8)
-    after = last_probes(EPS, points, search)
-    during = curve_probes(EPS, points, n_eval, n_test, search)
+    sizes = dict(points=points, search=search)
+    after = (*last_errors(EPS, n_eval, n_test), *last_landscapes(EPS, doubled=doubled, **sizes))
+    during = curve_probes(EPS, n_eval=n_eval, n_test=n_test, **sizes)
     yield image_run(STRONG, attack=many_steps(EPS, 2), during=during, after=after, **common)
     yield image_run(CLEAN, attack=None, during=during[:2], after=(*during[2:4], *after), **common)
 
@@ -69,71 +72,4 @@ checks = {
     "cgro.fig3R": gap_checks(ADVERSARIAL),
 }
 
-NORMS = {"train_gradient_norm": "G, training points", "test_gradient_norm": "G, test points"}
-CHANGES = {"train_loss_change": "ΔL, training points", "test_loss_change": "ΔL, test points"}
-ERRORS = {
-    "train_error": "clean train error",
-    "test_error": "clean test error",
-    "robust_train_error": "robust train error",
-    "robust_test_error": "robust test error",
-}
-EPOCHS = {
-    "train_inside_gradient_norm": "G, training points",
-    "test_inside_gradient_norm": "G, test points",
-}
-
-figures = (
-    Profile(
-        name="gradient",
-        title="Largest gradient norm G(ε) in a ball, after training at ε₀ = 8/255",
-        y=tuple(NORMS),
-        runs=(ADVERSARIAL, PLAIN),
-        names=NORMS,
-        log_y=True,
-        lines={"ε₀": 1.0},
-        x_label="ε/ε₀",
-        y_label="G(ε)",
-        caption="Mean and range (band) over seeds, of values found by search (lower bounds).",
-    ),
-    Profile(
-        name="loss",
-        title="Largest loss change ΔL(ε) in a ball, after training at ε₀ = 8/255",
-        y=tuple(CHANGES),
-        runs=(ADVERSARIAL, PLAIN),
-        names=CHANGES,
-        lines={"ε₀": 1.0},
-        x_label="ε/ε₀",
-        y_label="ΔL(ε)",
-        caption="Mean and range (band) over seeds, of values found by search (lower bounds).",
-    ),
-    Curves(
-        name="epochs",
-        title="G(ε₀) during adversarial training",
-        y=tuple(EPOCHS),
-        runs=(ADVERSARIAL,),
-        names=EPOCHS,
-        pick={"radius": 3},
-        log_y=True,
-        x_label="step t",
-        y_label="G(ε₀)",
-        caption="Mean and range (band) over seeds.",
-    ),
-    Curves(
-        name="errors",
-        title="Errors during adversarial training (PGD-10)",
-        y=tuple(ERRORS),
-        runs=(ADVERSARIAL,),
-        names=ERRORS,
-        x_label="step t",
-        y_label="error",
-        caption="Mean and range (band) over seeds.",
-    ),
-    Table(
-        name="bends",
-        title="Bend and position of log G, in units of ε₀",
-        y=("train_bend", "train_change_bend", "train_bend_position", "train_missed"),
-        runs=(ADVERSARIAL, PLAIN),
-        caption="A linear classifier has a bend of at most 1. Last column: share of points and"
-        " radii with ΔL > ε·G, where the search for G was too weak.",
-    ),
-)
+figures = landscape_figures(ADVERSARIAL, PLAIN, (ADVERSARIAL, PLAIN), "8/255")

@@ -17,12 +17,15 @@ from adversarium.plans import (
 
 from .images import (
     accuracy,
+    across,
     best_minus_last,
     collapsed,
     doubling,
     drop,
     following,
+    group_steepening,
     log_at,
+    ratio_of_growth,
     sharpness,
     steepening,
     value_at,
@@ -42,10 +45,16 @@ def _converged(selection):
 
 
 def sound(selection, check):
-    """Judge only runs of which none overfitted catastrophically."""
+    """Judge only runs of which none overfitted catastrophically, and in which the attack works: at
+    8 ε₀ it leaves an accuracy of at most chance."""
     lost = collapsed(selection)
     kept = quantity("runs without collapse", lambda rows: 1 - lost.of(rows), *lost.needs)
-    return Every(InRegime(kept, at_least=1.0, kind=check.kind), check)
+    broken = last("wide_test_error", selection)
+    return Every(
+        InRegime(kept, at_least=1.0, kind=check.kind),
+        InRegime(broken, at_least=0.9, kind=check.kind),
+        check,
+    )
 
 
 def gradient_checks(adversarial, clean):
@@ -71,6 +80,14 @@ def gradient_checks(adversarial, clean):
             ),
             "norm at the largest loss: ratio above clean training": Ordering(
                 steepening(other, adversarial), than=steepening(other, clean)
+            ),
+            "controls": Hypothesis(
+                "level",
+                last("unboxed_bend", adversarial),
+                last("test_bend", adversarial),
+                group_steepening(adversarial, fitted=True),
+                group_steepening(adversarial, fitted=False),
+                last("train_missed", adversarial),
             ),
         }
     )  # fmt: skip
@@ -111,20 +128,40 @@ def trend(selection, split, rises):
     )
 
 
+def fall_at_test_points(selection):
+    """Return the check that mean log G around test points falls, and report its fall beside that
+    around training points."""
+    falls = [
+        sharpness(selection, split, "middle") - sharpness(selection, split, "last")
+        for split in ("test", "train")
+    ]
+    return Parts(
+        {
+            **trend(selection, "test", rises=False).checks,
+            "fall around test points, and around training points": Hypothesis("ordering", *falls),
+        }
+    )
+
+
 def growth_checks(selection):
-    """Return the check that G at test points grows more than at training points, at two radii."""
-    parts = {}
+    """Return the check that G at test points grows more than at training points, at two radii; the
+    logarithm of the factor is reported."""
+    parts: dict[str, Check] = {}
     for radius in (1.0, 0.5):
         late, early = (
             sharpness(selection, "gap", moment, (radius,)) for moment in ("last", "middle")
         )
         parts[f"at {radius:g} ε₀"] = sound(selection, Ordering(late, than=early))
+    parts["log of the factor, mean over ε"] = Hypothesis("ordering", ratio_of_growth(selection))
     return Parts(parts)
 
 
-def gap_checks(selection):
-    """Return the check that the robust gap grows with G at test points."""
-    local, whole = (following(selection, "accuracy", lead) for lead in ("train", "test"))
+def gap_checks(selection, radii=()):
+    """Return the check that the robust gap grows with G at test points; `radii` selects runs at
+    several training radii, which are compared after training."""
+    rivals = [following(selection, "accuracy", lead) for lead in ("train", "loss")]
+    whole = following(selection, "accuracy", "test")
+    beyond = {"between training radii": Hypothesis("ordering", across(radii))} if radii else {}
     return Parts(
         {
             "accuracy gap, rank correlation over epochs": sound(
@@ -140,14 +177,17 @@ def gap_checks(selection):
                 following(selection, "loss"),
                 following(selection, "loss", differences=True),
             ),
-            "rank correlation with G at training points instead": Hypothesis("ordering", local),
+            "with G at training points, with the robust training loss": Hypothesis(
+                "ordering", *rivals
+            ),
+            **beyond,
         }
     )  # fmt: skip
 
 
 def curve_checks(selection, levels):
     """Return the check of the learning curves of Figure 1; with `levels` also the printed ones."""
-    clean, robust = (accuracy(f"{kind}test_error", selection) for kind in ("", "robust_"))
+    clean, robust = (accuracy(f"{kind}test_error", selection) for kind in ("", "last_robust_"))
     printed: dict[str, Check] = {
         "clean test accuracy above 0.80": Level(clean, 0.8, 1.0),
         "robust test accuracy in [0.45, 0.55]": Level(robust, 0.45, 0.55),

@@ -18,7 +18,7 @@ from adversarium.plans.evidence import Need
 CLEAN, FAST, STRONG = "clean training", "one-step training", "many-step training"
 BOX = (0.0, 1.0)
 WIDE = (*(i / 8 for i in range(17)), 2.5, 3.0)
-INSIDE = tuple(i / 8 for i in range(9))
+NEAR = WIDE[:13]
 FEW = 20  # training points at which the search within ε₀ is doubled
 EPOCHS = (0.25, 0.5, 0.75, 1.0)
 
@@ -36,11 +36,14 @@ def many_steps(eps, steps):
                best=False, box=BOX)  # fmt: skip
 
 
+def _pgd(eps, steps, **more):
+    return (PGD(radius=eps, steps=steps, box=BOX, **more),)
+
+
 def curve_probes(eps, points, n_eval, n_test, search):
-    """Return what is recorded during training: clean and robust errors and robust losses, G at
-    four radii within ε₀, and the errors that detect catastrophic overfitting."""
-    attack = (PGD(radius=eps, steps=10, box=BOX),)
-    ascent = (PGD(radius=eps, steps=10, loss="cross_entropy", box=BOX),)
+    """Return what is recorded during training: clean and robust errors and robust losses (PGD-10),
+    G at four radii within ε₀, and the errors that detect catastrophic overfitting."""
+    attack, ascent = _pgd(eps, 10), _pgd(eps, 10, loss="cross_entropy")
     budget = dict(epsilon=eps, n=points, grid=EPOCHS, steps=search[0], starts=search[1])
     return (
         Error(on="train", first=n_eval, name="train_error"),
@@ -55,36 +58,37 @@ def curve_probes(eps, points, n_eval, n_test, search):
     )
 
 
-def last_probes(eps, points, search):
-    """Return the landscapes after training: of training and test points, and of the margin; and G
-    within ε₀ at a few training points, by a stronger search and by twice that search."""
+def last_errors(eps, n_eval, n_test):
+    """Return robust errors after training (PGD-20); and the test error at 8 ε₀ (at most 0.6), where
+    no network is robust: an attack that fails there is too weak."""
+    return (
+        Error(on="train", first=n_eval, attacks=_pgd(eps, 20), name="last_robust_train_error"),
+        Error(on="test", n=n_test, attacks=_pgd(eps, 20), name="last_robust_test_error"),
+        Error(on="test", n=n_test, attacks=_pgd(min(8 * eps, 0.6), 20), name="wide_test_error"),
+    )
+
+
+def last_landscapes(eps, points, search, doubled):
+    """Return the landscapes after training: of training and test points, and of the margin; without
+    the box; and G within ε₀ at a few training points, by a search and by twice that search."""
     steps, starts = search
     budget = dict(epsilon=eps, n=points, steps=steps, starts=starts)
-    few = dict(epsilon=eps, n=min(points, FEW), grid=INSIDE)
+    few = dict(epsilon=eps, n=min(points, FEW))
+    (least, most), inside = doubled, (0.5, 1.0)
     return (
         LandscapeProbe(on="train", name="train", grid=WIDE, **budget),
-        LandscapeProbe(on="test", name="test", grid=WIDE[:13], **budget),
-        LandscapeProbe(name="margin", grid=WIDE[:13], loss="logit_difference", **budget),
-        LandscapeProbe(name="few", steps=20, starts=4, **few),
-        LandscapeProbe(name="few_twice", steps=40, starts=8, **few),
+        LandscapeProbe(on="test", name="test", grid=NEAR, **budget),
+        LandscapeProbe(name="margin", grid=NEAR, loss="logit_difference", **budget),
+        LandscapeProbe(name="unboxed", grid=NEAR, box=None, steps=steps, starts=starts, **few),
+        LandscapeProbe(name="few", grid=inside, steps=least, starts=most, **few),
+        LandscapeProbe(name="few_twice", grid=inside, steps=2 * least, starts=2 * most, **few),
     )
 
 
 def image_run(
-    family,
-    data,
-    network,
-    attack,
-    eps,
-    optimiser,
-    eta,
-    n,
-    epochs,
-    checkpoints,
-    during,
-    after,
-    **more,
-):
+    family, data, network, attack, eps, optimiser, eta, n, epochs, checkpoints, during, after,
+    **at,
+):  # fmt: skip
     """Return a training run on images that is recorded at about `checkpoints` epochs, equally
     spaced, the last one included; ε₀ is a coordinate."""
     per_epoch = n // optimiser.batch
@@ -92,7 +96,7 @@ def image_run(
     times = tuple(e * per_epoch for e in range(epochs % every, epochs + 1, every) if e)
     return Run(
         family=family,
-        at={"ε₀": eps},
+        at={"ε₀": eps, **at},
         data=data,
         network=network,
         attack=attack,
@@ -198,6 +202,13 @@ def sharpness(selection, split, moment, radii=EPOCHS):
     )  # fmt: skip
 
 
+def ratio_of_growth(selection):
+    """Return mean log G within ε₀, its change from the middle to the last epoch, at test points
+    minus at training points: the logarithm of the factor by which it grew more there."""
+    late, early = (sharpness(selection, "gap", moment) for moment in ("last", "middle"))
+    return late - early
+
+
 _GAPS = {
     "accuracy": ("robust_test_error", "robust_train_error"),
     "loss": ("robust_test_loss", "robust_train_loss"),
@@ -207,10 +218,10 @@ _GAPS = {
 def _late(run, kind, lead):
     """Return the robust gap and a leading series over the epochs from t* on, (seed, t) each."""
     test, train = (run[name].values for name in _GAPS[kind])
-    series = {
-        "test": lambda: _mean_log(run, "test", (1.0,)),
-        "train": lambda: _mean_log(run, "train", (1.0,)),
-    }[lead]()
+    if lead == "loss":
+        series = -np.log(run["robust_train_loss"].values)
+    else:
+        series = _mean_log(run, lead, (1.0,))
     late = slice(middle(run), None)
     return (test - train)[:, late], series[:, late]
 
@@ -227,7 +238,8 @@ def _correlation(a, b):
 
 def following(selection, kind, lead="test", differences=False):
     """Return the rank correlation over the epochs from t* on of the robust gap with log G(ε₀) of
-    test (or training) points; with `differences`, of their changes between epochs."""
+    test (or training) points, or with minus the robust training loss (`lead` = "loss"); with
+    `differences`, of their changes between epochs."""
 
     def of(run):
         gap, series = _late(run, kind, lead)
@@ -235,9 +247,27 @@ def following(selection, kind, lead="test", differences=False):
             return _correlation(_ranks(np.diff(gap, axis=1)), _ranks(np.diff(series, axis=1)))
         return _correlation(_ranks(gap), _ranks(series))
 
-    what = "changes of log G" if differences else "log G"
-    names = (*_GAPS[kind], f"{lead}_inside_gradient_norm", "train_error")
-    return _number(f"rank correlation of {kind} gap and {what} ({lead})", selection, names, of)
+    what = "minus the robust training loss" if lead == "loss" else f"log G ({lead})"
+    what = f"changes of {what}" if differences else what
+    measured = "robust_train_loss" if lead == "loss" else f"{lead}_inside_gradient_norm"
+    names = tuple(dict.fromkeys((*_GAPS[kind], measured, "train_error")))
+    return _number(f"rank correlation of {kind} gap and {what}", selection, names, of)
+
+
+def across(selections):
+    """Return, per seed, the correlation over training radii of the robust gap after training with
+    log G(ε₀) around test points; `selections` has one run per radius."""
+    names = (*_GAPS["accuracy"], "test_inside_gradient_norm")
+
+    def of(rows):
+        runs = [rows.one(one) for one in selections]
+        least = min(len(run.last(names[0])) for run in runs)
+        gaps = [(run.last(names[0]) - run.last(names[1]))[:least] for run in runs]
+        sharp = [_mean_log(run, "test", (1.0,))[:least, -1] for run in runs]
+        return _correlation(np.stack(gaps, 1), np.stack(sharp, 1))
+
+    needs = tuple(Need(one, names, alone=True) for one in selections)
+    return Quantity("correlation over ε₀ of accuracy gap and log G (test), last epoch", of, needs)
 
 
 def leading(selection, kind="accuracy"):
@@ -302,10 +332,25 @@ def fitted_norm(split, selection):
     names = (f"{split}_fitted_norm", f"{split}_fitted")
 
     def of(run):
-        norm, share = (run.last(name) for name in names)
+        norm, share = _at(run, names[0], 1.0), run.last(names[1])
         return np.log(np.maximum(norm, 1e-30) / np.maximum(share, 1e-12))
 
     return _number(f"log G(ε₀) of fitted {split} points", selection, names, of)
+
+
+def group_steepening(selection, fitted):
+    """Return the slope of G on [ε₀, 1.5 ε₀] over its slope on [0, ε₀], G being the mean over the
+    training points that are fitted at ε₀, or over the others."""
+    names = ("train_gradient_norm", "train_fitted_norm")
+
+    def of(run):
+        whole, part = (run[name].last() for name in names)
+        radii, curve = run[names[0]].axes["radius"], part if fitted else whole - part
+        inside = _slope(radii, curve, 0.0, 1.0)
+        return _slope(radii, curve, 1.0, 1.5) / np.maximum(inside, 1e-30)
+
+    which = "fitted" if fitted else "other"
+    return _number(f"G of {which} points: slope outside/inside", selection, names, of)
 
 
 def positions(selections, eps):
