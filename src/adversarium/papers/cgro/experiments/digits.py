@@ -38,7 +38,7 @@ from ..theory.images import (
     unfitted_share,
 )
 
-quick = dict(epochs=40, points=40, search=(8, 2), checkpoints=8, seeds=5)
+quick = dict(n=500, epochs=30, points=30, search=(8, 2), checkpoints=6, seeds=5)
 paper = dict(epochs=40, points=100, search=(14, 2), doubled=(80, 8), checkpoints=20, seeds=15)
 RADII = (0.05, 0.1, 0.2)
 ADVERSARIAL, PLAIN = where(STRONG, **{"ε₀": 0.1}), where(CLEAN)

@@ -231,9 +231,10 @@ def _ranks(values):
 
 
 def _correlation(a, b):
+    """Return the correlation along each row; nan if a row is constant."""
     a, b = a - a.mean(1, keepdims=True), b - b.mean(1, keepdims=True)
     size = np.sqrt((a**2).sum(1) * (b**2).sum(1))
-    return (a * b).sum(1) / np.maximum(size, 1e-30)
+    return np.where(size > 0, (a * b).sum(1) / np.maximum(size, 1e-30), np.nan)
 
 
 def following(selection, kind, lead="test", differences=False):
