@@ -95,15 +95,17 @@ def matched(
     *,
     steps: int = 50,
     step: float | None = None,
+    start: Tensor | None = None,
 ) -> Tensor:
-    """Return x + Δ of least ‖G(x + Δ) − wanted‖₂ over the ball, by sign steps of ε/8 from Δ = 0:
-    NRF-PGD or RF-PGD of RNRF, with G of a standard or an adversarially trained reference.
+    """Return x + Δ of least ‖G(x + Δ) − wanted‖₂ over the ball, by sign steps of ε/8 from Δ = 0, or
+    from the points `start`: NRF-PGD or RF-PGD of RNRF, with G of a standard or an adversarially
+    trained reference.
 
     >>> x, ball = torch.zeros(1, 2), Ball(math.inf, 0.5)
     >>> matched(lambda z: z, x, torch.tensor([[0.25, 3.0]]), ball, 1, steps=4)
     tensor([[0.2500, 0.2500]])
     """
-    z, size = x, ball.radius / 8 if step is None else step
+    z, size = x if start is None else start, ball.radius / 8 if step is None else step
     for _ in range(steps):
         with torch.enable_grad():
             at = z.detach().requires_grad_(True)
@@ -180,8 +182,9 @@ class FeatureAccuracy(_WithReferences):
 
     `start` is where the inversion begins: uniform noise, or an unrelated test image. Recorded are
     the accuracies on the sets of the standard (nr), the adversarial (r) and an untrained reference,
-    and on the start images themselves; the clean accuracy on the same images; and the mean relative
-    residual of each inversion. The sets are made once and kept for the whole run.
+    and on the start images themselves; the clean accuracy on the same images; the share of the
+    class that is predicted most often on the sets of nr and r; and the mean relative residual of
+    each inversion. The sets are made once and kept for the whole run.
 
     >>> from adversarium.attacks import PGD
     >>> [m.name for m in FeatureAccuracy(attack=PGD(radius=0.1)).measures][:3]
@@ -194,7 +197,7 @@ class FeatureAccuracy(_WithReferences):
     step: float = 0.1
     box: tuple[float, float] | None = (0.0, 1.0)
 
-    version = 1
+    version = 2  # 2: the share of the most common prediction
 
     def __post_init__(self) -> None:
         if self.start not in ("noise", "image") or self.n < 2 or self.steps < 1:
@@ -209,6 +212,10 @@ class FeatureAccuracy(_WithReferences):
         shares = {f"fla_{name}_{self.start}": f"FLA, {text}" for name, text in _NAMES.items()}
         shares[f"fla_start_{self.start}"] = "accuracy on the start images"
         shares[f"fla_clean_{self.start}"] = "clean accuracy on the same images"
+        shares |= {
+            f"fla_most_{name}_{self.start}": f"largest share of one predicted class, {_NAMES[name]}"
+            for name in ("nr", "r")
+        }
         residuals = {
             f"fla_residual_{name}_{self.start}": f"residual, {text}"
             for name, text in _NAMES.items()
@@ -223,13 +230,15 @@ class FeatureAccuracy(_WithReferences):
         sets = self.sets(scene)
         batch = scene.test(self.n)
 
-        def accuracy(x: Tensor) -> Tensor:
-            return 1 - error(margin(state.full.f(x), batch.y))
+        def accuracy(logits: Tensor) -> Tensor:
+            return 1 - error(margin(logits, batch.y))
 
-        start = self._starts(scene)
-        shares = [accuracy(sets[name].x) for name in _NAMES]
+        outputs = {name: state.full.f(sets[name].x) for name in _NAMES}
+        shares = [accuracy(logits) for logits in outputs.values()]
+        shares += [accuracy(state.full.f(x)) for x in (self._starts(scene), batch.x)]
+        shares += [_most_predicted(outputs[name]) for name in ("nr", "r")]
         residuals = [sets[name].residual.double().mean(-1) for name in _NAMES]
-        values = (*shares, accuracy(start), accuracy(batch.x), *residuals)
+        values = (*shares, *residuals)
         return {m.name: value for m, value in zip(self.measures, values, strict=True)}
 
     def sets(self, scene: AnyScene) -> Mapping[str, Inversion]:
@@ -267,6 +276,12 @@ class FeatureAccuracy(_WithReferences):
 _AT_ONCE = 250  # images in one inversion
 
 
+def _most_predicted(logits: Tensor) -> Tensor:
+    """Return the share of the class that is predicted most often, per seed."""
+    counts = torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).double().mean(1)
+    return counts.amax(-1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FeatureAttack(_WithReferences):
     """Targeted attacks that match features, Table 2 of RNRF, on pairs (source class, target class).
@@ -274,7 +289,9 @@ class FeatureAttack(_WithReferences):
     Every source image of the n test images gets the features of random images of the target class
     (`draws` times), in a standard (nrf) or an adversarially trained (rf) reference. An attack
     succeeds if the network then predicts the target class. Beside the two attacks stand three that
-    use no features: none, random signs of size ε, and the clipped step to the target image.
+    use no features: none, random signs of size ε, and the clipped step to the target image. RF-PGD
+    with twice the steps tells whether it was stopped early. Both attacks are also counted among
+    those images only that the network classifies correctly (`…_right`).
 
     >>> from adversarium.attacks import PGD
     >>> FeatureAttack(attack=PGD(radius=0.1), pairs=((3, 5),), radius=0.1).measures[0].axes
@@ -288,8 +305,7 @@ class FeatureAttack(_WithReferences):
     steps: int = 50
     box: tuple[float, float] | None = (0.0, 1.0)
 
-    version = 1
-    attacks = ("nrf", "rf", "none", "random", "pixel")
+    version = 2  # 2: RF-PGD with twice the steps, success among correctly classified images
 
     def __post_init__(self) -> None:
         if not self.pairs or any(a == b for a, b in self.pairs) or not self.radius > 0:
@@ -302,8 +318,9 @@ class FeatureAttack(_WithReferences):
     def measures(self) -> tuple[Measure, ...]:
         """The descriptions of the success rates."""
         texts = {
-            "nrf": "NRF-PGD", "rf": "RF-PGD", "none": "no attack", "random": "random signs",
-            "pixel": "pixel step",
+            "nrf": "NRF-PGD", "rf": "RF-PGD", "rf_twice": "RF-PGD, twice the steps",
+            "none": "no attack", "random": "random signs", "pixel": "pixel step",
+            "nrf_right": "NRF-PGD, correct images", "rf_right": "RF-PGD, correct images",
         }  # fmt: skip
         symbols = {f"success_{name}": text for name, text in texts.items()}
         doc = "The share of source images that are classified as the target class."
@@ -313,20 +330,18 @@ class FeatureAttack(_WithReferences):
         moved = _once(scene.problem, ["moved", self], lambda: self._moved(scene))
         found: list[list[dict[str, float]]] = []
         for i, pairs in enumerate(moved):
-            victim = state.full.replica(i).full
+            f = state.full.replica(i).full.f
             found.append(
-                [
-                    {name: _share_of(victim.f(z), target) for name, z in images.items()}
-                    for (_, target), images in zip(self.pairs, pairs, strict=True)
-                ]
+                [_rates(f, images, *pair) for pair, images in zip(self.pairs, pairs, strict=True)]
             )
         at = {"pair": tuple(range(len(self.pairs)))}
-        return {
-            m.name: Recorded(
-                torch.tensor([[rate[name] for rate in row] for row in found]).double(), at=at
+
+        def recorded(attack: str) -> Recorded:
+            return Recorded(
+                torch.tensor([[rates[attack] for rates in row] for row in found]).double(), at=at
             )
-            for m, name in zip(self.measures, self.attacks, strict=True)
-        }
+
+        return {m.name: recorded(m.name.removeprefix("success_")) for m in self.measures}
 
     def _moved(self, scene: AnyScene) -> list[list[dict[str, Tensor]]]:
         """Return the attacked images of every seed, pair and attack. They depend on the references
@@ -369,12 +384,24 @@ class FeatureAttack(_WithReferences):
             with torch.no_grad():
                 wanted = maps[key](aim)
             moved[name] = matched(maps[key], x, wanted, ball, 2, steps=self.steps)
+        moved["rf_twice"] = matched(
+            maps["r"], x, wanted, ball, 2, steps=self.steps, start=moved["rf"]
+        )
         return moved
 
 
-def _share_of(logits: Tensor, target: int) -> float:
-    """Return the share of points that are classified as the target class."""
-    return float((logits.argmax(-1) == target).double().mean())
+def _rates(
+    f: Callable[[Tensor], Tensor], images: Mapping[str, Tensor], source: int, target: int
+) -> dict[str, float]:
+    """Return the share of images that are classified as the target class, per attack; for the two
+    feature attacks also among the images that are classified correctly without attack."""
+    classes = {name: f(z).argmax(-1) for name, z in images.items()}
+    rates = {name: float((found == target).double().mean()) for name, found in classes.items()}
+    right = classes["none"] == source
+    for name in ("nrf", "rf"):
+        hit = (classes[name] == target) & right
+        rates[f"{name}_right"] = float(hit.double().sum() / right.double().sum().clamp_min(1))
+    return rates
 
 
 def _representation(scene: AnyScene, W: Tree, replica: int) -> Representation:

@@ -31,8 +31,8 @@ from ..theory.image_features import (
     stays_low,
 )
 
-quick = dict(n=1397, epochs=24, n_sets=150, inversion=120, draws=5, seeds=6)
-paper = dict(n=1397, epochs=24, n_sets=150, inversion=120, draws=5, seeds=12)
+quick = dict(n=800, epochs=16, n_sets=100, inversion=100, draws=3, seeds=5)
+paper = dict(n=1397, epochs=24, n_sets=150, inversion=120, draws=5, seeds=15)
 PAIRS = {"3 → 8": (3, 8), "8 → 3": (8, 3), "0 → 1": (0, 1), "1 → 0": (1, 0)}
 COLD = "adversarial training from the start"
 NET, ROBUST = where(STANDARD), where(ADVERSARIAL)
@@ -52,7 +52,7 @@ def plan(n=1397, epochs=22, eps=0.2, width=16, n_sets=400, inversion=200, draws=
     common |= dict(pairs=tuple(PAIRS.values()), n_test=n_test, n_sets=n_sets, draws=draws)
     common |= dict(inversion=inversion, at={})
     for family, attack in ((STANDARD, None), (ADVERSARIAL, warm), (COLD, cold)):
-        at = early + times if family == COLD else times
+        at = early if family == COLD else times
         yield feature_run(family, attack=attack, times=at, **common)
 
 
