@@ -10,10 +10,15 @@ numbers of epochs (15, and 200 for Figure 1) differ, and ResNet-9 is not the net
 Cost: paper 7 min on a GPU, one process a seed; quick not measured.
 """
 
-from adversarium.data import Images
-from adversarium.networks import Module, resnet9
 from adversarium.plans import where
-from adversarium.training import SGD, CropFlip, Piecewise
+from adversarium.plans.image_runs import (
+    CLEAN,
+    STRONG,
+    cifar10,
+    image_run,
+    last_errors,
+    many_steps,
+)
 
 from ..theory.image_checks import (
     curve_checks,
@@ -24,15 +29,7 @@ from ..theory.image_checks import (
     trend,
 )
 from ..theory.image_figures import landscape_figures
-from ..theory.images import (
-    CLEAN,
-    STRONG,
-    curve_probes,
-    image_run,
-    last_errors,
-    last_landscapes,
-    many_steps,
-)
+from ..theory.images import curve_probes, last_landscapes
 from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
@@ -47,14 +44,7 @@ ADVERSARIAL, PLAIN = where(STRONG), where(CLEAN)
 
 def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(20, 4), n_eval=1000,
          n_test=1000, batch=512, precision="bfloat16"):  # fmt: skip
-    network = Module(build=resnet9, options={"width": width, "data": "cifar10"})
-    optimiser = SGD(
-        batch=batch, momentum=0.9, weight_decay=5e-4, schedule=Piecewise(at=(0.5, 0.75), drop=0.1),
-        augment=CropFlip(), attack_mode="training",
-        autocast=None if precision == "float32" else precision,
-    )  # fmt: skip
-    common = dict(data=Images(name="cifar10"), network=network, n=n, eps=EPS, epochs=epochs)
-    common |= dict(optimiser=optimiser, eta=0.2, checkpoints=8)
+    common = dict(**cifar10(width, batch, precision), n=n, eps=EPS, epochs=epochs, checkpoints=8)
     sizes = dict(points=points, search=search)
     after = (*last_errors(EPS, n_eval, n_test), *last_landscapes(EPS, doubled=doubled, **sizes))
     during = curve_probes(EPS, n_eval=n_eval, n_test=n_test, **sizes)

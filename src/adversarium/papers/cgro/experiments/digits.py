@@ -13,6 +13,7 @@ import math
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
 from adversarium.plans import Hypothesis, Level, Ordering, Parts, last, where
+from adversarium.plans.image_runs import CLEAN, STRONG, image_run, last_errors, many_steps
 from adversarium.training import SGD
 
 from ..theory.image_checks import (
@@ -25,15 +26,10 @@ from ..theory.image_checks import (
 )
 from ..theory.image_figures import landscape_figures
 from ..theory.images import (
-    CLEAN,
-    STRONG,
     curve_probes,
     fitted_norm,
-    image_run,
-    last_errors,
     last_landscapes,
     leading,
-    many_steps,
     positions,
     unfitted_share,
 )

@@ -9,25 +9,21 @@ the landscape bends as the radius changes. The words on epochs are judged from t
 Cost: not measured.
 """
 
-from adversarium.data import Images
-from adversarium.networks import Module, lenet5
 from adversarium.plans import Level, where
-from adversarium.training import Adam, Triangular
-
-from ..theory.image_checks import fall_at_test_points, gradient_checks, loss_checks, trend
-from ..theory.image_figures import landscape_figures
-from ..theory.images import (
+from adversarium.plans.image_runs import (
     CLEAN,
     FAST,
     STRONG,
-    curve_probes,
     image_run,
     last_errors,
-    last_landscapes,
     many_steps,
+    mnist,
     one_step,
-    positions,
 )
+
+from ..theory.image_checks import fall_at_test_points, gradient_checks, loss_checks, trend
+from ..theory.image_figures import landscape_figures
+from ..theory.images import curve_probes, last_landscapes, positions
 from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
@@ -42,10 +38,8 @@ ARMS = [where(STRONG, **{"ε₀": eps}) for eps in RADII]
 
 
 def plan(n=60000, few=6000, epochs=20, points=100, search=(10, 2), doubled=(20, 4), checkpoints=10,
-         n_eval=1000, n_test=1000, batch=100, eta=0.005):  # fmt: skip
-    network = Module(build=lenet5, options={"data": "mnist"})
-    common = dict(data=Images(name="mnist"), network=network, epochs=epochs, eta=eta)
-    common |= dict(optimiser=Adam(batch=batch, schedule=Triangular()), checkpoints=checkpoints)
+         n_eval=1000, n_test=1000, batch=100):  # fmt: skip
+    common = dict(**mnist(batch), epochs=epochs, checkpoints=checkpoints)
     sizes = dict(points=points, search=search)
     after = last_landscapes(0.1, doubled=doubled, **sizes)
     during = curve_probes(0.1, n_eval=n_eval, n_test=n_test, **sizes)

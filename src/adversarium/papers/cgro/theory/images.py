@@ -9,62 +9,30 @@ import math
 
 import numpy as np
 
-from adversarium.attacks import PGD
 from adversarium.measure import Error, Loss
 from adversarium.measure.landscape import LandscapeProbe
-from adversarium.plans import Quantity, Run
+from adversarium.plans import Quantity
 from adversarium.plans.evidence import Need
+from adversarium.plans.image_runs import errors, measuring_pgd, one_step
 
-CLEAN, FAST, STRONG = "clean training", "one-step training", "many-step training"
-BOX = (0.0, 1.0)
 WIDE = (*(i / 8 for i in range(17)), 2.5, 3.0)
 NEAR = WIDE[:13]
 FEW = 20  # training points at which the search within ε₀ is doubled
 EPOCHS = (0.25, 0.5, 0.75, 1.0)
 
 
-def one_step(eps):
-    """Return FGSM from a uniform start with step 1.25 ε, clipped to the ball (Wong and others)."""
-    return PGD(radius=eps, steps=1, step=1.25 * eps, start="uniform", loss="cross_entropy",
-               best=False, box=BOX)  # fmt: skip
-
-
-def many_steps(eps, steps):
-    """Return PGD from a uniform start with steps of max(ε/4, 2.5 ε/steps)."""
-    step = max(eps / 4, 2.5 * eps / steps)
-    return PGD(radius=eps, steps=steps, step=step, start="uniform", loss="cross_entropy",
-               best=False, box=BOX)  # fmt: skip
-
-
-def _pgd(eps, steps, **more):
-    return (PGD(radius=eps, steps=steps, box=BOX, **more),)
-
-
 def curve_probes(eps, points, n_eval, n_test, search):
     """Return what is recorded during training: clean and robust errors and robust losses (PGD-10),
     G at four radii within ε₀, and the errors that detect catastrophic overfitting."""
-    attack, ascent = _pgd(eps, 10), _pgd(eps, 10, loss="cross_entropy")
+    ascent = measuring_pgd(eps, 10, loss="cross_entropy")
     budget = dict(epsilon=eps, n=points, grid=EPOCHS, steps=search[0], starts=search[1])
     return (
-        Error(on="train", first=n_eval, name="train_error"),
-        Error(on="test", n=n_test, name="test_error"),
-        Error(on="train", first=n_eval, attacks=attack, name="robust_train_error"),
-        Error(on="test", n=n_test, attacks=attack, name="robust_test_error"),
+        *errors(eps, n_eval, n_test),
         Error(on="train", first=n_eval, attacks=(one_step(eps),), name="one_step_train_error"),
         Loss(on="train", first=n_eval, attacks=ascent, name="robust_train_loss"),
         Loss(on="test", n=n_test, attacks=ascent, name="robust_test_loss"),
         LandscapeProbe(on="train", name="train_inside", **budget),
         LandscapeProbe(on="test", name="test_inside", **budget),
-    )
-
-
-def last_errors(eps, n_eval, n_test):
-    """Return robust errors after training (PGD-20); and the test error at 8 ε₀ (at most 0.6), where
-    no network is robust: an attack that fails there is too weak."""
-    return (
-        Error(on="train", first=n_eval, attacks=_pgd(eps, 20), name="last_robust_train_error"),
-        Error(on="test", n=n_test, attacks=_pgd(eps, 20), name="last_robust_test_error"),
-        Error(on="test", n=n_test, attacks=_pgd(min(8 * eps, 0.6), 20), name="wide_test_error"),
     )
 
 
@@ -82,32 +50,6 @@ def last_landscapes(eps, points, search, doubled):
         LandscapeProbe(name="unboxed", grid=NEAR, box=None, steps=steps, starts=starts, **few),
         LandscapeProbe(name="few", grid=inside, steps=least, starts=most, **few),
         LandscapeProbe(name="few_twice", grid=inside, steps=2 * least, starts=2 * most, **few),
-    )
-
-
-def image_run(
-    family, data, network, attack, eps, optimiser, eta, n, epochs, checkpoints, during, after,
-    **at,
-):  # fmt: skip
-    """Return a training run on images that is recorded at about `checkpoints` epochs, equally
-    spaced, the last one included; ε₀ is a coordinate."""
-    per_epoch = n // optimiser.batch
-    every = max(1, epochs // checkpoints)
-    times = tuple(e * per_epoch for e in range(epochs % every, epochs + 1, every) if e)
-    return Run(
-        family=family,
-        at={"ε₀": eps, **at},
-        data=data,
-        network=network,
-        attack=attack,
-        optimiser=optimiser,
-        n=n,
-        steps=epochs * per_epoch,
-        eta=eta,
-        probes=during,
-        final=after,
-        record=times,
-        dtype="float32",
     )
 
 

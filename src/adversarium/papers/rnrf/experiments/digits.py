@@ -8,16 +8,15 @@ epochs; inversion of test images from noise and from an unrelated image; learner
 Cost: quick at most 12 min (one core of a busy machine).
 """
 
-from adversarium.attacks import PGD
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
 from adversarium.plans import Curves, Level, Ordering, Parts, Profile, Table, where
+from adversarium.plans.image_runs import many_steps
 from adversarium.training import SGD
 
 from ..theory.image_features import (
     ABOVE,
     ADVERSARIAL,
-    BOX,
     STANDARD,
     STARTS,
     change_check,
@@ -42,9 +41,7 @@ def plan(n=1397, epochs=22, eps=0.2, width=16, n_sets=400, inversion=200, draws=
          batch=50, eta=0.05):  # fmt: skip
     per_epoch = n // batch
     network = Module(build=small_cnn, options={"width": width, "hidden": 12, "activation": "leaky"})
-    cold = PGD(radius=eps, steps=4, start="uniform", loss="cross_entropy", best=False, box=BOX)
-    warm = PGD(radius=eps, steps=4, start="uniform", loss="cross_entropy", best=False, box=BOX,
-               after=3 * per_epoch)  # fmt: skip
+    cold, warm = many_steps(eps, 4), many_steps(eps, 4, after=3 * per_epoch)
     early = tuple(max(1, per_epoch * k // 4) for k in (1, 2, 4, 8))
     times = tuple(per_epoch * e for e in range(2, epochs + 1, max(1, epochs // 6)))
     common = dict(data=Digits(n_test=n_test), network=network, reference=warm, eps=eps, n=n)

@@ -9,15 +9,20 @@ an unrelated image; learner ≠ reference. SVHN is open: its official files were
 Cost: not measured.
 """
 
-from adversarium.attacks import PGD
-from adversarium.data import Images
-from adversarium.networks import Module, lenet5, resnet9
-from adversarium.plans import Curves, Every, Open, Ordering, Parts, Profile, Table, where
-from adversarium.training import SGD, Adam, CropFlip, Piecewise, Triangular
+from adversarium.plans import (
+    Curves,
+    Every,
+    Open,
+    Ordering,
+    Parts,
+    Profile,
+    Table,
+    image_runs,
+    where,
+)
 
 from ..theory.image_features import (
     ADVERSARIAL,
-    BOX,
     STANDARD,
     STARTS,
     change_check,
@@ -51,33 +56,22 @@ def plan(sets=("mnist", "cifar10"), n=0, epochs=16, width=64, n_test=5000, n_set
         eps = 0.3 if mnist else 8 / 255
         points = n or (5000 if mnist else 50000)
         if mnist:
-            network = Module(build=lenet5, options={"data": name})
-            rule = dict(optimiser=Adam(batch=250, schedule=Triangular()), eta=0.005)
-            attack = _several(eps, 7)
+            recipe, attack = image_runs.mnist(batch=250), image_runs.many_steps(eps, 7)
         else:
-            network = Module(build=resnet9, options={"width": width, "data": name})
-            optimiser = SGD(
-                batch=512, momentum=0.9, weight_decay=5e-4, augment=CropFlip(),
-                attack_mode="training", schedule=Piecewise(at=(0.5, 0.75)),
-                autocast=None if precision == "float32" else precision,
-            )  # fmt: skip
-            rule, attack = dict(optimiser=optimiser, eta=0.2), _several(eps, 2)
+            recipe, attack = (
+                image_runs.cifar10(width, precision=precision),
+                image_runs.many_steps(eps, 2),
+            )
         count = min(epochs, 12) if mnist else epochs
-        per_epoch = points // rule["optimiser"].batch
+        per_epoch = points // recipe["optimiser"].batch
         times = tuple(per_epoch * e for e in range(2, count + 1, 2))
         for family, learned in ((STANDARD, None), (ADVERSARIAL, attack)):
             yield feature_run(
-                family, data=Images(name=name), network=network, attack=learned, reference=attack,
+                family, attack=learned, reference=attack,
                 eps=eps, pairs=tuple(PAIRS[name].values()), n=points, steps=count * per_epoch,
                 times=times, n_test=n_test, n_sets=n_sets, inversion=inversion, draws=draws,
-                at={"data": name}, **rule,
+                at={"data": name}, **recipe,
             )  # fmt: skip
-
-
-def _several(eps, steps):
-    """PGD from a uniform start."""
-    return PGD(radius=eps, steps=steps, step=max(eps / 4, 2.5 * eps / steps), start="uniform",
-               loss="cross_entropy", best=False, box=BOX)  # fmt: skip
 
 
 SETS = {"MNIST": "mnist", "CIFAR-10": "cifar10"}

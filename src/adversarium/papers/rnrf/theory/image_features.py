@@ -11,15 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from adversarium.attacks import PGD
 from adversarium.measure import Error
 from adversarium.measure.features import FeatureAccuracy, FeatureAttack
 from adversarium.plans import Check, Every, InRegime, Level, Ordering, Parts, Present, Quantity, Run
 from adversarium.plans.evidence import Need
+from adversarium.plans.image_runs import measuring_pgd
 
 STANDARD, ADVERSARIAL = "standard training", "adversarial training"
 STARTS: tuple[Literal["noise", "image"], ...] = ("noise", "image")
-BOX = (0.0, 1.0)
 ABOVE = math.nextafter(0.0, 1.0)
 
 
@@ -29,7 +28,7 @@ def feature_run(
 ):  # fmt: skip
     """Return a training run that records FLA at the given times, and at the end clean and robust
     errors and the attacks of Table 2."""
-    robust = (PGD(radius=eps, steps=20, box=BOX),)
+    robust = measuring_pgd(eps, 20)
     sets = dict(attack=reference, n=n_sets, steps=inversion)
     return Run(
         family=family,
