@@ -1,13 +1,16 @@
 """Adversarial training on images, for the plans of several papers: attacks in training, recipes for
 MNIST and CIFAR-10, and the errors that are recorded."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from adversarium.attacks import PGD
 from adversarium.data import Images
+from adversarium.data.files import SETS
 from adversarium.measure import Error
 from adversarium.networks import Module, lenet5, resnet9
-from adversarium.plans.run import Run
+from adversarium.plans.gates import Gate
+from adversarium.plans.run import Run, Task
 from adversarium.sockets import Attack
 from adversarium.training import SGD, Adam, CropFlip, Piecewise, Triangular
 
@@ -114,3 +117,18 @@ def image_run(
         family=family, at={"ε₀": eps}, n=n, steps=epochs * per_epoch, probes=during, final=after,
         record=times, dtype="float32", **parts,
     )  # fmt: skip
+
+
+def size_gates(run: Task, printed: Mapping[str, object], place: str) -> Sequence[Gate]:
+    """Return how a run on images compares with the print: its share of the training set, and
+    whether it has the network that is printed at `place` for the data set (0: another one, or a
+    narrower one)."""
+    if not isinstance(run, Run) or not isinstance(run.data, Images):
+        return ()
+    network, whole = run.network, SETS[run.data.name].sizes[0]
+    same = isinstance(network, Module) and network.build is printed.get(run.data.name)
+    narrow = isinstance(network, Module) and network.options.get("width", 64) < 64
+    return (
+        Gate("training images/whole set", run.n / whole, low=1.0, printed=False),
+        Gate(f"the network of {place}", float(same and not narrow), low=1.0, printed=False),
+    )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from adversarium.attacks import FGSM
 from adversarium.data import MarginMixture
-from adversarium.networks import MixedLearner
+from adversarium.networks import MixedLearner, wide_resnet
 from adversarium.plans import Run
 from adversarium.plans.gates import Gate
+from adversarium.plans.image_runs import size_gates
 from adversarium.plans.run import Task
 
 from .bounds import threshold_window
@@ -41,3 +42,9 @@ def gates(run: Task) -> Sequence[Gate]:
             Gate("the upper end of b's window over b", upper_factor, low=1.0, printed=False),
         ]
     return tuple(found)
+
+
+def image_gates(run: Task) -> Sequence[Gate]:
+    """Return how a run on images compares with Table 1, whose numbers belong to a wide residual
+    network."""
+    return size_gates(run, {"cifar10": wide_resnet}, "Table 1")

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 from adversarium.attacks import GTA
-from adversarium.data import HyperplaneCells, Images, PatchData
-from adversarium.data.files import SETS
-from adversarium.networks import CubicCNN, Module, lenet5, resnet9
+from adversarium.data import HyperplaneCells, PatchData
+from adversarium.networks import CubicCNN, lenet5, resnet9
 from adversarium.plans import Run
 from adversarium.plans.gates import Gate
+from adversarium.plans.image_runs import size_gates
 from adversarium.plans.run import Task
 
 from .bounds import critical_n
@@ -39,18 +39,8 @@ PRINTED = {"mnist": lenet5, "cifar10": resnet9}  # the networks of Figure 2
 
 
 def image_gates(run: Task) -> Sequence[Gate]:
-    """Return how a run on images compares with Figures 1 to 3: the size of the training set and the
-    network (0: another or a narrower one than printed)."""
-    if not isinstance(run, Run) or not isinstance(run.data, Images):
-        return ()
-    network = run.network
-    same = isinstance(network, Module) and network.build is PRINTED.get(run.data.name)
-    narrow = isinstance(network, Module) and network.options.get("width", 64) < 64
-    whole = SETS[run.data.name].sizes[0]
-    return (
-        Gate("training images/whole set", run.n / whole, low=1.0, printed=False),
-        Gate("the network of Figure 2", float(same and not narrow), low=1.0, printed=False),
-    )
+    """Return how a run on images compares with Figures 1 to 3."""
+    return size_gates(run, PRINTED, "Figure 2")
 
 
 def _theorem_gates(run: Run) -> Sequence[Gate]:

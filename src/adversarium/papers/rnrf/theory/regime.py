@@ -1,15 +1,16 @@
 """RNRF's hypotheses evaluated for a run, and two data settings in which they hold together."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from adversarium.data import Images, TwoFeaturePatches
-from adversarium.data.files import SETS
-from adversarium.networks import Module, SmoothedCNN, resnet18, wide_resnet
+from adversarium.data import TwoFeaturePatches
+from adversarium.networks import SmoothedCNN, resnet18, wide_resnet
 from adversarium.plans import Check, Evidence, InRegime, Need, Run, Where, quantity
 from adversarium.plans.evidence import NO_ROWS
 from adversarium.plans.gates import Gate
+from adversarium.plans.image_runs import size_gates
 from adversarium.plans.run import Task
 
 from .bounds import two_feature_assumptions
@@ -106,14 +107,6 @@ def gates(run: Task) -> tuple[Gate, ...]:
 PRINTED = {"mnist": resnet18, "cifar10": wide_resnet}  # the networks of App. A.1
 
 
-def image_gates(run: Task) -> list[Gate]:
-    """Return how a run on images compares with App. A.1 of RNRF: the size of the training set and
-    the network (0: another one than printed)."""
-    if not isinstance(run, Run) or not isinstance(run.data, Images):
-        return []
-    same = isinstance(run.network, Module) and run.network.build is PRINTED.get(run.data.name)
-    whole = SETS[run.data.name].sizes[0]
-    return [
-        Gate("training images/whole set", run.n / whole, low=1.0, printed=False),
-        Gate("the network of App. A.1", float(same), low=1.0, printed=False),
-    ]
+def image_gates(run: Task) -> Sequence[Gate]:
+    """Return how a run on images compares with App. A.1 of RNRF."""
+    return size_gates(run, PRINTED, "App. A.1")
