@@ -26,6 +26,12 @@ def streams(seeds: Sequence[int], use: str) -> tuple[Generator, ...]:
     return tuple(stream(seed, use) for seed in seeds)
 
 
+def device_streams(seeds: Sequence[int], use: str, device: str) -> tuple[Generator, ...]:
+    """Return one stream per seed on a device, for numbers that a GPU must draw itself. They differ
+    between kinds of devices."""
+    return tuple(Generator(device).manual_seed(stream(seed, use).initial_seed()) for seed in seeds)
+
+
 def measuring(seeds: Sequence[int], t: int, attack: object) -> tuple[Generator, ...]:
     """Return the streams for an attack that measures at step t; training uses separate streams."""
     name = re.sub(r" at 0x[0-9a-f]+", "", repr(attack))  # a function counts by its name

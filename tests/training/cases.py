@@ -6,11 +6,11 @@ import sys
 import torch
 from torch import nn
 
-from adversarium.attacks import FGSM, GTA, PGD, MarginStep
+from adversarium.attacks import FGSM, GTA, PGD, MarginStep, NoisyFGSM
 from adversarium.data import Clusters, Digits, MarginMixture, PatchData, TwoFeaturePatches
 from adversarium.networks import CubicCNN, MixedLearner, Module, SmoothedCNN, TwoLayer, small_cnn
 from adversarium.sockets import Placing
-from adversarium.training import ENGINES, SGD, Problem, Recipe, Risk, train
+from adversarium.training import ENGINES, SGD, CropFlip, Problem, Recipe, Risk, train
 
 
 def parts(name: str):
@@ -51,6 +51,14 @@ def parts(name: str):
                 Module(build=small_cnn, options={"width": 3}),
                 attack,
                 Recipe(n=60, steps=12, eta=0.05, optimiser=SGD(batch=20)),
+            )
+        case "captured":
+            optimiser = SGD(batch=20, weight_decay=1e-3, augment=CropFlip(pad=1), average=0.9)
+            return (
+                Digits(),
+                Module(build=small_cnn, options={"width": 3}),
+                NoisyFGSM(radius=0.1, box=(0.0, 1.0)),
+                Recipe(n=60, steps=12, eta=0.05, optimiser=optimiser),
             )
 
 

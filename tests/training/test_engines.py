@@ -195,7 +195,7 @@ def beside(name):
                 Problem(own, network, attack, recipe, seeds)
                 for own, seeds in zip(others, ((0, 1), (1,), (2, 0)), strict=True)
             ]
-        case "sgd":
+        case "sgd" | "captured":
             return [
                 Problem(data, network, attack, recipe, seeds) for seeds in ((0, 1), (3,), (1, 2))
             ]

@@ -97,17 +97,22 @@ class CropFlip:
 
     def __call__(self, x: Tensor, rng: Streams) -> Tensor:
         """Crop and reflect the images x, (seed, batch, channel, height, width)."""
+        shape, places = x.shape[:2], 2 * self.pad + 1
+        down, right = (integers(places, shape, rng).to(x.device) for _ in range(2))
+        turned = (integers(2, shape, rng) == 1).to(x.device) if self.flip else None
+        return self.moved(x, down, right, turned)
+
+    def moved(self, x: Tensor, down: Tensor, right: Tensor, turned: Tensor | None) -> Tensor:
+        """Return every image cropped at its place and reflected where `turned` is true; the last
+        three arguments have one entry per image, (seed, batch)."""
         *_, height, width = x.shape
-        shape = x.shape[:2]
-        down, right = (integers(2 * self.pad + 1, shape, rng).to(x.device) for _ in range(2))
         padded = torch.nn.functional.pad(x, (self.pad,) * 4)
         rows = (down[..., None] + torch.arange(height, device=x.device))[:, :, None, :, None]
         columns = (right[..., None] + torch.arange(width, device=x.device))[:, :, None, None, :]
-        if self.flip:
-            turned = (integers(2, shape, rng) == 1).to(x.device)[:, :, None, None, None]
-            columns = torch.where(turned, columns.flip(-1), columns)
-        seeds = torch.arange(shape[0], device=x.device)[:, None, None, None, None]
-        points = torch.arange(shape[1], device=x.device)[None, :, None, None, None]
+        if turned is not None:
+            columns = torch.where(turned[:, :, None, None, None], columns.flip(-1), columns)
+        seeds = torch.arange(x.shape[0], device=x.device)[:, None, None, None, None]
+        points = torch.arange(x.shape[1], device=x.device)[None, :, None, None, None]
         channels = torch.arange(x.shape[2], device=x.device)[None, None, :, None, None]
         return padded[seeds, points, channels, rows, columns]
 

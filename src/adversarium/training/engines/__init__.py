@@ -1,13 +1,15 @@
 """The engines, in order of preference: the first engine that accepts a run executes it.
 
-All engines compute the same dynamics; they differ in coordinates, hence in speed. The last, `law`,
-draws other points of the same distribution, and runs only if you request it by name. Stored results
-are identified by their engine's version, which increases when results change.
+All engines compute the same dynamics; they differ in coordinates, hence in speed. The last two run
+only if you request them by name: `law` draws other points of the same distribution, and `captured`
+draws its noise on the GPU. Stored results are identified by their engine's version, which increases
+when results change.
 """
 
 from typing import Any
 
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Engine
+from adversarium.training.engines.captured import Captured
 from adversarium.training.engines.full import Full
 from adversarium.training.engines.gram import Gram
 from adversarium.training.engines.law import Law
@@ -19,8 +21,10 @@ from adversarium.training.recipe import Recipe
 AnyEngine = Engine[Any]
 
 ENGINES: dict[str, AnyEngine] = {
-    engine.name: engine for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic(), Law())
+    engine.name: engine
+    for engine in (Gram(), SignalNoise(), Linear(), Full(), Stochastic(), Captured(), Law())
 }
+BY_NAME = (Captured, Law)  # engines that run only on request
 
 __all__ = ["ENGINES", "AnyEngine", "choose", "linear_step"]
 
@@ -46,7 +50,7 @@ def choose(
     if name is not None and name not in ENGINES:
         raise ValueError(f"no engine is named {name!r}; choose from {', '.join(ENGINES)}.")
     refused: dict[str, str] = {}
-    asked = [ENGINES[name]] if name else [e for e in ENGINES.values() if type(e) is not Law]
+    asked = [ENGINES[name]] if name else [e for e in ENGINES.values() if type(e) not in BY_NAME]
     for engine in asked:
         reason = engine.refuses(data, network, attack, recipe)
         if not reason:
