@@ -267,6 +267,15 @@ TOY = {
         precision="float32",
     ),
     "rnrf.digits": dict(n=60, epochs=4, width=2, n_sets=4, inversion=1, n_test=80, batch=20),
+    "images.record": dict(
+        plans={"fastest": (2, 2), "fast": (1, 2), "longest": (1, 2)},
+        n=8,
+        n_test=4,
+        n_suite=2,
+        restarts=1,
+        batch=4,
+        precision="float32",
+    ),
     "rnrf.images": dict(sets=("mnist",), n=500, epochs=2, n_test=100, n_sets=4, inversion=1),
 }
 DATA = Path(__file__).parents[3] / "shared" / "data"  # where the official images may lie

@@ -17,7 +17,7 @@ from adversarium.plans.verdict import Outcome
 from adversarium.plans.wording import counted
 from adversarium.report.shown import last_entries
 from adversarium.report.verdict_lines import badge, cut, said, width
-from adversarium.runs.ledger import NOT_YET, Entry
+from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry
 
 What = Literal[
     "papers",
@@ -95,7 +95,7 @@ def _claim_table(listed: Sequence[Entry], columns: int | None) -> list[str]:
 
 def _claims(verdict: str | None, store: Path) -> list[Entry]:
     """Return the entries of all claims; with a verdict, only those that have it."""
-    words = (*map(str, Outcome), NOT_YET)
+    words = (*map(str, Outcome), NOT_RUN, NOT_YET)
     if verdict is not None and verdict not in words:
         close = nearest(verdict, words)
         hint = close if close.startswith(" Nearest") else ""

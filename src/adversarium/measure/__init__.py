@@ -14,6 +14,7 @@ from adversarium.measure.landscape import LandscapeProbe, loss_landscape
 from adversarium.measure.losses import ExcessRisk, Loss
 from adversarium.measure.measuring import measures
 from adversarium.measure.scene import Scene
+from adversarium.measure.times import preparation_seconds, training_seconds
 
 __all__ = [
     "At",
@@ -33,7 +34,9 @@ __all__ = [
     "loss_landscape",
     "matched",
     "measures",
+    "preparation_seconds",
     "risk",
     "robust_train_error",
     "train_error",
+    "training_seconds",
 ]

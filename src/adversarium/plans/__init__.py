@@ -30,6 +30,7 @@ from adversarium.plans.figures import (
     Table,
 )
 from adversarium.plans.rules import (
+    ABOVE_ZERO,
     AtMost,
     Check,
     Existence,
@@ -47,6 +48,7 @@ from adversarium.plans.slopes import Exponent, NoDecay, NoGrowth
 from adversarium.plans.verdict import Why
 
 __all__ = [
+    "ABOVE_ZERO",
     "SHARE",
     "AtMost",
     "Bars",

@@ -21,6 +21,8 @@ from adversarium.plans.intervals import (
 )
 from adversarium.plans.verdict import Outcome, Sensitivity, Verdict, Why, undecided
 
+ABOVE_ZERO = math.nextafter(0.0, 1.0)  # the lower end of a range that excludes 0
+
 
 @runtime_checkable
 class Check(Protocol):

@@ -10,10 +10,11 @@ import numpy as np
 
 from adversarium.plans.evidence import Evidence, Summary
 from adversarium.plans.papers import papers
+from adversarium.plans.rules import ABOVE_ZERO
 from adversarium.report.figures import style
-from adversarium.runs.ledger import Entry
+from adversarium.runs.ledger import NOT_RUN, NOT_YET, Entry
 
-WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", "not yet implemented")
+WORDS = ("holds", "fails", "mixed", "undecided", "not testable", "setting", NOT_RUN)
 MEANINGS = {
     "holds": "every part was confirmed under the hypotheses of the statement, by evidence that "
     "could have refuted it",
@@ -24,9 +25,9 @@ MEANINGS = {
     "not testable": "cited, vacuous, or about all networks; testable consequences are entries of "
     "their own",
     "setting": "a hypothesis or a definition; the entry says how well the runs satisfy it",
-    "not yet implemented": "no experiment yet",
+    NOT_RUN: "no results: the data are not on this machine, or there is no experiment yet",
 }
-GLYPHS = dict(zip((*WORDS, "not run"), "✓✕◐?–≡○○", strict=True))  # verdict → sign
+GLYPHS = dict(zip((*WORDS, NOT_YET), "✓✕◐?–≡○○", strict=True))  # verdict → sign
 
 
 def number(value: float | None) -> str:
@@ -56,14 +57,14 @@ def with_interval(measured: Summary) -> str:
 def between(low: float | None, high: float | None) -> str:
     """Return a range as text; an end that is None or infinite is open.
 
-    >>> between(0, 1), between(0.5, None), between(None, None)
-    ('[0, 1]', '≥ 0.5', '')
+    >>> between(0, 1), between(0.5, None), between(None, None), between(ABOVE_ZERO, None)
+    ('[0, 1]', '≥ 0.5', '', '> 0')
     """
     low, high = (None if end is None or math.isinf(end) else end for end in (low, high))
     if low is not None and high is not None:
         return f"[{number(low)}, {number(high)}]"
     if low is not None:
-        return f"≥ {number(low)}"
+        return "> 0" if low == ABOVE_ZERO else f"≥ {number(low)}"
     return "" if high is None else f"≤ {number(high)}"
 
 
@@ -118,6 +119,7 @@ def summary(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     lines = []
     for tag, key, title in (*named, *((other, other, "user file") for other in others)):
         words = [e.verdict for e in entries if e.paper == tag and not e.alias_of]
+        words = [NOT_RUN if word == NOT_YET else word for word in words]
         lines.append((key, title, *(str(words.count(word)) for word in WORDS)))
     return lines
 

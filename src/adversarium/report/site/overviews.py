@@ -27,7 +27,7 @@ def index_page(entries: Sequence[Entry], known_papers: Mapping[str, Paper]) -> s
     seed_dependent, wrong = expected_errors(entries)
     lines = {key: counts for key, _, *counts in summary(entries)}
     pairs = {key: list(zip(WORDS, map(int, counts), strict=True)) for key, counts in lines.items()}
-    totals = [(word, sum(p[i][1] for p in pairs.values())) for i, word in enumerate(WORDS)]
+    totals = [(word, sum(p[i][1] for p in pairs.values())) for i, word in enumerate(WORDS[:-1])]
     front = front_findings(entries)
     return render(
         "index.html",

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from adversarium.attacks import PGD, NoisyFGSM
 from adversarium.rng import device_streams, streams
-from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched, Batching, Pooled
+from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched, Batching
 from adversarium.training.engines.full import alike
 from adversarium.training.engines.sgd import Order, mixed_precision, shuffled
 from adversarium.training.objectives import LOSSES
@@ -59,7 +59,7 @@ _BATCHING = Batching(alike, {"cpu": 1, "cuda": 1}, {"cpu": 1, "cuda": 1})
 
 @dataclass(frozen=True)
 class Captured:
-    """Momentum SGD on attacked minibatches of pooled images, for speed on one GPU.
+    """Momentum SGD on attacked minibatches, for speed on one GPU.
 
     The minibatches are those of the engine `sgd`. Crops, reflections and the noise of the attack
     are drawn on the device, so they differ from those of `sgd`, with the same distribution. On a
@@ -77,8 +77,8 @@ class Captured:
             return "captured needs the optimiser SGD without clip"
         if optimiser.batch > recipe.n:
             return f"captured needs batch <= n, got batch={optimiser.batch} with n={recipe.n}"
-        if not isinstance(data, Pooled) or not isinstance(network, Batched):
-            return "captured needs pooled images (Images, Digits) and a Module"
+        if not isinstance(network, Batched):
+            return "captured needs a Module"
         if optimiser.augment is not None and not isinstance(optimiser.augment, CropFlip):
             return "captured needs augment=CropFlip(…) or None"
         if recipe.risk.lam != 1 or recipe.risk.log:

@@ -12,7 +12,7 @@ import math
 
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
-from adversarium.plans import Hypothesis, Level, Ordering, Parts, last, where
+from adversarium.plans import ABOVE_ZERO, Hypothesis, Level, Ordering, Parts, last, where
 from adversarium.plans.image_runs import CLEAN, STRONG, image_run, last_errors, many_steps
 from adversarium.training import SGD
 
@@ -96,9 +96,7 @@ checks = {
             ),
         }
     ),
-    "cgro.x.gap_follows": Level(
-        leading(ADVERSARIAL), math.nextafter(0, 1), math.inf, kind="ordering"
-    ),
+    "cgro.x.gap_follows": Level(leading(ADVERSARIAL), ABOVE_ZERO, math.inf, kind="ordering"),
     "cgro.x.radius.digits": Level(positions(ARMS, RADII), 0.9, 1.1, kind="exponent"),
 }
 

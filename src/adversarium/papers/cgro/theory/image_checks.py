@@ -3,6 +3,7 @@
 import math
 
 from adversarium.plans import (
+    ABOVE_ZERO,
     Check,
     CountedAs,
     Every,
@@ -165,12 +166,12 @@ def gap_checks(selection, radii=()):
     return Parts(
         {
             "accuracy gap, rank correlation over epochs": sound(
-                selection, Level(whole, math.nextafter(0, 1), math.inf, kind="ordering")
+                selection, Level(whole, ABOVE_ZERO, math.inf, kind="ordering")
             ),
             "accuracy gap, changes between epochs": sound(
                 selection,
                 Level(following(selection, "accuracy", differences=True),
-                      math.nextafter(0, 1), math.inf, kind="ordering"),
+                      ABOVE_ZERO, math.inf, kind="ordering"),
             ),
             "loss gap, the same": Hypothesis(
                 "ordering",
@@ -197,7 +198,7 @@ def curve_checks(selection, levels):
             drop("robust_", selection), than=drop("", selection)
         ),
         "robust test accuracy ends below its best": Level(
-            best_minus_last(selection), math.nextafter(0, 1), math.inf
+            best_minus_last(selection), ABOVE_ZERO, math.inf
         ),
     }
     return Parts({**printed, **orderings} if levels else orderings)

@@ -10,12 +10,11 @@ Cost: quick at most 12 min (one core of a busy machine).
 
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
-from adversarium.plans import Curves, Level, Ordering, Parts, Profile, Table, where
+from adversarium.plans import ABOVE_ZERO, Curves, Level, Ordering, Parts, Profile, Table, where
 from adversarium.plans.image_runs import many_steps
 from adversarium.training import SGD
 
 from ..theory.image_features import (
-    ABOVE,
     ADVERSARIAL,
     STANDARD,
     STARTS,
@@ -69,7 +68,10 @@ checks = {
     "rnrf.tab2.adv_rf_beats_nrf.digits": rf_beats_nrf(PAIRS, ROBUST),
     "rnrf.tab2.adv_low.digits": stays_low(PAIRS, NET, ROBUST),
     "rnrf.x.phase": Parts(
-        {f"from {s}": Level(early_lead(s, where(COLD)), ABOVE, kind="ordering") for s in STARTS}
+        {
+            f"from {s}": Level(early_lead(s, where(COLD)), ABOVE_ZERO, kind="ordering")
+            for s in STARTS
+        }
     ),
 }
 

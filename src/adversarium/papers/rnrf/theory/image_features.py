@@ -13,13 +13,23 @@ import numpy as np
 
 from adversarium.measure import Error
 from adversarium.measure.features import FeatureAccuracy, FeatureAttack
-from adversarium.plans import Check, Every, InRegime, Level, Ordering, Parts, Present, Quantity, Run
+from adversarium.plans import (
+    ABOVE_ZERO,
+    Check,
+    Every,
+    InRegime,
+    Level,
+    Ordering,
+    Parts,
+    Present,
+    Quantity,
+    Run,
+)
 from adversarium.plans.evidence import Need
 from adversarium.plans.image_runs import measuring_pgd
 
 STANDARD, ADVERSARIAL = "standard training", "adversarial training"
 STARTS: tuple[Literal["noise", "image"], ...] = ("noise", "image")
-ABOVE = math.nextafter(0.0, 1.0)
 
 
 def feature_run(
@@ -150,7 +160,7 @@ def curve_check(above, below, start, selection):
                     selection, names[:2],
                     lambda one, i=i: one[names[0]].values[:, i] - one[names[1]].values[:, i],
                 ),
-                ABOVE, math.inf,
+                ABOVE_ZERO, math.inf,
             )
             for i, t in enumerate(run[names[2]].t)
             if i >= started.argmax()

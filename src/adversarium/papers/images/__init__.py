@@ -1,0 +1,1 @@
+"""Our own benchmark: adversarial training on images, accuracy against time."""
