@@ -3,11 +3,12 @@
 from dataclasses import replace
 from unittest.mock import patch
 
+import numpy as np
 import torch
 
 from adversarium.constructions import counting, parts
 from adversarium.data import PatchData
-from adversarium.papers.cgro.theory import cubic, densities
+from adversarium.papers.cgro.theory import cubic, densities, images
 from adversarium.papers.cgro.theory.memorisation import (
     Decay,
     NoiseFall,
@@ -82,6 +83,23 @@ def _once_more(original, self, memory, state, scene):
     over_n = patch.object(SignalNoiseState, "risk", lambda own: risk(own) / own.problem.recipe.n)
     with over_n:
         return original(self, memory, state, scene)
+
+
+def _after_training(original, run, split, radii=images.EPOCHS):
+    curve = original(run, split, radii)
+    return np.repeat(curve[:, -1:], curve.shape[1], axis=1)
+
+
+def _training_points(original, run, split, radii=images.EPOCHS):
+    return original(run, "train", radii)
+
+
+def _from_zero(original, radii, values, low, high):
+    return original(radii, values, 0.0, high - low)
+
+
+def _own_best(original, errors):
+    return errors.argmin(1)
 
 
 BUGS = (
@@ -173,5 +191,29 @@ BUGS = (
         scaled(Features, "slope", 1.2),
         turns=("cgro.propE.2",),
         parameters={"points": 500},
+    ),
+    Bug(
+        "the landscape after training read at every epoch",
+        swapped(images, "_mean_log", _after_training),
+        turns=("cgro.fig2g.digits", "cgro.fig3L.digits"),
+        reading=True,
+    ),
+    Bug(
+        "training points read as test points",
+        swapped(images, "_mean_log", _training_points),
+        turns=("cgro.fig3L.digits",),
+        reading=True,
+    ),
+    Bug(
+        "slopes outside the training radius read from 0 on",
+        swapped(images, "_slope", _from_zero),
+        turns=("cgro.fig2a.digits",),
+        reading=True,
+    ),
+    Bug(
+        "the best epoch chosen on the seed's own test curve",
+        swapped(images, "_best_epochs", _own_best),
+        turns=("cgro.fig1.digits",),
+        reading=True,
     ),
 )

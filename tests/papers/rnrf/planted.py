@@ -10,6 +10,7 @@ from adversarium.measure import sequences
 from adversarium.networks import SmoothedCNN
 from adversarium.papers.rnrf.theory import feature_networks, gaussians
 from adversarium.papers.rnrf.theory import impossibility as two_features
+from adversarium.plans.evidence import Rows
 from adversarium.rng import integers, uniform
 from tests.planted.bugs import Bug, Plant, derived, scaled, swapped, together
 from tests.planted.parts import BLIND_SUITE, misstepping, still
@@ -318,4 +319,48 @@ FIG3 = (
     ),
 )
 
-BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3)
+
+def _exchanged(original, self, name):
+    return original(self, _other(name) if name.startswith("fla_") else name)
+
+
+def _other(name):
+    """The same quantity for the features of the other kind."""
+    return name.replace("_nr_", "_r_") if "_nr_" in name else name.replace("_r_", "_nr_")
+
+
+def _self_reference(original, self, name):
+    return original(self, name.replace("fla_nr_", "fla_clean_"))
+
+
+def _without_attack(original, self, name):
+    return original(self, name.replace("robust_test_error", "test_error"))
+
+
+IMAGES = (
+    Bug(
+        "features of both kinds exchanged",
+        swapped(Rows, "last", _exchanged),
+        turns=(
+            "rnrf.tab1.std_order.digits",
+            "rnrf.tab1.adv_order.digits",
+            "rnrf.tab1.adv_suppresses_nr.digits",
+            "rnrf.tab1.adv_strengthens_r.digits",
+        ),
+        reading=True,
+    ),
+    Bug(
+        "images rebuilt from the network's own representation",
+        swapped(Rows, "last", _self_reference),
+        turns=("rnrf.tab1.adv_order.digits",),
+        reading=True,
+    ),
+    Bug(
+        "robust accuracy measured without an attack",
+        swapped(Rows, "last", _without_attack),
+        turns=("rnrf.tab1.robust_gap.digits",),
+        reading=True,
+    ),
+)
+
+BUGS = (*SETTING, *RECURSIONS, *PHASES, *THEOREMS, *FIG3, *IMAGES)

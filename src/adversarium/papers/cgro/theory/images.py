@@ -227,19 +227,19 @@ def leading(selection, kind="accuracy"):
     return _number("correlation, G one epoch earlier − one later", selection, names, of)
 
 
+def _best_epochs(errors):
+    """Return the epoch at which the mean error of the other seeds is smallest, per seed: the least
+    error of the seed's own curve would lie below its last one by chance alone."""
+    return (errors.sum(0) - errors).argmin(1)
+
+
 def best_minus_last(selection):
-    """Return the robust test accuracy at the best epoch minus that of the last. The best epoch of a
-    seed is that of the mean over the other seeds: the largest value of the seed's own curve would
-    exceed its last one by chance alone."""
+    """Return the robust test accuracy at the best epoch minus that of the last."""
 
     def of(run):
         errors = run["robust_test_error"].values
-        count = len(errors)
-        if count < 2:
-            return np.full(count, np.nan)
-        others = (errors.sum(0) - errors) / (count - 1)
-        best = errors[np.arange(count), others.argmin(1)]
-        return errors[:, -1] - best
+        best = errors[np.arange(len(errors)), _best_epochs(errors)]
+        return errors[:, -1] - best if len(errors) > 1 else np.full(1, np.nan)
 
     return _number("best − last robust test accuracy", selection, ("robust_test_error",), of)
 
