@@ -98,10 +98,6 @@ def _from_zero(original, radii, values, low, high):
     return original(radii, values, 0.0, high - low)
 
 
-def _own_best(original, errors):
-    return errors.argmin(1)
-
-
 BUGS = (
     Bug(
         "√N lost from the cross terms, and N from the mean loss",
@@ -208,12 +204,6 @@ BUGS = (
         "slopes outside the training radius read from 0 on",
         swapped(images, "_slope", _from_zero),
         turns=("cgro.fig2a.digits",),
-        reading=True,
-    ),
-    Bug(
-        "the best epoch chosen on the seed's own test curve",
-        swapped(images, "_best_epochs", _own_best),
-        turns=("cgro.fig1.digits",),
         reading=True,
     ),
 )

@@ -53,7 +53,7 @@ def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(20, 4
 
 
 checks = {
-    "cgro.fig1": curve_checks(ADVERSARIAL, levels=True),
+    "cgro.fig1": curve_checks(ADVERSARIAL),
     "cgro.fig2c": gradient_checks(ADVERSARIAL, PLAIN),
     "cgro.fig2d": loss_checks(ADVERSARIAL, PLAIN),
     "cgro.fig2g": trend(ADVERSARIAL, "train", rises=False),
