@@ -4,8 +4,8 @@ Paper: adversarial training leaves the loss landscape flat within the training r
 outside; over the epochs it flattens at training points and sharpens at test points, and the robust
 generalisation gap follows.
 Reading: a small CNN, n = 600 images, ε₀ = 0.1, PGD-5 from a uniform start, 40 epochs (quick: 400
-images, 25 epochs). “From the
-middle epoch on” carries the word on epochs: a network that has learned nothing is flat.
+images, 25 epochs). The word on epochs is judged from the middle epoch on: a network that has
+learned nothing is flat.
 Cost: quick 85 s, paper 24 min (2 cores, --on processes:2).
 """
 
