@@ -108,7 +108,8 @@ class Bars:
 class Profile:
     """Plot last values along their axis with mean and band over seeds, one panel per run.
 
-    With `by`, there is one panel per quantity and one line per value of these coordinates.
+    With `by`, there is one panel per quantity and one line per value of these coordinates. If the
+    axis has no order, `places` names its values: points with bars are drawn instead of lines.
 
     >>> Profile(name="radius", y=("error_by_radius",), complement=True).y
     ('error_by_radius',)
@@ -126,6 +127,7 @@ class Profile:
     by: tuple[str, ...] = ()
     stack: bool = False  # stack the means on top of each other, without bands
     complement: bool = False  # draw 1 − value, for example an error as an accuracy
+    places: tuple[str, ...] = ()  # names of the values on the axis
     levels: Mapping[str, float] = field(default_factory=dict)  # horizontal marks: text → value
     between: tuple[str, str] | None = None  # two quantities; the region between them is shaded
     steps: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)

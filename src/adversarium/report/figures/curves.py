@@ -23,6 +23,8 @@ from adversarium.report.figures.style import (
     visible_length,
 )
 
+MARKERS = "osD^vPX"
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -142,6 +144,11 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
                 below = sum(list(means.values())[:-1], start=np.zeros(len(x)))
                 axis.fill_between(x, below, below + means[probe], color=COLOURS[i % 7], alpha=0.75,
                                   linewidth=0, label=mathtext(name))  # fmt: skip
+            elif figure.places:
+                shift = 0.6 * ((i + 0.5) / len(figure.y) - 0.5)
+                reach = np.stack([means[probe] - low, high - means[probe]])
+                axis.errorbar(np.arange(len(x)) + shift, means[probe], reach, fmt=MARKERS[i % 7],
+                              color=COLOURS[i % 7], capsize=2, label=mathtext(name))  # fmt: skip
             else:
                 marker = dict(marker="o", markersize=3, label=mathtext(name))
                 _band(axis, x, values, fill=0.15, **marker, **_style(i))
@@ -192,6 +199,8 @@ def _finish_profile(axis: "Axes", figure: Profile) -> int:
         set_log_scale(axis, "x")
     if figure.log_y:
         axis.set_yscale("log")
+    if figure.places:
+        axis.set_xticks(range(len(figure.places)), figure.places)
     axis.set_xlabel(mathtext(figure.x_label))
     return draw_marks(axis, figure.lines, figure.levels)
 

@@ -40,8 +40,8 @@ def plan(n=1397, epochs=22, eps=0.2, width=16, n_sets=400, inversion=200, draws=
          batch=50, eta=0.05):  # fmt: skip
     per_epoch = n // batch
     network = Module(build=small_cnn, options={"width": width, "hidden": 12, "activation": "leaky"})
-    cold, warm = many_steps(eps, 4), many_steps(eps, 4, after=3 * per_epoch)
-    early = tuple(max(1, per_epoch * k // 4) for k in (1, 2, 4, 8))
+    cold, warm = many_steps(eps / 2, 4), many_steps(eps, 4, after=3 * per_epoch)
+    early = tuple(max(1, per_epoch * k // 2) for k in range(1, min(16, 2 * epochs) + 1))
     times = tuple(per_epoch * e for e in range(2, epochs + 1, max(1, epochs // 6)))
     common = dict(data=Digits(n_test=n_test), network=network, reference=warm, eps=eps, n=n)
     common |= dict(optimiser=SGD(batch=batch, momentum=0.9), eta=eta, steps=epochs * per_epoch)
@@ -106,6 +106,7 @@ figures = (
         name="curves",
         title="Figure 4 on the digits: feature learning accuracy during training",
         y=tuple(CURVES),
+        runs=(NET, ROBUST),
         names=CURVES,
         x_label="step t",
         y_label="accuracy",
@@ -116,8 +117,10 @@ figures = (
         title="Table 2 on the digits: share of source images classified as the target class",
         y=tuple(RATES),
         names=RATES,
-        x_label="pair (0: 3 → 8, 1: 8 → 3, 2: 0 → 1, 3: 1 → 0)",
+        runs=(NET, ROBUST),
+        places=tuple(PAIRS),
+        x_label="source → target",
         y_label="success rate",
-        caption="Mean and range (band) over seeds. The last three use no features.",
+        caption="Mean and range (bar) over seeds. The last three use no features.",
     ),
 )

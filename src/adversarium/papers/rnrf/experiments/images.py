@@ -160,8 +160,10 @@ figures = (
         title="Table 2: share of source images classified as the target class",
         y=tuple(RATES),
         names=RATES,
-        x_label="pair of classes, in the order of the table",
+        runs=CIFAR,
+        places=tuple(NAMES),
+        x_label="source → target",
         y_label="success rate",
-        caption="Mean and range (band) over seeds. The last three use no features.",
+        caption="Mean and range (bar) over seeds. The last three use no features.",
     ),
 )

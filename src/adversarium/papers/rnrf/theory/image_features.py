@@ -247,10 +247,15 @@ def similar_pairs(adversarial):
     return Parts(parts)
 
 
-def early_lead(start, selection):
-    """Return FLA NR − FLA R at the first checkpoint."""
-    names = (f"fla_nr_{start}", f"fla_r_{start}")
-    return _number(
-        f"FLA NR − R at the first checkpoint, from {start}", selection, names,
-        lambda run: run[names[0]].values[:, 0] - run[names[1]].values[:, 0],
-    )  # fmt: skip
+def early_features(kind, start, selection):
+    """Return FLA at the first checkpoint at which the clean accuracy, on average over seeds, is at
+    least 0.3: before, the network has learned nothing."""
+    names = (f"fla_{kind}_{start}", f"fla_clean_{start}")
+
+    def of(run):
+        learned = run[names[1]].values.mean(0) >= 0.3
+        values = run[names[0]].values
+        return values[:, learned.argmax()] if learned.any() else np.full(len(values), np.nan)
+
+    what = f"FLA {kind.upper()} at the first checkpoint with an accuracy of 0.3, from {start}"
+    return _number(what, selection, names, of)
