@@ -107,7 +107,11 @@ def loss_checks(adversarial, clean):
                 "sharp outside: ratio above clean training": Ordering(
                     steepening(name, adversarial), than=steepening(name, clean)
                 ),
-                "ΔL bends upward at ε₀": Level(last("train_change_bend", adversarial), 1, math.inf),
+                "bend of ΔL at ε₀": Hypothesis(
+                    "level",
+                    last("train_change_bend", adversarial),
+                    last("train_change_bend", clean),
+                ),
             }
         ),
     )

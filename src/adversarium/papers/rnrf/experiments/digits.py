@@ -10,7 +10,7 @@ Cost: quick 60 s, paper 14 min (2 cores, --on processes:2).
 
 from adversarium.data import Digits
 from adversarium.networks import Module, small_cnn
-from adversarium.plans import ABOVE_ZERO, Curves, Level, Ordering, Parts, Profile, Table, where
+from adversarium.plans import Curves, Ordering, Parts, Profile, Table, where
 from adversarium.plans.image_runs import many_steps
 from adversarium.training import SGD
 
@@ -20,7 +20,7 @@ from ..theory.image_features import (
     STARTS,
     change_check,
     curve_check,
-    early_lead,
+    early_features,
     feature_run,
     nrf_beats_rf,
     order_check,
@@ -69,8 +69,11 @@ checks = {
     "rnrf.tab2.adv_low.digits": stays_low(PAIRS, NET, ROBUST),
     "rnrf.x.phase": Parts(
         {
-            f"from {s}": Level(early_lead(s, where(COLD)), ABOVE_ZERO, kind="ordering")
-            for s in STARTS
+            f"from {start}": Ordering(
+                early_features("nr", start, where(COLD)),
+                than=early_features("r", start, where(COLD)),
+            )
+            for start in STARTS
         }
     ),
 }
