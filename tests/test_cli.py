@@ -88,13 +88,13 @@ def test_help_list_and_show_do_not_import_torch(words, tmp_path):
     assert done.stdout
 
 
-def test_list_has_every_claim_and_says_what_is_not_yet_implemented(call):
+def test_list_has_every_claim_and_says_what_was_not_run(call):
     lines = call("list", "claims").stdout.splitlines()
     assert len(lines) > 320
-    waiting = [line for line in lines if "not yet implemented" in line]
+    waiting = [line for line in lines if "not run" in line]
     assert any(" cgrm.tab1 " in line for line in waiting)
     assert not any(" rnrf.fig3.transition " in line for line in waiting)
-    assert len(call("list", "papers").stdout.splitlines()) == 5
+    assert len(call("list", "papers").stdout.splitlines()) == 6
 
 
 def test_list_has_the_parts_with_a_sentence_each_and_probes_with_their_symbols(call):
@@ -181,7 +181,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         assert set(gate) == {"text", "factor", "printed", "low", "high", "holds", "run"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
-    assert by_id["cgrm.tab1"]["verdict"] == "not yet implemented"
+    assert by_id["cgrm.tab1"]["verdict"] == "not run"
     # the other commands on the same store
     assert "✕ fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout

@@ -191,7 +191,8 @@ def bend(
     begin: float = 0.0,
 ) -> Float[Tensor, "*S n"]:
     """Return Π of every point: the slope of its curve just outside a radius, [1, 1.25]·radius, over
-    the slope inside, [begin, 0.75]·radius. A linear classifier has Π ≤ 1 for log G.
+    the slope inside, [begin, 0.75]·radius. For log G, a linear classifier of two classes has Π ≤ 1;
+    with more classes it can have more.
 
     >>> radii = [i / 8 for i in range(11)]
     >>> bent = torch.tensor([[r if r <= 1 else 1 + 3 * (r - 1) for r in radii]])

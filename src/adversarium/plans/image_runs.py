@@ -122,13 +122,14 @@ def image_run(
 def size_gates(run: Task, printed: Mapping[str, object], place: str) -> Sequence[Gate]:
     """Return how a run on images compares with the print: its share of the training set, and
     whether it has the network that is printed at `place` for the data set (0: another one, or a
-    narrower one)."""
+    narrower one). Another network decides orderings on the same data, so that gate is reported
+    only; printed levels need the printed network."""
     if not isinstance(run, Run) or not isinstance(run.data, Images):
         return ()
     network, whole = run.network, SETS[run.data.name].sizes[0]
     same = isinstance(network, Module) and network.build is printed.get(run.data.name)
     narrow = isinstance(network, Module) and network.options.get("width", 64) < 64
     return (
-        Gate("training images/whole set", run.n / whole, low=1.0, printed=False),
+        Gate("training images/whole set", run.n / whole, low=1.0),
         Gate(f"the network of {place}", float(same and not narrow), low=1.0, printed=False),
     )

@@ -23,6 +23,7 @@ from ..theory.image_checks import (
     gradient_checks,
     growth_checks,
     loss_checks,
+    radius_check,
     trend,
 )
 from ..theory.image_figures import landscape_figures
@@ -31,7 +32,6 @@ from ..theory.images import (
     fitted_norm,
     last_landscapes,
     leading,
-    positions,
     unfitted_share,
 )
 
@@ -98,7 +98,7 @@ checks = {
         }
     ),
     "cgro.x.gap_follows": Level(leading(ADVERSARIAL), ABOVE_ZERO, math.inf, kind="ordering"),
-    "cgro.x.radius.digits": Level(positions(ARMS, RADII), 0.9, 1.1, kind="exponent"),
+    "cgro.x.radius.digits": radius_check(ARMS, RADII),
 }
 
 figures = landscape_figures(ADVERSARIAL, PLAIN, (where(STRONG), PLAIN), "0.1")

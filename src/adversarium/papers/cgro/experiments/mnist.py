@@ -9,7 +9,7 @@ the landscape bends as the radius changes. The words on epochs are judged from t
 Cost: not measured.
 """
 
-from adversarium.plans import Level, where
+from adversarium.plans import where
 from adversarium.plans.image_runs import (
     CLEAN,
     FAST,
@@ -21,9 +21,15 @@ from adversarium.plans.image_runs import (
     one_step,
 )
 
-from ..theory.image_checks import fall_at_test_points, gradient_checks, loss_checks, trend
+from ..theory.image_checks import (
+    fall_at_test_points,
+    gradient_checks,
+    loss_checks,
+    radius_check,
+    trend,
+)
 from ..theory.image_figures import landscape_figures
-from ..theory.images import curve_probes, last_landscapes, positions
+from ..theory.images import curve_probes, last_landscapes
 from ..theory.regime import image_gates as gates
 
 __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
@@ -32,7 +38,7 @@ quick = dict(n=2000, few=1000, epochs=6, points=20, search=(8, 2), checkpoints=6
              n_test=200, seeds=5)  # fmt: skip
 paper = dict(n=60000, few=6000, epochs=20, points=100, search=(10, 2), doubled=(40, 8),
              n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
-RADII = (0.05, 0.1, 0.2, 0.3)
+RADII = (0.04, 0.08, 0.16, 0.32)
 ADVERSARIAL, PLAIN = where(FAST), where(CLEAN)
 ARMS = [where(STRONG, **{"ε₀": eps}) for eps in RADII]
 
@@ -58,7 +64,7 @@ checks = {
     "cgro.fig2b": loss_checks(ADVERSARIAL, PLAIN),
     "cgro.fig2e": trend(ADVERSARIAL, "train", rises=False),
     "cgro.fig2f": fall_at_test_points(ADVERSARIAL),
-    "cgro.x.radius": Level(positions(ARMS, RADII), 0.9, 1.1, kind="exponent"),
+    "cgro.x.radius": radius_check(ARMS, RADII),
 }
 
 figures = landscape_figures(ADVERSARIAL, PLAIN, (where(STRONG), ADVERSARIAL, PLAIN), "0.1")

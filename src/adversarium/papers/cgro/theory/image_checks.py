@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+
+from adversarium.networks import preact_resnet18
 from adversarium.plans import (
     ABOVE_ZERO,
     Check,
@@ -23,9 +26,12 @@ from .images import (
     collapsed,
     doubling,
     drop,
+    exponential_steepening,
     following,
     group_steepening,
+    has_network,
     log_at,
+    positions,
     ratio_of_growth,
     sharpness,
     steepening,
@@ -60,32 +66,43 @@ def sound(selection, check):
 
 def gradient_checks(adversarial, clean):
     """Return the check of “flat within the training radius, very sharp outside” for G."""
-    ratio, clean_ratio = (steepening("train_gradient_norm", net) for net in (adversarial, clean))
-    other = "train_norm_at_largest_loss"
+    name, other = "train_gradient_norm", "train_norm_at_largest_loss"
+    ratio, clean_ratio = (steepening(name, net) for net in (adversarial, clean))
     return Parts(
         {
             "flat inside: below clean training at ε₀": Every(
                 _converged(adversarial),
-                Ordering(log_at("few_twice_gradient_norm", clean),
-                         than=log_at("few_twice_gradient_norm", adversarial)),
+                sound(
+                    adversarial,
+                    Ordering(log_at("few_twice_gradient_norm", clean),
+                             than=log_at("few_twice_gradient_norm", adversarial)),
+                ),
             ),
-            "sharp outside: slope at least 3 times that inside": Level(ratio, 3, math.inf),
-            "sharp outside: ratio above clean training": Ordering(ratio, than=clean_ratio),
-            "log G bends upward at ε₀": Level(last("train_bend", adversarial), 1, math.inf),
-            "log G of clean training does not": Level(last("train_bend", clean), -math.inf, 1),
-            "steepest rise at 0.75 to 1.5 ε₀": Level(
-                last("train_bend_position", adversarial), 0.75, 1.5
+            "sharp outside: slope at least 3 times that inside": sound(
+                adversarial, Level(ratio, 3, math.inf)
             ),
-            "norm at the largest loss: below clean training at ε₀": Ordering(
-                log_at(other, clean), than=log_at(other, adversarial)
+            "sharp outside: ratio above clean training": sound(
+                adversarial, Ordering(ratio, than=clean_ratio)
             ),
-            "norm at the largest loss: ratio above clean training": Ordering(
-                steepening(other, adversarial), than=steepening(other, clean)
+            "sharper than the exponential through G(0) and G(ε₀)": sound(
+                adversarial, Ordering(ratio, than=exponential_steepening(name, adversarial))
             ),
-            "controls": Hypothesis(
+            "bends and position of log G": Hypothesis(
                 "level",
-                last("unboxed_bend", adversarial),
+                last("train_bend", adversarial),
+                last("train_bend", clean),
                 last("test_bend", adversarial),
+                last("unboxed_bend", adversarial),
+                last("train_bend_position", adversarial),
+            ),
+            "norm at the largest loss: log at ε₀, and slopes": Hypothesis(
+                "level",
+                log_at(other, clean) - log_at(other, adversarial),
+                steepening(other, adversarial),
+                steepening(other, clean),
+            ),
+            "fitted points, other points, and ΔL > ε·G": Hypothesis(
+                "level",
                 group_steepening(adversarial, fitted=True),
                 group_steepening(adversarial, fitted=False),
                 last("train_missed", adversarial),
@@ -101,11 +118,16 @@ def loss_checks(adversarial, clean):
         "level",
         Parts(
             {
-                "flat inside: below clean training at ε₀": Ordering(
-                    value_at(name, clean), than=value_at(name, adversarial)
+                "flat inside: below clean training at ε₀": sound(
+                    adversarial,
+                    Ordering(value_at(name, clean), than=value_at(name, adversarial)),
                 ),
-                "sharp outside: ratio above clean training": Ordering(
-                    steepening(name, adversarial), than=steepening(name, clean)
+                "sharp outside: ratio above clean training": sound(
+                    adversarial,
+                    Ordering(steepening(name, adversarial), than=steepening(name, clean)),
+                ),
+                "rise at 1.5 ε₀": Hypothesis(
+                    "level", value_at(name, adversarial, 1.5), value_at(name, clean, 1.5)
                 ),
                 "bend of ΔL at ε₀": Hypothesis(
                     "level",
@@ -128,6 +150,14 @@ def trend(selection, split, rises):
             f"{word} from the middle epoch to the last": sound(selection, judged),
             "change from the first epoch to the last": Hypothesis(
                 "ordering", end - sharpness(selection, split, "first")
+            ),
+            "change from the middle epoch to the last, at ε₀ and at ½ε₀": Hypothesis(
+                "ordering",
+                *(
+                    sharpness(selection, split, "last", (radius,))
+                    - sharpness(selection, split, "middle", (radius,))
+                    for radius in (1.0, 0.5)
+                ),
             ),
         }
     )
@@ -196,6 +226,7 @@ def curve_checks(selection, stand_in=False):
     clean, robust = (accuracy(f"{kind}test_error", selection) for kind in ("", "last_robust_"))
     drops = Ordering(drop("robust_", selection), than=drop("", selection))
     late = best_minus_last(selection)
+    printed = InRegime(has_network(selection, preact_resnet18), at_least=1.0)
     if stand_in:
         return Parts(
             {
@@ -207,9 +238,21 @@ def curve_checks(selection, stand_in=False):
         )
     return Parts(
         {
-            "clean test accuracy above 0.80": Level(clean, 0.8, 1.0),
-            "robust test accuracy in [0.45, 0.55]": Level(robust, 0.45, 0.55),
+            "clean test accuracy above 0.80": Every(printed, Level(clean, 0.8, 1.0)),
+            "robust test accuracy in [0.45, 0.55]": Every(printed, Level(robust, 0.45, 0.55)),
             "robust accuracy drops more from train to test": drops,
             "robust test accuracy ends below its best": Level(late, ABOVE_ZERO, math.inf),
         }
     )
+
+
+def radius_check(selections, radii):
+    """Return the check that log G rises most steeply at a place proportional to the training
+    radius; an exponent needs four radii over a factor of eight."""
+    span = quantity(
+        "largest training radius/smallest, for four radii",
+        lambda rows: np.array([max(radii) / min(radii) if len(radii) >= 4 else 0.0]),
+        *positions(selections, radii).needs,
+    )
+    exponent = Level(positions(selections, radii), 0.9, 1.1, kind="exponent")
+    return Every(InRegime(span, at_least=8 - 1e-9, kind="exponent"), exponent)

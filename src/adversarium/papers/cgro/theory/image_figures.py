@@ -85,7 +85,7 @@ def landscape_figures(adversarial, clean, every, radius):
             y=tuple(BENDS),
             names=BENDS,
             runs=every,
-            caption="A linear classifier has a bend of at most 1. Column ΔL > ε·G: share of points"
-            " and radii where the search for G was too weak.",
+            caption="Bend: slope of log G just outside ε₀ over its slope inside. Column ΔL > ε·G:"
+            " share of points and radii where the search for G was too weak.",
         ),
     )

@@ -101,6 +101,21 @@ def steepening(name, selection):
     return _number(f"{name}: slope outside/inside", selection, (name,), of)
 
 
+def exponential_steepening(name, selection):
+    """Return `steepening` of the exponential that has the curve's last values at 0 and at ε₀: what
+    a network in the tail of the softmax would have."""
+
+    def of(run):
+        series = run[name]
+        radii, last = np.array(series.axes["radius"]), np.maximum(series.last(), 1e-30)
+        rate = np.log(last[:, list(radii).index(1.0)] / last[:, list(radii).index(0.0)])
+        curve = np.exp(rate[:, None] * radii)
+        return _slope(radii, curve, 1.0, 1.5) / np.maximum(_slope(radii, curve, 0.0, 1.0), 1e-30)
+
+    label = f"{name}: slope outside/inside of an exponential"
+    return _number(label, selection, (name,), of)
+
+
 def doubling(selection):
     """Return by what share G(ε₀) grows if the search has twice the steps and starts."""
     names = ("few_twice_gradient_norm", "few_gradient_norm")
@@ -169,7 +184,10 @@ def _late(run, kind, lead):
 
 
 def _ranks(values):
-    return np.argsort(np.argsort(values, axis=1), axis=1).astype(float)
+    """Return ranks along each row; equal values share their mean rank."""
+    from scipy.stats import rankdata
+
+    return rankdata(values, axis=1)
 
 
 def _correlation(a, b):
@@ -263,6 +281,14 @@ def drop(kind, selection):
     return _number(
         f"{kind or 'clean_'}drop from train to test", selection, (test, train),
         lambda run: run.last(test) - run.last(train),
+    )  # fmt: skip
+
+
+def has_network(selection, build):
+    """Return whether the run trains the network that `build` returns."""
+    return _number(
+        f"the network is {build.__name__}", selection, ("test_error",),
+        lambda run: np.array([float(run.task.network.build is build)]),
     )  # fmt: skip
 
 
