@@ -181,7 +181,7 @@ def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
         assert set(gate) == {"text", "factor", "printed", "low", "high", "holds", "run"}
     assert judged["parts"] and judged["regime"] and judged["sharpness"]
     assert all(low <= high for low, high in judged["spans"].values()) and judged["spans"]["d"]
-    assert by_id["cgrm.tab1"]["verdict"] == "not run"
+    assert by_id["rnrf.tab1.robust_gap"]["verdict"] == "not run"
     # the other commands on the same store
     assert "✕ fails" in call("show", one).stdout
     assert "ratios: numbers > 0, (0.25, 0.5," in call("show", "cgro.phases").stdout
