@@ -25,11 +25,19 @@ def _per_seed(value: float, scene: AnyScene) -> Tensor:
 
 @measures("seconds of training")
 def training_seconds(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The seconds that the training steps took, without preparation and without measuring."""
+    """The seconds that the training steps took, without preparation and without measuring.
+
+    >>> training_seconds.measures[0].name
+    'training_seconds'
+    """
     return _per_seed(_timed(state).seconds, scene)
 
 
 @measures("seconds of preparation")
 def preparation_seconds(state: AnyState, scene: AnyScene) -> Float[Tensor, " S"]:
-    """The seconds before the first training step: compilation, and the capture of a graph."""
+    """The seconds before the first training step: compilation, and the capture of a graph.
+
+    >>> preparation_seconds.measures[0].name
+    'preparation_seconds'
+    """
     return _per_seed(_timed(state).preparation, scene)
