@@ -231,8 +231,8 @@ def _held(W: Weights) -> Weights:
 
 
 def _scalar_or_logits(F: Tensor, k: int) -> Tensor:
-    """Reshape a column of single outputs to one number per point if k = 1. Outputs in half precision
-    become single: losses of many logits need it."""
+    """Reshape a column of single outputs to one number per point if k = 1. Outputs in half
+    precision become single, because losses of many logits need it."""
     F = F.float() if F.dtype in (torch.bfloat16, torch.float16) else F
     return F.squeeze(-1) if k == 1 and F.ndim == 2 else F
 

@@ -131,7 +131,7 @@ def audit(
             made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
         except MissingDataError as fault:
             lacking |= dict.fromkeys(ids, str(fault))
-            made, failed = {}, []
+            made, failed = {}, [f"{home}: {fault}"] if asked.named & set(ids) else []
         verdicts |= made
         failures += failed
     entries = _entries(chosen, verdicts, lacking, known)
