@@ -28,7 +28,7 @@ def by_tag(tag: str) -> list[list[str]]:
 def check(said: list[str], cwd: Path) -> None:
     """Require that the paper appears wherever ours do."""
     papers, experiments, claims, claim, experiment, ran, verified, swept, _ = said
-    assert "TOY   Two clusters are learnt" in papers and papers.count("\n") == 7
+    assert "TOY     Two clusters are learnt" in papers and papers.count("\n") == 7
     assert "toy.thm1" in experiments and "Theorem 1: the training error vanishes" in experiments
     waiting = [line for line in claims.splitlines() if "not yet implemented" in line]
     assert any(" toy.later " in line for line in waiting)

@@ -276,7 +276,16 @@ TOY = {
         batch=4,
         precision="float32",
     ),
-    "rnrf.images": dict(sets=("mnist",), n=500, epochs=2, n_test=100, n_sets=4, inversion=1),
+    "rnrf.images": dict(
+        sets=("cifar10",),
+        n=512,
+        epochs=2,
+        width=2,
+        n_test=60,
+        n_sets=4,
+        inversion=1,
+        precision="float32",
+    ),
 }
 DATA = Path(__file__).parents[3] / "shared" / "data"  # where the official images may lie
 SHORT = {"steps": 1, "restarts": 1, "shares": 2, "n": 60}  # of measuring attacks, and test points

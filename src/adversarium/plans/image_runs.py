@@ -14,7 +14,7 @@ from adversarium.plans.run import Run, Task
 from adversarium.sockets import Attack
 from adversarium.training import SGD, Adam, CropFlip, Piecewise, Triangular
 
-CLEAN, FAST, STRONG = "clean training", "one-step training", "many-step training"
+CLEAN, FAST, STRONG = "clean training", "FGSM", "PGD"
 BOX = (0.0, 1.0)
 
 

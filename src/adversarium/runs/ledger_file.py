@@ -19,7 +19,16 @@ from adversarium.plans.findings import Number
 from adversarium.plans.gates import Gate
 from adversarium.plans.papers import claims, papers
 from adversarium.plans.verdict import Outcome, Part, Sensitivity, speaking
-from adversarium.runs.ledger import NOT_YET, Entry, Expected, Facts, Ledger, entry, verify_command
+from adversarium.runs.ledger import (
+    NOT_RUN,
+    NOT_YET,
+    Entry,
+    Expected,
+    Facts,
+    Ledger,
+    entry,
+    verify_command,
+)
 
 DECISIVE = 2  # how many quantities of a part are written
 SAME = ""  # written in place of the name of a quantity that is called like its part
@@ -121,12 +130,12 @@ def _index(table: dict[str, int], value: object) -> int:
 
 
 def _dumped(plain: Mapping[str, object]) -> str:
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(", ", ":"))
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def line_of(e: Entry) -> dict[str, object]:
     """Return the line of an entry, without the texts of claims.toml and without empty fields."""
-    if e.verdict == NOT_YET or e.alias_of:  # an alias shares its claim's entry
+    if e.verdict in (NOT_YET, NOT_RUN) or e.alias_of:  # an alias shares its claim's entry
         return {"id": e.id, "verdict": e.verdict}
     reason = e.reason if e.reason != _joined(e.parts) else ""
     line: dict[str, Any] = {
@@ -206,8 +215,8 @@ def read_line(line: Json) -> Entry:
     """Return the entry of a line, with the texts of its claim but without values per seed."""
     claim, known = claims()[line["id"]], claims()
     bare = entry(claim, None, Facts(), known)
-    if line["verdict"] == NOT_YET:
-        return bare
+    if line["verdict"] in (NOT_YET, NOT_RUN):
+        return replace(bare, verdict=line["verdict"])
     parts = tuple(_read_part(part, line["verdict"]) for part in line.get("parts", ()))
     wanted = line.get("wanted")
     low, high = (_number(end) for end in wanted) if wanted else (None, None)

@@ -54,7 +54,7 @@ def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(20, 4
 
 checks = {
     "cgro.fig1": curve_checks(ADVERSARIAL),
-    "cgro.fig2c": gradient_checks(ADVERSARIAL, PLAIN),
+    "cgro.fig2c": gradient_checks(ADVERSARIAL, PLAIN, groups=True),
     "cgro.fig2d": loss_checks(ADVERSARIAL, PLAIN),
     "cgro.fig2g": trend(ADVERSARIAL, "train", rises=False),
     "cgro.fig2h": trend(ADVERSARIAL, "test", rises=True),

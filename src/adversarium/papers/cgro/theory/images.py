@@ -67,10 +67,19 @@ def _at(run, name, radius):
     return series.last()[:, series.axes["radius"].index(radius)]
 
 
+_SYMBOLS = {
+    "train_gradient_norm": "G",
+    "train_loss_change": "ΔL",
+    "train_norm_at_largest_loss": "norm at the largest loss",
+    "few_gradient_norm": "G (few points)",
+    "few_twice_gradient_norm": "G (few points, doubled search)",
+}
+
+
 def log_at(name, selection, radius=1.0):
     """Return log of the mean over points of a curve's last value at a radius."""
     return _number(
-        f"log {name} at {radius:g} ε₀", selection, (name,),
+        f"log {_SYMBOLS[name]} at {radius:g} ε₀", selection, (name,),
         lambda run: np.log(np.maximum(_at(run, name, radius), 1e-30)),
     )  # fmt: skip
 
@@ -78,7 +87,7 @@ def log_at(name, selection, radius=1.0):
 def value_at(name, selection, radius=1.0):
     """Return the last value of a curve at a radius."""
     return _number(
-        f"{name} at {radius:g} ε₀", selection, (name,), lambda run: _at(run, name, radius)
+        f"{_SYMBOLS[name]} at {radius:g} ε₀", selection, (name,), lambda run: _at(run, name, radius)
     )
 
 
@@ -98,7 +107,7 @@ def steepening(name, selection):
         inside = _slope(radii, series.last(), 0.0, 1.0)
         return _slope(radii, series.last(), 1.0, 1.5) / np.maximum(inside, 1e-30)
 
-    return _number(f"{name}: slope outside/inside", selection, (name,), of)
+    return _number(f"{_SYMBOLS[name]}: slope outside/inside", selection, (name,), of)
 
 
 def exponential_steepening(name, selection):
@@ -112,7 +121,7 @@ def exponential_steepening(name, selection):
         curve = np.exp(rate[:, None] * radii)
         return _slope(radii, curve, 1.0, 1.5) / np.maximum(_slope(radii, curve, 0.0, 1.0), 1e-30)
 
-    label = f"{name}: slope outside/inside of an exponential"
+    label = f"{_SYMBOLS[name]}: slope outside/inside of an exponential"
     return _number(label, selection, (name,), of)
 
 

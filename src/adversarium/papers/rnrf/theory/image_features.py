@@ -29,7 +29,7 @@ from adversarium.plans import (
 from adversarium.plans.evidence import Need
 from adversarium.plans.image_runs import BOX, measuring_pgd
 
-STANDARD, ADVERSARIAL = "standard training", "adversarial training"
+STANDARD, ADVERSARIAL = "standard", "adversarial"
 STARTS: tuple[Literal["noise", "image"], ...] = ("noise", "image")
 
 
@@ -94,7 +94,7 @@ def _rebuilt(start, selection):
         return np.array([min(0.05 / max(worst, 1e-9), alike, 10.0)])
 
     return InRegime(
-        _number(f"closeness of the inversion from {start}", selection, names, of),
+        _number(f"inversion from {start}", selection, names, of),
         1.0,
         kind="ordering",
     )
@@ -119,22 +119,21 @@ def _kept(standard, adversarial):
         return np.array([float(a.mean() / b.mean())])
 
     needs = tuple(Need(s, ("test_error",), alone=True) for s in (adversarial, standard))
-    return InRegime(
-        Quantity("clean accuracy kept by adversarial training", of, needs), 0.8, kind="ordering"
-    )
+    return InRegime(Quantity("clean accuracy kept", of, needs), 0.8, kind="ordering")
 
 
 def change_check(kind, standard, adversarial, rises):
     """Return the check that FLA of one kind rises (or falls) from standard to adversarial
     training, also relative to the clean accuracy."""
     parts: dict[str, Check] = {}
-    for relative, word in ((False, "FLA"), (True, "FLA/clean accuracy")):
-        for start in STARTS:
+    for start in STARTS:
+        judged = []
+        for relative in (False, True):
             one, other = (fla(kind, start, s, relative) for s in (adversarial, standard))
-            judged = Ordering(one, than=other) if rises else Ordering(other, than=one)
-            parts[f"{word}, from {start}"] = Every(
-                _kept(standard, adversarial), _rebuilt(start, standard), judged
-            )
+            judged.append(Ordering(one, than=other) if rises else Ordering(other, than=one))
+        parts[f"from {start}"] = Every(
+            *judged, _kept(standard, adversarial), _rebuilt(start, standard)
+        )
     return parts
 
 
@@ -206,8 +205,8 @@ def rf_beats_nrf(pairs, adversarial):
     parts: dict[str, Check] = {}
     for i, name in enumerate(pairs):
         rf = success("rf", i, adversarial)
-        parts[name] = Ordering(rf, than=success("nrf", i, adversarial))
-        parts[f"{name}, above the pixel step"] = Ordering(rf, than=success("pixel", i, adversarial))
+        others = (success(attack, i, adversarial) for attack in ("nrf", "pixel"))
+        parts[name] = Every(*(Ordering(rf, than=other) for other in others))
     return Parts(parts)
 
 
@@ -220,15 +219,14 @@ def stays_low(pairs, standard, adversarial):
     half as often as NRF-PGD on the standard one, raw and as a lift."""
     parts: dict[str, Check] = {}
     for i, name in enumerate(pairs):
-        for lift, word in ((False, ""), (True, ", lift")):
-            top = success("nrf", i, standard, lift)
-            half = _half(top)
-            parts[f"{name}{word}"] = Every(
-                *(
-                    Ordering(half, than=success(attack, i, adversarial, lift))
-                    for attack in ("nrf", "rf")
-                )
-            )
+        judged = []
+        for lift in (False, True):
+            half = _half(success("nrf", i, standard, lift))
+            judged += [
+                Ordering(half, than=success(attack, i, adversarial, lift))
+                for attack in ("nrf", "rf")
+            ]
+        parts[name] = Every(*judged)
     return Parts(parts)
 
 
@@ -261,5 +259,5 @@ def early_features(kind, start, selection):
         values = run[names[0]].values
         return values[:, learned.argmax()] if learned.any() else np.full(len(values), np.nan)
 
-    what = f"FLA {kind.upper()} at the first checkpoint with an accuracy of 0.3, from {start}"
+    what = f"early FLA {kind.upper()}, from {start}"
     return _number(what, selection, names, of)

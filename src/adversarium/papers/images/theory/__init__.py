@@ -1,0 +1,1 @@
+"""Equations and probes of the benchmark: none, it uses those of the engine."""
