@@ -109,7 +109,7 @@ def test_attacks_stay_in_the_ball_and_no_attack_is_the_confusion_of_the_network(
 
 def test_a_measure_of_features_refuses_what_it_cannot_use():
     with pytest.raises(ValueError, match="start='noise' or 'image'"):
-        FeatureAccuracy(attack=ATTACK, start="zero")
+        FeatureAccuracy(attack=ATTACK, n=1)
     with pytest.raises(ValueError, match="different classes"):
         FeatureAttack(attack=ATTACK, pairs=((1, 1),), radius=0.1)
     plain = Problem(Digits(n_test=100), TwoLayer(m=4), None, RECIPE, (0,))
