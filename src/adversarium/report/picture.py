@@ -16,6 +16,7 @@ from importlib.resources import files
 from adversarium.plans.evidence import Summary
 from adversarium.plans.findings import formatted
 from adversarium.plans.mathematics import plain_text
+from adversarium.plans.rules import ABOVE_ZERO
 from adversarium.plans.verdict import Fit, Outcome, Part
 from adversarium.report.symbols import quantity_text, with_scripts
 from adversarium.report.tables import GLYPHS, between
@@ -109,7 +110,7 @@ class _Axis:
 def _axis(values: Iterable[float], start: float, end: float, log: bool | None = None) -> _Axis:
     """Return an axis on which all values have room; without `log`, it is logarithmic if the values
     are not negative and the positive ones span more than a factor of fifty."""
-    known = [v for v in values if math.isfinite(v)]
+    known = [0.0 if v == ABOVE_ZERO else v for v in values if math.isfinite(v)]
     positive = [v for v in known if v > 0]
     if log is None:
         log = bool(positive) and min(known) >= 0 and max(positive) > 50 * min(positive)
