@@ -146,7 +146,7 @@ def profile(figure: Profile, runs: list[Rows]) -> Drawing:
                                   linewidth=0, label=mathtext(name))  # fmt: skip
             elif figure.places:
                 shift = 0.6 * ((i + 0.5) / len(figure.y) - 0.5)
-                reach = np.stack([means[probe] - low, high - means[probe]])
+                reach = np.stack([means[probe] - low, high - means[probe]]).clip(min=0)  # rounded
                 axis.errorbar(np.arange(len(x)) + shift, means[probe], reach, fmt=MARKERS[i % 7],
                               color=COLOURS[i % 7], capsize=2, label=mathtext(name))  # fmt: skip
             else:
