@@ -212,11 +212,14 @@ def _channels_inside(W: Weights, x: Tensor) -> tuple[Weights, Tensor]:
     if x.ndim != 5 or x.device.type != "cpu" or x.dtype != torch.float32:
         return W, x
     images = x.permute(1, 3, 4, 0, 2).contiguous().permute(3, 0, 4, 1, 2)
-    return {name: _filters_last(w) if w.ndim == 5 else w for name, w in W.items()}, images
+    return {name: filters_last(w) for name, w in W.items()}, images
 
 
-def _filters_last(w: Tensor) -> Tensor:
-    """Return stacked filters (seed, out, in, height, width) with the input channels innermost."""
+def filters_last(w: Tensor) -> Tensor:
+    """Return stacked filters (seed, out, in, height, width) with the input channels innermost in
+    memory; other tensors as they are."""
+    if w.ndim != 5:
+        return w
     return w.permute(0, 1, 3, 4, 2).contiguous().permute(0, 1, 4, 2, 3)
 
 

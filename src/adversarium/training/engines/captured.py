@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from adversarium.attacks import PGD, NoisyFGSM
+from adversarium.networks.modules import filters_last
 from adversarium.rng import device_streams, streams
 from adversarium.sockets import AnyAttack, AnyData, AnyLearner, Batched, Batching
 from adversarium.training.engines.full import alike
@@ -90,7 +91,7 @@ class Captured:
         problem = side_by_side(problems)
         recipe, device = problem.recipe, problem.device
         optimiser = cast(SGD, recipe.optimiser)
-        W = tree_map(lambda w: _filters_last(w.clone()), problem.W0)
+        W = tree_map(lambda w: filters_last(w.clone()), problem.W0)
         moving, _ = trainable(problem.network, W)
         generators = streams(problem.seeds, "order")
         order = Order(generators, shuffled(generators, recipe.n), 0)
@@ -160,14 +161,6 @@ def _refused_attack(attack: AnyAttack) -> str:
             "normalised=True and after=0"
         )
     return ""
-
-
-def _filters_last(w: Tensor) -> Tensor:
-    """Return stacked filters with their input channels innermost in memory, for convolutions of
-    channels-last images; other tensors as they are."""
-    if w.ndim != 5:
-        return w
-    return w.permute(0, 1, 3, 4, 2).contiguous().permute(0, 1, 4, 2, 3)
 
 
 def _wait(device: str) -> None:
