@@ -21,6 +21,7 @@ def call(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)  # put back afterwards
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("ADVERSARIUM_DATA", "")  # --data sets it: put back afterwards
 
     def called(*words: str, status: int = 0) -> Said:
         capsys.readouterr()

@@ -158,7 +158,8 @@ def test_a_dry_run_names_engines_and_refusals_and_runs_nothing(call, tmp_path):
 LACKING = "rnrf.tab1.robust_gap"  # its images are not on the machine
 
 
-def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn):
+def test_verify_has_the_shape_of_the_contract(call, tmp_path, drawn, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # without the user's downloads
     boat, one = "boat.published", "boat.thm3.1.train_error.published"
     whole = json.loads(call("verify", boat, LACKING, "cgro.hypC.1", "--json", status=1).stdout)
     assert set(whole) == {"claims", "machine", "seconds"}
