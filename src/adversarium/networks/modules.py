@@ -191,7 +191,8 @@ def _origin(W: Weights) -> _Origin:
 
 def _per_seed(call: Callable[..., Any], origin: _Origin) -> Callable[..., Any]:
     """Return the call for stacked weights and points: all seeds together; or one after the other if
-    there is only one, or in mixed precision, which vmap's batch normalisation does not take."""
+    there is only one, or in mixed precision, which vmap's batch normalisation does not take. Then
+    the channels of images lie innermost in memory, which makes convolutions faster."""
     if not origin.stacked:
         return call
 
@@ -199,7 +200,8 @@ def _per_seed(call: Callable[..., Any], origin: _Origin) -> Callable[..., Any]:
         mixed = torch.is_autocast_enabled(x.device.type)
         if len(x) > 1 and not mixed:
             return vmap(call)(*_channels_inside(W, x))
-        parts = [_channels_last(part) for part in x] if mixed and x.ndim == 5 else x
+        ordered = x.ndim == 5 and (mixed or x.dtype == torch.float32)
+        parts = [_channels_last(part) for part in x] if ordered else x
         made = [call({name: w[i] for name, w in W.items()}, part) for i, part in enumerate(parts)]
         return tree_map(lambda *parts: torch.stack(parts), *made)
 
@@ -224,7 +226,7 @@ def filters_last(w: Tensor) -> Tensor:
 
 
 def _channels_last(x: Tensor) -> Tensor:
-    """Return images in the order of memory that convolutions in half precision are fast in."""
+    """Return images with the channels innermost in memory."""
     return x.contiguous(memory_format=torch.channels_last)
 
 

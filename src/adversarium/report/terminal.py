@@ -130,7 +130,7 @@ def _verdict_lines(plan: Plan, id: str, rows: Evidence, known: Entry | None) -> 
     if known is not None and known.verdict == verdict.verdict:
         lines += _indented(f"published: {known.finding}" if known.finding else "")
     elif known is not None and known.verdict != NOT_YET:
-        decides = f"adversarium verify {id} --preset {known.preset} decides it"
+        decides = f"adversarium verify {id} --preset {known.preset or 'paper'} decides it"
         lines += _indented(f"published: {badge(known.verdict)}; {decides}")
         lines += _indented(known.finding)
     return lines

@@ -133,14 +133,15 @@ def units(
         else:
             assert job.engine is not None
             shape = job.engine.name, job.engine.batching.shape(job.problem((), device))
-            alone = job.key if job.task.checkpoint or is_large(job.task) else ""
+            alone = job.key if job.task.checkpoint or one_by_one(job.task, kind) else ""
             groups.setdefault((shape, alone), []).append((job, seeds))
     for group in groups.values():
         engine = group[0][0].engine
         assert engine is not None
         if len(group) == 1:
             job, seeds = group[0]
-            blocks = padded(seeds, 1 if is_large(job.task) else engine.batching.block_size[kind])
+            width = 1 if one_by_one(job.task, kind) else engine.batching.block_size[kind]
+            blocks = padded(seeds, width)
             made += [Unit((job,), (block,), device) for block in blocks]
         else:
             made += _packed(group, engine.batching.max_batched[kind], device)
@@ -155,6 +156,18 @@ def is_large(task: Task) -> bool:
     if not isinstance(task, Run) or not isinstance(task.network, Sized):
         return False
     return task.network.sizes(tuple(task.data.shape), task.data.k)[0] >= LARGE
+
+
+FULL = 2**16  # from this many pixels in a batch, one seed keeps a core busy (benchmarks/images.py)
+
+
+def one_by_one(task: Task, kind: str) -> bool:
+    """Return whether the seeds of a run are trained one at a time: its network is large, or it
+    runs on a CPU, where stacking seeds gains nothing for batches of that many pixels."""
+    batch = getattr(getattr(task, "optimiser", None), "batch", None)
+    if kind != "cpu" or not isinstance(task, Run) or batch is None:
+        return is_large(task)
+    return is_large(task) or batch * math.prod(task.data.shape) >= FULL
 
 
 SMALL = 2**18  # for tensors up to this size, one thread is faster (benchmarks/threads.py)

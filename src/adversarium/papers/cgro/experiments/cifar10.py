@@ -36,18 +36,18 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(n=2000, epochs=8, width=16, points=30, search=(8, 2), n_eval=300, n_test=300,
              precision="float32", seeds=5)  # fmt: skip
-paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(40, 8),
-             n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
+paper = dict(n=50000, epochs=16, width=64, points=80, search=(10, 2), last_search=(20, 4),
+             doubled=(40, 8), n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
 EPS = 8 / 255
 ADVERSARIAL, PLAIN = where(STRONG), where(CLEAN)
 
 
-def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), doubled=(20, 4), n_eval=1000,
-         n_test=1000, batch=512, precision="bfloat16"):  # fmt: skip
+def plan(n=50000, epochs=16, width=64, points=80, search=(10, 2), last_search=(8, 2),
+         doubled=(20, 4), n_eval=1000, n_test=1000, batch=512, precision="bfloat16"):  # fmt: skip
     common = dict(**cifar10(width, batch, precision), n=n, eps=EPS, epochs=epochs, checkpoints=8)
-    sizes = dict(points=points, search=search)
-    after = (*last_errors(EPS, n_eval, n_test), *last_landscapes(EPS, doubled=doubled, **sizes))
-    during = curve_probes(EPS, n_eval=n_eval, n_test=n_test, **sizes)
+    sharp = last_landscapes(EPS, points=points, search=last_search, doubled=doubled)
+    after = (*last_errors(EPS, n_eval, n_test), *sharp)
+    during = curve_probes(EPS, points=points, search=search, n_eval=n_eval, n_test=n_test)
     yield image_run(STRONG, attack=many_steps(EPS, 2), during=during, after=after, **common)
     yield image_run(CLEAN, attack=None, during=during[:2], after=(*during[2:4], *after), **common)
 

@@ -36,19 +36,19 @@ __all__ = ["checks", "figures", "gates", "paper", "plan", "quick"]
 
 quick = dict(n=2000, few=1000, epochs=6, points=20, search=(8, 2), checkpoints=6, n_eval=200,
              n_test=200, seeds=5)  # fmt: skip
-paper = dict(n=60000, few=6000, epochs=20, points=100, search=(10, 2), doubled=(40, 8),
-             n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
+paper = dict(n=60000, few=6000, epochs=20, points=100, search=(10, 2), last_search=(20, 4),
+             doubled=(40, 8), n_eval=1000, n_test=1000, seeds=5)  # fmt: skip
 RADII = (0.04, 0.08, 0.16, 0.32)
 ADVERSARIAL, PLAIN = where(FAST), where(CLEAN)
 ARMS = [where(STRONG, **{"ε₀": eps}) for eps in RADII]
 
 
-def plan(n=60000, few=6000, epochs=20, points=100, search=(10, 2), doubled=(20, 4), checkpoints=10,
-         n_eval=1000, n_test=1000, batch=100):  # fmt: skip
+def plan(n=60000, few=6000, epochs=20, points=100, search=(10, 2), last_search=(8, 2),
+         doubled=(20, 4), checkpoints=10, n_eval=1000, n_test=1000, batch=100):  # fmt: skip
     common = dict(**mnist(batch), epochs=epochs, checkpoints=checkpoints)
-    sizes = dict(points=points, search=search)
+    sizes = dict(points=points, search=last_search)
     after = last_landscapes(0.1, doubled=doubled, **sizes)
-    during = curve_probes(0.1, n_eval=n_eval, n_test=n_test, **sizes)
+    during = curve_probes(0.1, points=points, search=search, n_eval=n_eval, n_test=n_test)
     errors = last_errors(0.1, n_eval, n_test)
     yield image_run(FAST, attack=one_step(0.1), eps=0.1, n=n, during=during,
                     after=(*errors, *after), **common)  # fmt: skip

@@ -149,11 +149,15 @@ def trend(selection, split, rises):
     ]
     late = {"the same at ε₀, and at ½ε₀": Hypothesis("ordering", *changes)}
     apart = late if split == "test" else {}
+    others = [end - sharpness(selection, split, share) for share in ("quarter", "three-quarter")]
     return Parts(
         {
             f"{word} from the middle epoch to the last": sound(selection, judged),
             "change from the first epoch to the last": Hypothesis(
                 "ordering", end - sharpness(selection, split, "first")
+            ),
+            "change from a quarter, and from three quarters of training": Hypothesis(
+                "ordering", *others
             ),
             **apart,
         }

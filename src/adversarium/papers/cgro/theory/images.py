@@ -142,20 +142,25 @@ def _mean_log(run, split, radii=EPOCHS):
     return np.log(np.maximum(series.values[:, :, places], 1e-30)).mean(-1)
 
 
-def middle(run):
-    """Return the index of the checkpoint nearest to the middle of training, t*."""
+SHARES = {"quarter": 0.25, "middle": 0.5, "three-quarter": 0.75}  # of the training time
+
+
+def middle(run, share=0.5):
+    """Return the index of the checkpoint nearest to the middle of training, t*, or to another share
+    of it."""
     t = run["train_error"].t
-    return int(np.argmin(np.abs(t - t[-1] / 2)))
+    return int(np.argmin(np.abs(t - t[-1] * share)))
 
 
 def sharpness(selection, split, moment, radii=EPOCHS):
-    """Return mean log G within ε₀ at the first, the middle or the last recorded epoch; `split` is
-    train, test, or gap: test − train."""
+    """Return mean log G within ε₀ at the first or the last recorded epoch, or at a share of
+    training (`SHARES`); `split` is train, test, or gap: test − train."""
     series = [f"{one}_inside_gradient_norm" for one in ("train", "test")]
     names = tuple(series) if split == "gap" else (f"{split}_inside_gradient_norm",)
 
     def of(run):
-        place = {"first": 0, "middle": middle(run), "last": -1}[moment]
+        fixed = {"first": 0, "last": -1}
+        place = fixed[moment] if moment in fixed else middle(run, SHARES[moment])
         if split == "gap":
             difference = _mean_log(run, "test", radii) - _mean_log(run, "train", radii)
             return difference[:, place]
