@@ -23,7 +23,7 @@ ORDER = (
     ("plans",),
     ("papers", "runs"),
     ("api",),
-    ("report",),
+    ("diagnose", "report"),
     ("commands",),
     ("cli",),
 )
@@ -285,7 +285,7 @@ def test_no_row_is_named_by_a_number_in_brackets():
 def test_every_public_function_has_an_example():
     public = {name: getattr(adversarium, name) for name in adversarium.__all__}
     functions = {n: f for n, f in public.items() if inspect.isfunction(f)}
-    assert set(functions) == {"experiment", "plot", "run", "slope"}
+    assert set(functions) == {"attack", "experiment", "plot", "run", "slope"}
     for name, function in functions.items():
         assert ">>> " in (function.__doc__ or ""), f"av.{name} has no example"
         assert f"av.{name}(" in function.__doc__, f"the example of av.{name} does not call it"

@@ -8,6 +8,7 @@ from adversarium.attacks.gradient import APGD, FGSM, PGD, MarginStep, NoisyFGSM
 from adversarium.attacks.nearest import DDN, FAB
 from adversarium.attacks.patches import PatchTransplant
 from adversarium.attacks.search import RandomSearch
+from adversarium.attacks.smoothed import BoundaryWalk, SmoothedAscent
 from adversarium.attacks.sparse import SparseAscent
 from adversarium.attacks.strong import strong_attacks
 from adversarium.attacks.transfer import (
@@ -30,6 +31,7 @@ __all__ = [
     "GTA",
     "PGD",
     "Ball",
+    "BoundaryWalk",
     "CapPGD",
     "Corners",
     "Crossings",
@@ -44,6 +46,7 @@ __all__ = [
     "PatchTransplant",
     "RandomSearch",
     "SignalPatch",
+    "SmoothedAscent",
     "SparseAscent",
     "UnitSteps",
     "UniversalFeature",

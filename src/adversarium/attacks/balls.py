@@ -140,6 +140,30 @@ class Ball:
         z = x + self.radius * delta.to(x).view(x.shape)
         return self.project(x, z, lead)
 
+    def enclosed(self, x: Tensor, z: Tensor, lead: int) -> Tensor:
+        """Return z, moved towards x where rounding has put it outside the set: in exact arithmetic
+        the result lies in the set.
+
+        >>> x = torch.tensor([[0.3, 0.7]])
+        >>> z = Ball(math.inf, 1e-5).enclosed(x, x + 1e-5, lead=1)
+        >>> bool(((z.double() - x.double()).abs() <= 1e-5).all())
+        True
+        """
+        wide, start = z.double(), x.double()
+        for _ in range(4):
+            move = (wide - start).flatten(lead) if x.ndim > lead else (wide - start)[..., None]
+            length: Tensor = move.norm(self.p, dim=-1, keepdim=True)
+            outside = length > self.radius
+            if not bool(outside.any()):
+                break
+            shrink = torch.where(outside, self.radius / length.clamp_min(_TINY) * (1 - 1e-12), 1.0)
+            wanted = move * shrink
+            near = (start + wanted.view(x.shape)).to(z.dtype)
+            far = (near.double() - start).abs() > wanted.abs().view(x.shape)
+            z = torch.where(far, torch.nextafter(near, x.to(z.dtype)), near)
+            wide = z.double()
+        return self._boxed(z)
+
     def _limits(self, x: Tensor) -> tuple[Tensor, Tensor]:
         low, high = x - self.radius, x + self.radius
         return (low, high) if self.box is None else (self._boxed(low), self._boxed(high))

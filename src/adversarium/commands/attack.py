@@ -4,10 +4,11 @@ import hashlib
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
+from adversarium.commands.attack_own import attack_own
 from adversarium.commands.options import (
     DEFAULT,
     Answer,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from adversarium.plans.run import Run
     from adversarium.runs.strengths import Strengths
 
+OWN = Group("Your own network")
+
 
 def attack(
     id: str,
@@ -38,26 +41,66 @@ def attack(
             allow_leading_hyphen=True,
         ),
     ] = "",
-    points: Annotated[int, Parameter(help="number of fresh points to attack")] = 200,
+    points: Annotated[
+        int | None,
+        Parameter(help="number of points to attack; default: 200, of your own data all"),
+    ] = None,
     preset: Preset = "quick",
     set_: Changes = [],  # noqa: B006 (cyclopts copies it)
     partly: Partly = False,
     device: Device = "cpu",
-    out: Annotated[Path, Parameter(help="folder for the figures")] = Path("attack"),
+    out: Annotated[Path, Parameter(help="folder for figures and results")] = Path("attack"),
     json: Json = False,
+    weights: Annotated[
+        Path | None,
+        Parameter(group=OWN, help="state dict (torch, safetensors); nothing in it is executed"),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        Parameter(group=OWN, help="inputs x and labels y, as .npz, .pt or .safetensors"),
+    ] = None,
+    p: Annotated[Literal["inf", "2", "1"], Parameter(group=OWN, help="norm")] = "inf",
+    radius: Annotated[str, Parameter(group=OWN, help="such as 0.3 or 8/255")] = "",
+    box: Annotated[
+        str, Parameter(group=OWN, help="range of valid inputs, such as 0,1; none: all numbers")
+    ] = "none",
+    classes: Annotated[
+        str, Parameter(group=OWN, help="outputs that compete, such as 3,5; default: all")
+    ] = "",
+    effort: Annotated[
+        Literal["quick", "standard", "strong"], Parameter(group=OWN, help="which attacks, how long")
+    ] = "standard",
+    fresh: Annotated[
+        bool, Parameter(group=OWN, negative="", help="do not continue an earlier call")
+    ] = False,
 ) -> int | Answer:
-    """Run every attack at every radius on an experiment's trained networks, with certified bounds.
+    """Attack the trained networks of an experiment at several radii, or your own network at one.
+
+    For an experiment, every attack runs at every radius, with certified bounds. For your own
+    network, the suite runs at one radius, and doubts about its result are measured.
 
     Parameters
     ----------
     id
-        an experiment, or your file (./FILE.py)
+        an experiment, your file (./FILE.py), or your network: module:factory or FILE.py:factory
     """
     ready(device)
+    if points is not None and points < 1:
+        raise ValueError(f"attack needs points >= 1, got {points}.")
+    if ":" in id:
+        return attack_own(
+            id, weights=weights, data=data, p=p, radius=radius, box=box, classes=classes,
+            effort=effort, seed=seed, points=points, device=device, out=out, fresh=fresh, json=json,
+        )  # fmt: skip
+    if weights is not None or data is not None or radius:
+        raise ValueError(
+            f"--weights, --data and --radius belong to your own network (module:factory), got {id}."
+        )
+    points = 200 if points is None else points
     writable(out)
     chosen = _radii(radii)
-    if not 0 <= seed < 2**63 or points < 1:
-        raise ValueError(f"attack needs 0 <= seed < 2^63 and points >= 1, got {seed}, {points}.")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"attack needs 0 <= seed < 2^63, got {seed}.")
     from adversarium.plans.loading import load
     from adversarium.plans.run import Run
     from adversarium.report.tables import json_text
