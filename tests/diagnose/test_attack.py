@@ -405,3 +405,14 @@ def test_numpy_arrays_and_lists_are_accepted():
 def test_a_raising_network_names_its_fault():
     with pytest.raises(NetworkError, match="layer4"):
         subject(Raises(), points(), torch.zeros(40))
+
+
+def test_the_certificate_and_the_attacks_bracket_the_robust_accuracy():
+    net, x = mlp(D, 16, 3), points(80)
+    y = labels_of(net, x)
+    found = av.attack(net, x, y, p="inf", radius=0.02, quiet=True)
+    assert not (found.proven & found.broken).any()
+    assert 0.3 < found.proven_accuracy <= found.robust_accuracy
+    assert f"at least {found.proven_accuracy:.1%} (proven)" in found.text()
+    silu = nn.Sequential(net, nn.SiLU())
+    assert "SiLU has no bounds" in attacked(silu, x, y).text()

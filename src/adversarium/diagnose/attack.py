@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from adversarium.attacks import (
     APGD,
@@ -33,6 +33,8 @@ from adversarium.diagnose.subject import (
     measuring_mode,
     subject,
 )
+from adversarium.networks.crown import proven_margins
+from adversarium.networks.graph import NoGraph
 from adversarium.rng import measuring, stream, torch_seeded
 from adversarium.sockets import Aimed, Attack, Guide
 from adversarium.training.objectives import Risk, leads, loss_map
@@ -101,6 +103,8 @@ class _Hunt(Hunted):
     seed: int
     say: Said
     found: Structure = field(default_factory=Structure)
+    proven: Tensor | None = None
+    unproven: str = ""  # why there is no certificate
 
     def __post_init__(self) -> None:
         known = self.known
@@ -174,6 +178,30 @@ class _Hunt(Hunted):
         for i in part[wrong].tolist():
             self.by[i] = self.by[i] or name
 
+    def prove(self) -> None:
+        """Prove robustness where no attack succeeded, if the network has a certificate."""
+        known, ball = self.known, self.ball
+        net, alive = known.net, (~self.broken).nonzero().squeeze(-1)
+        if not isinstance(net, nn.Module) or self.random or known.enters == torch.float16:
+            self.unproven = "only a module that is not random, in single precision, has one"
+            return
+        classes = None if known.classes is None else known.classes.tolist()
+        x, y, began = known.x[alive], known.y[alive], time.perf_counter()
+        words = (known.k, ball.p, ball.radius, ball.box)
+        try:
+            low = proven_margins(net, x, y, *words, classes=classes)
+            rest = low <= 0
+            if bool(rest.any()):
+                low[rest] = proven_margins(net, x[rest.to(x.device)], y[rest.to(x.device)], *words,
+                                           steps=20, classes=classes)  # fmt: skip
+        except NoGraph as fault:
+            self.unproven = str(fault)
+            return
+        self.proven = torch.zeros_like(self.broken)
+        self.proven[alive] = (low > 0).to(alive.device)
+        spent = time.perf_counter() - began
+        self.say(f"certificate: {int(self.proven.sum())} of {len(alive)} proven, {spent:.1f} s")
+
     def result(self, key: str, began: float, finished: bool, doubts: tuple[Doubt, ...]) -> Attacked:
         """Return what was found so far."""
         known = self.known
@@ -181,7 +209,8 @@ class _Hunt(Hunted):
             p=self.ball.p, radius=self.ball.radius, box=self.ball.box, x=known.x,
             x_adv=self.x_adv.clone(), y=known.y, correct=self.correct, broken=self.broken.clone(),
             margin=self.margin.clone(), by=tuple(self.by), members=tuple(self.rows.values()),
-            key=key, doubts=doubts, notes=known.notes, finished=finished,
+            key=key, doubts=doubts, notes=known.notes, finished=finished, proven=self.proven,
+            unproven=self.unproven,
             seconds=time.perf_counter() - began, wrong_share=self.share,
         )  # fmt: skip
 
@@ -283,6 +312,7 @@ def attack(
                         blind("standard", order, size, ball.box, True)
                     ).items():
                         run(f"{name}, long", member)
+            hunt.prove()
             doubts = doubts_of(hunt)
             finished = True
         except KeyboardInterrupt:

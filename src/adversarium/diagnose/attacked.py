@@ -61,6 +61,7 @@ class Attacked:
     members: tuple[MemberRow, ...]
     key: str
     proven: Tensor | None = None
+    unproven: str = ""  # why there is no certificate
     doubts: tuple[Doubt, ...] = ()
     notes: tuple[str, ...] = ()
     finished: bool = True
@@ -104,7 +105,8 @@ class Attacked:
         where = f"l_{norm}, radius {self.radius:.4g}"
         where += f", box [{self.box[0]:g}, {self.box[1]:g}]" if self.box else ", no box"
         low = self.proven_accuracy
-        lower = "no lower bound: no certificate" if low is None else f"at least {low:.1%} (proven)"
+        why = f" ({self.unproven})" if self.unproven else ""
+        lower = f"no certificate{why}" if low is None else f"at least {low:.1%} (proven)"
         lines = [
             f"robust accuracy at most {self.robust_accuracy:.1%} "
             f"({n - int(self.broken.sum())} of {n} points); {lower}",
