@@ -23,7 +23,8 @@ ORDER = (
     ("plans",),
     ("papers", "runs"),
     ("api",),
-    ("diagnose", "report"),
+    ("report",),
+    ("diagnosis",),
     ("commands",),
     ("cli",),
 )
@@ -285,7 +286,7 @@ def test_no_row_is_named_by_a_number_in_brackets():
 def test_every_public_function_has_an_example():
     public = {name: getattr(adversarium, name) for name in adversarium.__all__}
     functions = {n: f for n, f in public.items() if inspect.isfunction(f)}
-    assert set(functions) == {"attack", "experiment", "plot", "run", "slope"}
+    assert set(functions) == {"attack", "diagnose", "experiment", "plot", "run", "slope"}
     for name, function in functions.items():
         assert ">>> " in (function.__doc__ or ""), f"av.{name} has no example"
         assert f"av.{name}(" in function.__doc__, f"the example of av.{name} does not call it"

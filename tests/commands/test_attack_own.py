@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from adversarium.diagnose import Attacked
+from adversarium.diagnosis import Attacked
 from tests.program import one_sentence
 
 NETS = """

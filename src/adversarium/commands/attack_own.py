@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from adversarium.commands.options import Answer, writable
 
 if TYPE_CHECKING:
-    from adversarium.diagnose.attack import Effort
+    from adversarium.diagnosis.attack import Effort
 
 
 def attack_own(
@@ -37,8 +37,8 @@ def attack_own(
     writable(out)
     import torch
 
-    from adversarium.diagnose import Attacked, attack
-    from adversarium.diagnose.files import load_weights, network_named, points_in, radius_of
+    from adversarium.diagnosis import Attacked, attack
+    from adversarium.diagnosis.files import load_weights, network_named, points_in, radius_of
     from adversarium.report.tables import json_text
 
     size = radius_of(radius)
@@ -60,7 +60,7 @@ def attack_own(
         except Exception:  # another version's file, or a damaged one: start again
             earlier = None
     made = attack(
-        net, x, y, p=p, radius=size, box=_pair(box), classes=_whole(classes), effort=effort,
+        net, x, y, p=p, radius=size, box=pair(box), classes=_whole(classes), effort=effort,
         seed=seed, device=device, resume=earlier, anew=True, quiet=json,
         after=lambda result: result.save(path),
     )  # fmt: skip
@@ -74,7 +74,7 @@ def attack_own(
     return 0 if made.finished else 130
 
 
-def _pair(text: str) -> tuple[float, float] | None:
+def pair(text: str) -> tuple[float, float] | None:
     """Return the box of --box LOW,HIGH."""
     if not text or text == "none":
         return None

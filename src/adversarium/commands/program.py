@@ -26,7 +26,8 @@ COMMANDS = {  # name: (function in commands/, help text)
     "run": ("run:run", "Run experiments and show figures and verdicts."),
     "verify": ("verify:verify", "Compute the missing results of claims, and print the ledger."),
     "sweep": ("sweep:sweep", "Run a grid of runs, and find where the outcome switches."),
-    "attack": ("attack:attack", "Run every attack at every radius, with certified bounds."),
+    "attack": ("attack:attack", "Attack an experiment's networks, or your own network."),
+    "diagnose": ("diagnose:diagnose", "Measure your own network, as one page."),
     "data": ("data:data", "List, download or check image data sets."),
     "new": ("new:new", "Write a template for your theorem (FILE.py) or paper (paper DIR)."),
     "export": ("export:export", "Export data: csv, npz, parquet, netcdf, tex or figures."),
@@ -105,6 +106,7 @@ def _lacking(fault: MissingArgumentError) -> str:
 
 
 _PLACES = {  # required arguments, as text
+    "--net": "your network (module:factory or FILE.py:factory)",
     "--id": "an id, such as paper.thm4.1 or ./FILE.py",
     "--what": "FILE.py or `paper DIR`",
     "--over": "an axis, such as --over d=10,20,40",

@@ -11,9 +11,9 @@ from torch import nn
 
 import adversarium as av
 from adversarium.data.images import Digits
-from adversarium.diagnose import Attacked
-from adversarium.diagnose.structure import structure
-from adversarium.diagnose.subject import NetworkError, subject
+from adversarium.diagnosis import Attacked
+from adversarium.diagnosis.structure import structure
+from adversarium.diagnosis.subject import NetworkError, subject
 from adversarium.rng import stream
 
 D = 6

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from adversarium.diagnose.subject import Subject
+from adversarium.diagnosis.subject import Subject
 
 MOST = 2**22  # numbers in the Jacobian of a first layer
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from adversarium.attacks import APGD, Ball
 from adversarium.attacks.gradient import NoGradient, climb, flat
-from adversarium.diagnose.attacked import Doubt, MemberRow
-from adversarium.diagnose.subject import Subject
+from adversarium.diagnosis.attacked import Doubt, MemberRow
+from adversarium.diagnosis.subject import Subject
 from adversarium.rng import stream
 
 SAMPLE = 128  # points at which a doubt is measured

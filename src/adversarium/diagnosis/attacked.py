@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adversarium.diagnose.subject import Box
+from adversarium.diagnosis.subject import Box
 
 
 @dataclass(frozen=True)

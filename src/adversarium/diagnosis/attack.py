@@ -20,11 +20,11 @@ from adversarium.attacks import (
     strong_attacks,
 )
 from adversarium.attacks.gradient import NoGradient
-from adversarium.diagnose import chance
-from adversarium.diagnose.attacked import Attacked, Doubt, MemberRow
-from adversarium.diagnose.doubts import Hunted, doubts_of, misled
-from adversarium.diagnose.structure import Structure, structure
-from adversarium.diagnose.subject import (
+from adversarium.diagnosis import chance
+from adversarium.diagnosis.attacked import Attacked, Doubt, MemberRow
+from adversarium.diagnosis.doubts import Hunted, doubts_of, misled
+from adversarium.diagnosis.structure import Structure, structure
+from adversarium.diagnosis.subject import (
     Box,
     Net,
     NetworkError,
@@ -178,8 +178,9 @@ class _Hunt(Hunted):
         for i in part[wrong].tolist():
             self.by[i] = self.by[i] or name
 
-    def prove(self) -> None:
-        """Prove robustness where no attack succeeded, if the network has a certificate."""
+    def prove(self, steps: int) -> None:
+        """Prove robustness where no attack succeeded, if the network has a certificate; with
+        `steps` of α-CROWN where CROWN proves nothing."""
         known, ball = self.known, self.ball
         net, alive = known.net, (~self.broken).nonzero().squeeze(-1)
         if not isinstance(net, nn.Module) or self.random or known.enters == torch.float16:
@@ -191,9 +192,9 @@ class _Hunt(Hunted):
         try:
             low = proven_margins(net, x, y, *words, classes=classes)
             rest = low <= 0
-            if bool(rest.any()):
+            if steps and bool(rest.any()):
                 low[rest] = proven_margins(net, x[rest.to(x.device)], y[rest.to(x.device)], *words,
-                                           steps=20, classes=classes)  # fmt: skip
+                                           steps=steps, classes=classes)  # fmt: skip
         except NoGraph as fault:
             self.unproven = str(fault)
             return
@@ -249,11 +250,11 @@ def attack(
     `resume` to continue; if it belongs to another call, it is refused, or ignored with `anew`.
     `after` is called with the result so far after every attack.
 
-    >>> import torch
+    >>> import adversarium as av
     >>> net = torch.nn.Linear(2, 2)
     >>> _ = net.load_state_dict({"weight": torch.eye(2), "bias": torch.zeros(2)})
     >>> x = torch.tensor([[1.0, 0.0], [0.3, 0.0]])
-    >>> found = attack(net, x, [0, 0], p="inf", radius=0.25, quiet=True)
+    >>> found = av.attack(net, x, [0, 0], p="inf", radius=0.25, quiet=True)
     >>> found.broken.tolist(), found.by
     ([False, True], ('', 'APGD'))
     """
@@ -312,7 +313,7 @@ def attack(
                         blind("standard", order, size, ball.box, True)
                     ).items():
                         run(f"{name}, long", member)
-            hunt.prove()
+            hunt.prove(steps=0 if effort == "quick" else 20)
             doubts = doubts_of(hunt)
             finished = True
         except KeyboardInterrupt:

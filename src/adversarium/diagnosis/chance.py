@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from adversarium.diagnose.subject import Subject
+from adversarium.diagnosis.subject import Subject
 from adversarium.training.objectives import margin
 
 DRAWS = 12  # calls that an ascent averages
