@@ -3,5 +3,25 @@
 from adversarium.diagnosis.attack import attack
 from adversarium.diagnosis.attacked import Attacked, Doubt, MemberRow
 from adversarium.diagnosis.measures import Diagnosis, Statement, diagnose
+from adversarium.diagnosis.peers import (
+    AutoAttackLike,
+    FoolboxAttack,
+    from_art,
+    from_foolbox,
+    from_torchattacks,
+)
 
-__all__ = ["Attacked", "Diagnosis", "Doubt", "MemberRow", "Statement", "attack", "diagnose"]
+__all__ = [
+    "Attacked",
+    "AutoAttackLike",
+    "Diagnosis",
+    "Doubt",
+    "FoolboxAttack",
+    "MemberRow",
+    "Statement",
+    "attack",
+    "diagnose",
+    "from_art",
+    "from_foolbox",
+    "from_torchattacks",
+]
