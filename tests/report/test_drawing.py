@@ -1,5 +1,6 @@
 """Quantities with axes in pictures and tables: one line per coordinate, which is shown as text."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,15 @@ def test_a_profile_runs_along_the_axis_and_a_table_has_a_column_a_place(tmp_path
     assert (table_value(rows.runs[0], *columns[2][::2]) == [190, 191, 192]).all()
     (file,) = draw(table, rows, tmp_path)
     assert file.suffix == ".csv" and len(file.read_text().splitlines()) == 1 + 2 * 3
+
+
+def test_equal_values_at_places_have_bars_without_length():
+    rows = trained()
+    flat = replace(rows.series["robust_features"], values=np.full((3, 3, 2), 0.1))  # mean > 0.1
+    assert flat.values.mean(0).max() > 0.1
+    same = Rows(rows.task, rows.seeds, {"robust_features": flat})
+    made = drawing(Profile(name="p", y=("robust_features",), places=("a", "b")), Evidence((same,)))
+    assert [label.get_text() for label in made.picture.axes[0].get_xticklabels()] == ["a", "b"]
 
 
 def test_a_profile_by_coordinates_has_a_panel_a_number_and_stacked_means_add_up():

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from adversarium.plans import Exponent, Trial
+from adversarium.plans import ABOVE_ZERO, Exponent, Trial
 from adversarium.plans.compound import judged
 from adversarium.plans.evidence import Evidence, Rows, Series, Summary, Where
 from adversarium.plans.verdict import Outcome, Part
-from adversarium.report.picture import PANELS, claim_picture, deciding_panel, standalone
+from adversarium.report.picture import PANELS, _axis, claim_picture, deciding_panel, standalone
 from adversarium.runs.ledger import Entry
 from adversarium.runs.ledger_file import committed
 
@@ -81,3 +81,8 @@ def test_the_deciding_panel_is_that_of_a_failing_part_and_stands_alone():
     ElementTree.fromstring(whole)
     assert "prefers-color-scheme: dark" in whole.replace(":dark", ": dark")
     assert not re.search(r"var\(--(?!ink|soft|grid|card|one|two|three|four|sans)", whole)
+
+
+def test_a_range_that_excludes_0_is_drawn_from_0():
+    from_zero, above = (_axis([low, 0.2, 0.4], 0.0, 100.0) for low in (0.0, ABOVE_ZERO))
+    assert above == from_zero and not above.log

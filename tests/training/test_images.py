@@ -168,6 +168,21 @@ def test_seeds_of_a_large_network_are_trained_one_after_the_other(monkeypatch):
     assert np.allclose(together["risk"], alone["risk"], rtol=1e-10)
 
 
+def test_on_a_cpu_seeds_whose_batches_fill_a_core_are_trained_one_at_a_time(monkeypatch):
+    asked = [(resolve(run()), (0, 1, 2)), (resolve(run(eta=0.1)), (0, 1))]
+    together = units(asked, "cpu")  # small images: blocks of seeds
+    assert all(len(seeds) > 1 for unit in together for seeds in unit.seeds)
+    monkeypatch.setattr(jobs, "FULL", 20 * 64)  # pixels in a batch
+    waiting = units(asked, "cpu")
+    assert [unit.seeds for unit in waiting] == [((s,),) for s in (0, 1, 2, 0, 1)]
+    assert {unit.device for unit in waiting} == {"cpu"}
+    assert len(units(asked, "cuda")) < 5
+    alone = av.run(run(), seeds=[1])
+    monkeypatch.undo()
+    together = av.run(run(), seeds=[1])
+    assert np.allclose(together["risk"], alone["risk"], rtol=1e-10)
+
+
 def with_batch_norm(shape, k, width=4):
     return nn.Sequential(
         nn.Conv2d(shape[0], width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU(),
