@@ -97,7 +97,7 @@ class Ball:
     def project(self, x: Tensor, z: Tensor) -> Tensor:
         """Return the point of the set about x that is nearest to z in l2."""
         if self.p == math.inf:
-            low, high = self._limits(x)
+            low, high = self.limits(x)
             return torch.maximum(torch.minimum(z, high), low)
         move = z - x
         if self.p == 2:
@@ -113,7 +113,7 @@ class Ball:
     def steepest(self, x: Tensor, g: Tensor) -> Tensor:
         """Return a point of the set about x that maximises ⟨g, x'⟩; x itself where g = 0."""
         if self.p == math.inf:
-            low, high = self._limits(x)
+            low, high = self.limits(x)
             return torch.where(g > 0, high, torch.where(g < 0, low, x))
         if self.p == 2:
             along = unit(g)
@@ -164,7 +164,8 @@ class Ball:
             wide = z.double()
         return self._boxed(z)
 
-    def _limits(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def limits(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the smallest and the largest coordinates of the set in l_inf."""
         low, high = x - self.radius, x + self.radius
         return (low, high) if self.box is None else (self._boxed(low), self._boxed(high))
 

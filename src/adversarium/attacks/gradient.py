@@ -185,10 +185,12 @@ class PGD(InBall):
         """Run one ascent from z; return its best (or last) iterate and the loss there, which is not
         computed for a last iterate that nothing is compared with."""
         values, g = climb(loss, z)
-        lead = values.ndim
+        lead, ball = values.ndim, self.ball
+        walls = ball.limits(x) if self.p == math.inf and self.radius else None
         kept = Best(z, values)
         for k in range(self.steps):
-            z = self.ball.project(x, self._moved(z, g, lead), lead)
+            z = self._moved(z, g, lead)
+            z = ball.project(x, z, lead) if walls is None else z.clamp(*walls)
             if k + 1 < self.steps:
                 values, g = climb(loss, z)
             elif self.best or self.restarts > 1:  # the last point needs no gradient
@@ -200,6 +202,8 @@ class PGD(InBall):
         if not self.normalised:  # clipped, so that its square cannot overflow
             large = 1e-4 * torch.finfo(z.dtype).max ** 0.5
             return z + (self.step_size * g).clamp(-large, large)
+        if self.p == math.inf:
+            return z + self.step_size * g.sign()
         return Ball(self.p, self.step_size).steepest(z, g, lead)
 
 
