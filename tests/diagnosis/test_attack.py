@@ -189,7 +189,7 @@ def test_what_cannot_be_attacked_is_refused_in_one_sentence(net, y, says):
         (dict(classes=[1]), "at least two different outputs"),
         (dict(device="cuda"), "move it there first"),
         (dict(x=torch.full((40, D), math.nan)), "finite inputs"),
-        (dict(x=torch.zeros(0, D)), "at least one point"),
+        (dict(x=torch.zeros(0, D)), "with n >= 1"),
         (dict(y=torch.zeros(3)), "one label per input"),
     ],
 )  # fmt: skip
@@ -416,3 +416,110 @@ def test_the_certificate_and_the_attacks_bracket_the_robust_accuracy():
     assert f"at least {found.proven_accuracy:.1%} (proven)" in found.text()
     silu = nn.Sequential(net, nn.SiLU())
     assert "SiLU has no bounds" in attacked(silu, x, y).text()
+
+
+@pytest.mark.parametrize("way", ["in place", "data"])
+def test_a_network_that_changes_its_input_gets_copies(way):
+    inner, x = linear(), points()
+
+    def net(z):
+        if way == "data":
+            z.data.clamp_(0.2, 0.8)
+            return inner(z)
+        z -= 0.3
+        return inner(z)
+
+    with torch.no_grad():
+        y = net(x.clone()).argmax(-1)
+    before = x.clone()
+    found = attacked(net, x, y)
+    assert torch.equal(x, before) and torch.equal(found.x, before)
+    assert found.clean_accuracy == 1 and (found.distances <= 0.05).all()
+    assert "it was given copies" in found.notes[0]
+
+
+def test_outputs_that_look_like_probabilities_are_judged_as_they_are():
+    class Ramps(nn.Module):
+        def forward(self, x):
+            u = torch.relu(x[:, :1] - 0.1)
+            return torch.cat([-20 * u, 1 - 15 * u], 1)
+
+    found = attacked(Ramps(), torch.zeros(10, 1), torch.ones(10).long(), radius=0.2)
+    assert any("logarithms" in note for note in found.notes)
+    assert not found.broken.any()  # −20 u < 1 − 15 u everywhere
+
+
+def test_little_noise_counts_where_margins_are_small():
+    def net(x):
+        scale = torch.tensor([0.3, 0.0, 0.0])
+        big = torch.cat([0 * x, 0 * x, 1e4 * x - 3000], 1)
+        return scale + big + 0.5 * torch.randn(len(x), 3)
+
+    found = attacked(net, torch.zeros(20, 1), torch.zeros(20).long(), radius=0.01)
+    assert any("random" in note for note in found.notes)
+
+
+class Stubborn(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        raise RuntimeError("no backward here")
+
+
+def test_a_backward_that_raises_leaves_the_attacks_without_gradients():
+    net, x = After(Stubborn), points()
+    found = attacked(net, x, labels_of(net, x), radius=0.2)
+    assert found.finished and {"attacks raised", "gradient raised"} <= {
+        d.name for d in found.doubts
+    }
+    assert "no backward here" in found.text()
+    (row,) = [row for row in found.members if row.name == "RandomSearch"]
+    assert row.tried > 0 and not row.skipped
+    said = av.diagnose(net, x, labels_of(net, x), radius=0.2, effort="quick", quiet=True)
+    assert "no gradient" in said.statements[1].silent
+
+
+def test_a_structure_probe_that_raises_is_no_error():
+    class Normalises(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = linear()
+
+        def forward(self, x):
+            if not bool(x.any(-1).all()):
+                raise ValueError("an empty patch")
+            return self.inner(x).sum(1)
+
+    x = points(40).view(10, 4, D)
+    assert attacked(Normalises(), x, torch.zeros(10).long()).finished
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (dict(box=(0,)), "box needs two numbers"),
+        (dict(box=1.0), "box needs two numbers"),
+        (dict(box="0,1"), "box needs two numbers"),
+        (dict(classes=[0, 7]), "at least two different outputs of 0 … 2"),
+        (dict(classes=[0.0, 1.0]), "at least two different outputs"),
+        (dict(x=None), "x must be a tensor"),
+        (dict(y=None), "y must be a tensor"),
+        (dict(x=torch.rand(40)), r"x\[:, None\]"),
+        (dict(radius=1e39), "below 1e18"),
+        (dict(y=torch.zeros(40).cfloat()), "y must be real"),
+    ],
+)  # fmt: skip
+def test_odd_arguments_are_refused_in_one_sentence(change, says):
+    words = dict(x=points(), y=torch.zeros(40).long(), p=2, radius=0.1) | change
+    with pytest.raises(ValueError, match=says):
+        av.attack(linear(), words.pop("x"), words.pop("y"), quiet=True,
+                  **({"effort": "quick"} | words))  # fmt: skip
+
+
+def test_probabilities_of_one_output_are_refused_and_few_points_accepted():
+    net = linear(1)
+    with pytest.raises(ValueError, match=r"torch\.logit"):
+        attacked(lambda x: torch.sigmoid(net(x)), points(), torch.ones(40))

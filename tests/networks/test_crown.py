@@ -1,6 +1,7 @@
 """Certificates of modules: sound on every layer, exact where they must be, refused elsewhere."""
 
 import math
+import threading
 
 import pytest
 import torch
@@ -199,3 +200,119 @@ def test_networks_of_the_papers_have_certificates(monkeypatch):
             y = net(x).argmax(-1)
             low = proven_margins(net, x, y, 10, math.inf, 1e-5)
             assert (low <= margin(net(x), y).double()).all() and (low > -1).all()
+
+
+class Skip(nn.Module):
+    """A sum of two readings of one hidden layer."""
+
+    def __init__(self, act):
+        super().__init__()
+        self.h, self.b, self.c, self.act = nn.Linear(6, 6), nn.Linear(6, 3), nn.Linear(6, 3), act
+
+    def forward(self, x):
+        h = self.h(x)
+        r = self.act(h)
+        return self.b(r) + self.c(h)
+
+
+class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(6, 3), nn.Linear(6, 3)
+
+    def forward(self, x):
+        return torch.add(self.a(x), self.b(x), alpha=2)
+
+
+class Overwrites(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(6, 3)
+
+    def forward(self, x):
+        z = self.a(x)
+        z[:, 0] = 5.0
+        return z
+
+
+class Merges(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 3)
+
+    def forward(self, x):
+        return self.a(x.reshape(-1, 2)).reshape(x.shape[0], -1)
+
+
+class Casts(nn.Module):
+    """Computes in half precision, which its graph does not show."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(6, 3)
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.a(x).float()
+
+
+class Locked(nn.Linear):
+    def __init__(self):
+        super().__init__(6, 3)
+        self.lock = threading.Lock()
+
+
+def hooked(pre=False):
+    net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 3))
+    if pre:
+        net.register_forward_pre_hook(lambda module, given: (given[0] + 0.1,))
+    else:
+        net[1].register_forward_hook(lambda module, given, made: 2 * made)
+    return net
+
+
+def replaced():
+    net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 3))
+    net[1].forward = lambda z: 2 * z.relu()
+    return net
+
+
+class Calls(nn.Linear):
+    def __init__(self):
+        super().__init__(6, 3)
+
+    def __call__(self, x):
+        return super().__call__(x + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (hooked, "has a hook"),
+        (lambda: hooked(pre=True), "has a hook"),
+        (replaced, "is replaced"),
+        (Calls, "is replaced"),
+        (Weighted, "factor"),
+        (lambda: Skip(nn.ReLU(inplace=True)), "overwrites a value"),
+        (Overwrites, "cannot be traced"),
+        (Merges, "merges the points"),
+        (Casts, "differ from those of its graph|has no bounds|cannot be"),
+        (lambda: nn.Linear(6, 3).bfloat16(), "single or double precision"),
+        (Locked, "cannot be traced"),
+        (lambda: nn.utils.weight_norm(nn.Linear(6, 3)), "hook"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_module_whose_graph_is_not_all_of_it_has_no_certificate(build, says):
+    torch.manual_seed(0)
+    net, x = build(), torch.rand(5, 6)
+    net.eval()
+    with pytest.raises(NoGraph, match=says):
+        proven_margins(net, x, torch.zeros(5).long(), 3, math.inf, 0.01)
+
+
+def test_a_skip_that_overwrites_nothing_has_a_certificate():
+    torch.manual_seed(0)
+    net, x = Skip(nn.ReLU()).eval(), torch.rand(5, 6)
+    y = net(x).argmax(-1)
+    assert (proven_margins(net, x, y, 3, math.inf, 1e-4) > 0).any()

@@ -30,6 +30,7 @@ from adversarium.diagnosis.subject import (
     NetworkError,
     Subject,
     checked_ball,
+    checked_box,
     measuring_mode,
     subject,
 )
@@ -105,6 +106,7 @@ class _Hunt(Hunted):
     found: Structure = field(default_factory=Structure)
     proven: Tensor | None = None
     unproven: str = ""  # why there is no certificate
+    varies: float = 0.0  # by how much equal calls differ
 
     def __post_init__(self) -> None:
         known = self.known
@@ -129,6 +131,11 @@ class _Hunt(Hunted):
             complete = True
         except NoGradient:
             skipped, complete = "needs a gradient in x, which the network does not have", True
+        except NetworkError:
+            raise
+        except Exception as fault:  # of the network's backward pass, or of the user's attack
+            said = " ".join(str(fault).split())
+            skipped, complete = f"raised {type(fault).__name__}: {said[:120]}", True
         finally:
             spent = time.perf_counter() - began + (old.seconds if old else 0.0)
             won = int(self.broken.sum()) - before + (old.broken if old else 0)
@@ -183,8 +190,8 @@ class _Hunt(Hunted):
         `steps` of α-CROWN where CROWN proves nothing."""
         known, ball = self.known, self.ball
         net, alive = known.net, (~self.broken).nonzero().squeeze(-1)
-        if not isinstance(net, nn.Module) or self.random or known.enters == torch.float16:
-            self.unproven = "only a module that is not random, in single precision, has one"
+        if not isinstance(net, nn.Module) or self.varies or known.copies:
+            self.unproven = "only a module whose equal calls agree exactly has one"
             return
         classes = None if known.classes is None else known.classes.tolist()
         x, y, began = known.x[alive], known.y[alive], time.perf_counter()
@@ -195,8 +202,8 @@ class _Hunt(Hunted):
             if steps and bool(rest.any()):
                 low[rest] = proven_margins(net, x[rest.to(x.device)], y[rest.to(x.device)], *words,
                                            steps=steps, classes=classes)  # fmt: skip
-        except NoGraph as fault:
-            self.unproven = str(fault)
+        except (NoGraph, RuntimeError) as fault:
+            self.unproven = " ".join(str(fault).split())
             return
         self.proven = torch.zeros_like(self.broken)
         self.proven[alive] = (low > 0).to(alive.device)
@@ -261,7 +268,7 @@ def attack(
     if effort not in get_args(Effort):
         raise ValueError(f"effort must be one of {', '.join(get_args(Effort))}, got {effort!r}.")
     order, size = checked_ball(p, radius)
-    ball = Ball(order, size, None if box is None else (float(box[0]), float(box[1])))
+    ball = Ball(order, size, checked_box(box))
     began = time.perf_counter()
 
     def say(text: str) -> None:
@@ -279,10 +286,10 @@ def attack(
             )))  # fmt: skip
         elif varies > 0:
             known = replace(known, notes=(*known.notes, (
-                f"equal calls differ by up to {varies:.1e} of the largest output"
+                f"equal calls differ by up to {varies:.1e} of a point's margin"
             )))  # fmt: skip
         key = _key(known, ball, effort, seed)
-        hunt = _Hunt(known, ball, seed, say, structure(known))
+        hunt = _Hunt(known, ball, seed, say, structure(known), varies=varies)
         if resume is not None and resume.key == key:
             hunt.restore(resume)
         elif resume is not None and not anew:
@@ -320,6 +327,7 @@ def attack(
             say("stopped; pass the result as `resume` to continue")
         except NetworkError as fault:
             doubts = (Doubt("network error", 1.0, f"attacks are missing, because {fault}"),)
+            hunt.unproven = "attacks are missing"
         made = hunt.result(key, began, finished, doubts)
     if after is not None:
         after(made)

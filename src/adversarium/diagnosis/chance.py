@@ -12,12 +12,14 @@ SHARE = 2 / 3  # the share of wrong calls from which a point counts as broken
 
 
 def noise(known: Subject) -> float:
-    """Return the largest difference between outputs of the same call, relative to the outputs."""
-    x = known.x[:64]
+    """Return the largest difference between outputs of equal calls, relative to the margin of the
+    point."""
+    x, y = known.x[:64], known.y[:64]
     with torch.no_grad():
-        calls = torch.stack([known.raw(x).double() for _ in range(4)]).nan_to_num(0.0)
-    size = float(calls.abs().max())
-    return float((calls.amax(0) - calls.amin(0)).abs().max()) / max(size, 1e-30)
+        calls = torch.stack([margin(known.raw(x), y).double() for _ in range(4)]).nan_to_num(0.0)
+    apart = calls.amax(0) - calls.amin(0)
+    size = calls.abs().mean(0)
+    return float(torch.where(apart > 0, apart / size.clamp_min(1e-30), 0.0).max())
 
 
 def wrong_share(known: Subject, x: Tensor, y: Tensor, calls: int) -> Tensor:

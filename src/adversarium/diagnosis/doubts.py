@@ -1,6 +1,7 @@
 """Reasons to distrust a robust accuracy, each measured on the attacked network."""
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -9,10 +10,11 @@ from torch import Tensor
 from adversarium.attacks import APGD, Ball
 from adversarium.attacks.gradient import NoGradient, climb, flat
 from adversarium.diagnosis.attacked import Doubt, MemberRow
-from adversarium.diagnosis.subject import Subject
+from adversarium.diagnosis.subject import NetworkError, Subject
 from adversarium.rng import stream
 
 SAMPLE = 128  # points at which a doubt is measured
+Measured = Callable[["Hunted"], Doubt | None]
 WITHOUT_GRADIENTS = ("RandomSearch", "SmoothedAscent", "BoundaryWalk")
 
 
@@ -32,17 +34,39 @@ class Hunted(Protocol):
 
 def misled(hunt: Hunted) -> bool:
     """Return whether anything shows that gradient attacks are misled on this network: vanished
-    gradients, false slopes, or an attack without gradients that broke points after them."""
+    gradients, false slopes, a gradient that cannot be computed, or an attack without gradients that
+    broke points after them."""
     found = any(row.broken for name, row in hunt.rows.items() if name.startswith(WITHOUT_GRADIENTS))
-    return found or vanished(hunt) is not None or false_slopes(hunt) is not None
+    return found or any(_measured(one, hunt) is not None for one in (vanished, false_slopes))
 
 
 def doubts_of(hunt: Hunted) -> tuple[Doubt, ...]:
     """Return every doubt that its measurement raises."""
-    found = [no_answer(hunt), batches(hunt), without_gradients(hunt)]
+    every = [no_answer, batches, without_gradients, raised]
     if not hunt.random:
-        found += [vanished(hunt), false_slopes(hunt), more_steps(hunt), beyond_reach(hunt)]
-    return tuple(doubt for doubt in found if doubt is not None)
+        every += [vanished, false_slopes, more_steps, beyond_reach]
+    found = [_measured(one, hunt) for one in every]
+    return tuple({doubt.name: doubt for doubt in found if doubt is not None}.values())
+
+
+def _measured(measure: Measured, hunt: Hunted) -> Doubt | None:
+    try:
+        return measure(hunt)
+    except NetworkError:
+        raise
+    except Exception as fault:  # of the network's backward pass
+        said = " ".join(str(fault).split())[:120]
+        return Doubt("gradient raised", 1.0, "the gradient of the network cannot be computed "
+                     f"({type(fault).__name__}: {said}).")  # fmt: skip
+
+
+def raised(hunt: Hunted) -> Doubt | None:
+    """Attacks did not run because something raised an exception."""
+    lost = [row for row in hunt.rows.values() if row.skipped.startswith("raised")]
+    if not lost:
+        return None
+    return Doubt("attacks raised", len(lost), f"{len(lost)} of {len(hunt.rows)} attacks did not "
+                 f"run ({lost[0].name} {lost[0].skipped}).")  # fmt: skip
 
 
 def _sample(hunt: Hunted, which: Tensor) -> Tensor:

@@ -116,13 +116,18 @@ def diagnose(
     >>> [one.name for one in found.statements][:2]
     ['robust accuracy', 'loss landscape']
     """
+    if points < 1:
+        raise ValueError(f"diagnose needs points >= 1, got {points}.")
+    if train is not None and not (isinstance(train, tuple | list) and len(train) == 2):
+        raise ValueError("train needs a pair of inputs and labels, (x, y).")
     common: dict[str, Any] = dict(p=p, radius=radius, box=box, effort=effort, seed=seed,
                                   device=device, quiet=quiet)  # fmt: skip
     attacked = attack(net, x, y, **common)
     trained = None if train is None else attack(net, *train, **common)
     statements = [_accuracy(attacked), *([] if trained is None else [_gap(attacked, trained)])]
     curves: dict[str, Any] = {}
-    if attacked.p == math.inf and radius > 0 and not _random(attacked):
+    why = _no_landscape(attacked)
+    if not why:
         with measuring_mode(net):
             found = {"test": _search(subject(net, x, y, box, device=device), radius, points, seed)}
             if train is not None:
@@ -131,7 +136,6 @@ def diagnose(
         curves = _curves(found, radius)
         statements += _landscape(found)
     else:
-        why = "the network is random" if _random(attacked) else "it is measured in l_inf only"
         statements.append(Statement("loss landscape", {}, _PAPERS["bend"], silent=why))
     if references is not None:
         with measuring_mode(net):
@@ -154,8 +158,20 @@ _PAPERS = {
 }
 
 
-def _random(attacked: Attacked) -> bool:
-    return attacked.wrong_share is not None
+def _no_landscape(attacked: Attacked) -> str:
+    """Return why the loss landscape of a network cannot be searched; empty if it can."""
+    if attacked.wrong_share is not None:
+        return "the network is random"
+    if attacked.p != math.inf:
+        return "it is measured in l_inf only"
+    if not attacked.radius:
+        return "the radius is 0"
+    lost = {"gradient raised", "attacks raised", "network error"} & {
+        d.name for d in attacked.doubts
+    }
+    if lost or any("needs a gradient" in row.skipped for row in attacked.members):
+        return "the network has no gradient in its inputs, or it cannot be computed"
+    return ""
 
 
 def _accuracy(attacked: Attacked) -> Statement:

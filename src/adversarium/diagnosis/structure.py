@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from adversarium.diagnosis.subject import Subject
+from adversarium.diagnosis.subject import NetworkError, Subject
 
 MOST = 2**22  # numbers in the Jacobian of a first layer
 
@@ -29,8 +29,11 @@ def structure(known: Subject) -> Structure:
     x = known.x[:8]
     if known.draws > 1 or not isinstance(known.net, nn.Module) or x.ndim < 2:
         return Structure()
-    patches = _sum_over_patches(known, x) if x.ndim == 3 else None
-    return Structure(_first_layer(known, x, patches is not None), patches)
+    try:  # it is called with inputs that the user did not give
+        patches = _sum_over_patches(known, x) if x.ndim == 3 else None
+        return Structure(_first_layer(known, x, patches is not None), patches)
+    except (NetworkError, RuntimeError):
+        return Structure()
 
 
 def _sum_over_patches(known: Subject, x: Tensor) -> Callable[[Tensor], Tensor] | None:

@@ -7,7 +7,7 @@ class.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,7 +37,8 @@ class Subject:
     k: int = 1  # outputs; 1: one number per point
     classes: Tensor | None = None  # the outputs that compete
     draws: int = 1  # calls whose outputs are averaged; more than one for a random network
-    logarithm: bool = False  # the outputs are probabilities: their logarithms are the logits
+    logarithm: bool = False  # the outputs are probabilities: ascents follow their logarithms
+    copies: bool = False  # the network changes its input, so it is given copies
     enters: torch.dtype = torch.float32  # the type that the network receives
     notes: tuple[str, ...] = field(default=())
 
@@ -50,8 +51,9 @@ class Subject:
 
     def raw(self, x: Tensor) -> Tensor:
         """Return the outputs of one call, in the type of x: (n, k), or (n,) for one number."""
+        given = x.to(self.enters)
         try:
-            F = self.net(x.to(self.enters))
+            F = self.net(given.clone() if self.copies else given)
         except torch.cuda.OutOfMemoryError:
             raise
         except Exception as fault:
@@ -62,19 +64,23 @@ class Subject:
             ) from fault
         return self._read(F, len(x)).to(x.dtype)
 
-    def f(self, x: Tensor) -> Tensor:
-        """Return the logits; of a random network their mean over `draws` calls."""
+    def outputs(self, x: Tensor) -> Tensor:
+        """Return the outputs; of a random network their mean over `draws` calls."""
         F = self.raw(x)
         for _ in range(self.draws - 1):
             F = F + self.raw(x)
-        F = F / self.draws if self.draws > 1 else F
+        return F / self.draws if self.draws > 1 else F
+
+    def f(self, x: Tensor) -> Tensor:
+        """Return the logits that ascents follow."""
+        F = self.outputs(x)
         return F.clamp_min(torch.finfo(F.dtype).tiny).log() if self.logarithm else F
 
     def margins(self, x: Tensor, y: Tensor) -> Tensor:
         """Return the margins of points, in full precision, without a gradient; NaN where the
         network answers NaN."""
         with torch.no_grad(), torch.backends.cudnn.flags(allow_tf32=False):
-            found = [margin(self.f(some), labels) for some, labels in self.parts(x, y)]
+            found = [margin(self.outputs(some), labels) for some, labels in self.parts(x, y)]
         return torch.cat(found) if found else torch.zeros(0, dtype=x.dtype, device=x.device)
 
     def lead(self, y: Tensor) -> Loss:
@@ -93,6 +99,8 @@ class Subject:
                 f"the network must return a tensor of logits, got {type(F).__name__}; pass a "
                 "function that picks the logits from its output."
             )
+        if F.is_complex():
+            raise NetworkError("the network must return real numbers, got complex ones.")
         if len(F.shape) == 0 or len(F) != n or F[:1].numel() == 0:
             raise NetworkError(
                 f"the network must return {n} rows of logits for {n} inputs, got shape "
@@ -124,22 +132,27 @@ def subject(
         raise ValueError(f"attack needs a callable network, got {type(net).__name__}.")
     place, kind = _home(net, device)
     points, enters = _points(x, box, kind, notes)
-    box = None if box is None else (float(box[0]), float(box[1]))
     made = Subject(net=net, x=points.to(place), y=torch.zeros(0), box=box, enters=enters)
+    kept = made.x.clone()
     if isinstance(net, nn.Module) and kind in (torch.float16, torch.bfloat16):
         notes.append(f"the network computes in {_plain(kind)}; inputs are rounded to it first")
-    if classes is not None:
-        if len(set(classes)) < max(2, len(classes)):
-            raise ValueError(f"classes needs at least two different outputs, got {list(classes)}.")
-        made = replace(made, classes=torch.tensor(list(classes), device=place))
     with torch.no_grad():
         F = torch.cat([made.raw(some) for some in torch.split(made.x, made.at_once)])
+    if not torch.equal(made.x, kept):
+        notes.append("the network changes its input; it was given copies")
+        made = replace(made, x=kept, copies=True)
+        with torch.no_grad():
+            F = torch.cat([made.raw(some) for some in torch.split(made.x, made.at_once)])
+    if classes is not None:
+        classes = _classes(classes, F)
+        F = F[:, classes]
+        made = replace(made, classes=torch.tensor(classes, device=place))
     labels = _labels(y, F, classes, notes).to(place)
     sums = F.sum(-1) if F.ndim == 2 else torch.zeros(1)
     if F.ndim == 2 and bool((F >= 0).all()) and bool(((sums - 1).abs() < 1e-3).all()):
         notes.append("the outputs are probabilities; attacks follow their logarithms")
         made = replace(made, logarithm=True)
-    if F.ndim == 1 and bool(((F >= 0) & (F <= 1)).all()) and float(F.std()) > 0:
+    if F.ndim == 1 and len(F) >= 8 and bool(((F >= 0) & (F <= 1)).all()):
         raise ValueError(
             "a network with one output per input must return a number whose sign is the class, got "
             "values in [0, 1] only; if they are probabilities p, return torch.logit(p)."
@@ -149,15 +162,20 @@ def subject(
 
 @contextmanager
 def measuring_mode(net: Net) -> Iterator[None]:
-    """Put every module of the network in evaluation mode, with ordinary gradients; afterwards
-    restore the modes, and the buffers if a call changed them."""
+    """Put every module of the network in evaluation mode, with ordinary gradients and without the
+    caller's autocast; afterwards restore the modes, and the buffers if a call changed them."""
     modules = list(net.modules()) if isinstance(net, nn.Module) else []
     modes = [module.training for module in modules]
     kept = {id(b): (b, b.detach().clone()) for module in modules for b in module.buffers(False)}
     for module in modules:
         module.training = False
     try:
-        with torch.inference_mode(False), torch.enable_grad():
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+            for kind in ("cpu", "cuda"):
+                if torch.is_autocast_enabled(kind):
+                    stack.enter_context(torch.autocast(kind, enabled=False))
             yield
     finally:
         for module, mode in zip(modules, modes, strict=True):
@@ -166,6 +184,43 @@ def measuring_mode(net: Net) -> Iterator[None]:
             for buffer, before in kept.values():
                 if not torch.equal(buffer, before):
                     buffer.copy_(before)
+
+
+def _classes(classes: Sequence[int], F: Tensor) -> list[int]:
+    """Return the outputs that compete; raise unless they are at least two of those of F."""
+    k = F.shape[-1] if F.ndim == 2 else 1
+    known = [c for c in classes if isinstance(c, int) and 0 <= c < k]
+    if len(known) < len(classes) or len(set(known)) < max(2, len(known)):
+        raise ValueError(
+            f"classes needs at least two different outputs of 0 … {k - 1}, got {list(classes)}."
+        )
+    return known
+
+
+def checked_box(box: Any) -> Box | None:
+    """Return a box as two numbers; raise unless it is one."""
+    if box is None:
+        return None
+    try:
+        low, high = (float(v) for v in box)
+    except (TypeError, ValueError, RuntimeError):
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"box needs two numbers (low, high) with low < high, got {box!r}.")
+    return low, high
+
+
+def _tensor(values: Any, what: str) -> Tensor:
+    try:
+        made = torch.as_tensor(values).detach()
+    except (TypeError, ValueError, RuntimeError) as fault:
+        raise ValueError(
+            f"{what} must be a tensor, an array or lists of numbers of equal length, got "
+            f"{type(values).__name__} ({' '.join(str(fault).split())[:100]})."
+        ) from fault
+    if made.is_complex():
+        raise ValueError(f"{what} must be real numbers, got {_plain(made.dtype)}.")
+    return made
 
 
 def _home(net: Net, device: str | torch.device | None) -> tuple[torch.device, torch.dtype]:
@@ -185,11 +240,14 @@ def _points(
     x: Any, box: Box | None, kind: torch.dtype, notes: list[str]
 ) -> tuple[Tensor, torch.dtype]:
     """Return the points as single or double precision, and the type that the network receives."""
-    points = torch.as_tensor(x).detach()
-    if points.ndim == 0 or not len(points):
-        raise ValueError(f"attack needs at least one point, got x of shape {tuple(points.shape)}.")
-    if points.is_complex() or points.dtype == torch.bool:
-        raise ValueError(f"attack needs real inputs, got {_plain(points.dtype)}.")
+    points = _tensor(x, "x")
+    if points.ndim < 2 or not points.numel():
+        raise ValueError(
+            f"attack needs inputs of shape (n, …) with n >= 1, got {tuple(points.shape)}; for one "
+            "number per input, pass x[:, None]."
+        )
+    if points.dtype == torch.bool:
+        raise ValueError("attack needs numbers as inputs, got bool.")
     if not points.is_floating_point():
         if box is None:
             raise ValueError(
@@ -214,13 +272,13 @@ def _points(
 
 def _labels(y: Any, F: Tensor, classes: Sequence[int] | None, notes: list[str]) -> Tensor:
     """Return the labels for outputs F: 0 … k−1 for logits, ±1 for one number."""
-    labels = torch.as_tensor(y).detach().to(F.device)
+    labels = _tensor(y, "y").to(F.device)
     if labels.ndim == 2 and labels.shape[-1] == 1:
         labels = labels.squeeze(-1)
     if labels.shape != F.shape[:1]:
         raise ValueError(
             f"attack needs one label per input, {len(F)} of them, got y of shape "
-            f"{tuple(torch.as_tensor(y).shape)}."
+            f"{tuple(labels.shape)}."
         )
     whole = labels.double()
     seen = sorted(set(whole.tolist()))
@@ -267,6 +325,6 @@ def checked_ball(p: Any, radius: Any) -> tuple[float, float]:
         order, r = math.nan, math.nan
     if order not in (1.0, 2.0, math.inf):
         raise ValueError(f"attack needs p = 1, 2 or inf, got {p!r}.")
-    if not 0 <= r < math.inf:
-        raise ValueError(f"attack needs a finite radius >= 0, got {radius!r}.")
+    if not 0 <= r < 1e18:
+        raise ValueError(f"attack needs a finite radius >= 0 (below 1e18), got {radius!r}.")
     return order, r

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from adversarium.networks.certificates import slack
 from adversarium.networks.duals import dual
 from adversarium.networks.graph import NoGraph, Op, graph_of
+from adversarium.rng import coins, stream
 
 Box = tuple[float, float]
 Alphas = dict[int, Tensor]
@@ -87,12 +88,18 @@ def proven_margins(
         return torch.zeros(0, dtype=torch.float64)
     if not bool(x.isfinite().all()):
         raise ValueError("a certificate needs finite inputs, got infinite or NaN entries.")
-    ops = graph_of(net, x[:1])
     weights = [w for w in (*net.parameters(), *net.buffers()) if w.is_floating_point()]
+    if any(w.dtype not in (torch.float32, torch.float64) for w in weights):
+        raise NoGraph("it does not compute in single or double precision")
+    ops = graph_of(net, x[:1])
     if not all(bool(w.isfinite().all()) for w in weights):
         return torch.full((len(x),), -math.inf, dtype=torch.float64)
     made = []
     x, y = x.detach().cpu(), y.detach().cpu()
+    for n in (1, 3):
+        first = x[:1].double().cpu()
+        if any(len(v) != n for v in _values(ops, first.expand(n, *first.shape[1:]))):
+            raise NoGraph("it merges the points of a batch")
     widest = _widest(ops, x[:1].double().cpu())
     if widest > LARGEST:
         raise NoGraph(f"one of its layers has {widest} values per input, more than {LARGEST}")
@@ -102,6 +109,27 @@ def proven_margins(
             _Bounds(ops, _Region.of(some, p, radius, box)).margins(labels, k, steps, classes)
         )
     return torch.nan_to_num(torch.cat(made), nan=-math.inf, posinf=-math.inf)
+
+
+def _compare(net: nn.Module, bounds: "_Bounds") -> None:
+    """Raise unless the module's outputs at points of the region are those of its graph, up to the
+    forward error of single precision."""
+    region, where = bounds.region, next(iter(net.parameters()), torch.zeros(0))
+    rng = stream(0, "graph")
+    signs = [coins(region.x.shape, rng) for _ in range(4)]
+    toward = [torch.where(s > 0, region.high, region.low) for s in signs]
+    if region.p != math.inf:  # a corner is far outside other balls
+        toward = [region.x + (z - region.x) / region.x[0].numel() for z in toward]
+    kind = torch.float64 if where.dtype == torch.float64 else torch.float32
+    for z in (region.x, *toward):
+        at = z.to(kind)
+        with torch.no_grad():
+            own = net(at.to(where.device)).double().cpu()
+            followed = _values(bounds.ops, at.double())[-1]
+        gap = (own.reshape(followed.shape) - followed).abs()
+        room = 2 * bounds.error[-1] + 1e-6 * followed.abs() + 1e-30
+        if not bool((gap <= room).all()):
+            raise NoGraph("its outputs differ from those of its graph in double precision")
 
 
 def _widest(ops: Sequence[Op], x: Tensor) -> int:

@@ -49,9 +49,9 @@ def graph_of(net: nn.Module, x: Tensor) -> list[Op]:
     >>> [op.kind for op in graph_of(net, torch.zeros(1, 2, 2))]
     ['input', 'affine', 'affine', 'relu', 'affine']
     """
-    copied = deepcopy(net).eval().to("cpu", torch.float64)
+    _refuse_hidden_code(net)
     try:
-        traced = fx.symbolic_trace(copied)
+        traced = fx.symbolic_trace(deepcopy(net).eval().to("cpu", torch.float64))
     except Exception as fault:
         said = " ".join(str(fault).split())
         raise NoGraph(f"its forward cannot be traced ({said[:120]})") from fault
@@ -79,8 +79,51 @@ def graph_of(net: nn.Module, x: Tensor) -> list[Op]:
             if node.op == "get_attr":
                 values[node] = _attribute(traced, str(node.target))
                 continue
-            _add(node, modules, ops, place, values)
+            try:
+                _add(node, modules, ops, place, values)
+            except NoGraph:
+                raise
+            except Exception as fault:
+                said = " ".join(str(fault).split())
+                raise NoGraph(
+                    f"its operation {node.target} cannot be followed ({said[:120]})"
+                ) from fault
     raise NoGraph("it has no output")
+
+
+def _refuse_hidden_code(net: nn.Module) -> None:
+    """Raise if calling the module runs code that its graph does not have: hooks, a replaced
+    forward, or another __call__."""
+    shared = nn.modules.module
+    everywhere = (shared._global_forward_hooks, shared._global_forward_pre_hooks)
+    for module in net.modules():
+        own = (module._forward_hooks, module._forward_pre_hooks)
+        if any((*own, *everywhere)):
+            raise NoGraph(f"its layer {type(module).__name__} has a hook")
+        replaced = "forward" in vars(module) or type(module).__call__ is not nn.Module.__call__
+        if replaced and not isinstance(module, fx.GraphModule):
+            raise NoGraph(f"the call of its layer {type(module).__name__} is replaced")
+
+
+_VIEWS = (nn.Identity, nn.Flatten, nn.Unflatten, nn.Dropout, nn.Dropout2d)
+
+
+def _refuse_overwriting(node: fx.Node, modules: dict[str, nn.Module]) -> None:
+    """Raise if an operation overwrites a value that another one, or a view of it, still uses."""
+    name = str(getattr(node.target, "__name__", node.target))
+    inplace = bool(node.kwargs.get("inplace"))
+    if node.op == "call_module":
+        inplace = bool(getattr(modules[str(node.target)], "inplace", False))
+    inplace |= name.endswith("_") and not name.endswith("__")
+    inplace |= node.target in (operator.iadd, operator.imul, operator.isub, operator.itruediv)
+    if not inplace:
+        return
+    for source in node.all_input_nodes[:1]:
+        view = source.target in _SHAPES or (
+            source.op == "call_module" and isinstance(modules[str(source.target)], _VIEWS)
+        )
+        if len(source.users) > 1 or view:
+            raise NoGraph(f"its operation {name} overwrites a value that is used again")
 
 
 def _add(
@@ -91,10 +134,12 @@ def _add(
     values: dict[fx.Node, Any],
 ) -> None:
     """Add the operation of one node of the traced graph."""
+    _refuse_overwriting(node, modules)
     args = [values.get(a, a) if isinstance(a, fx.Node) else a for a in node.args]
     words = {n: values.get(v, v) if isinstance(v, fx.Node) else v for n, v in node.kwargs.items()}
-    moving = [a for a in (*node.args, *node.kwargs.values()) if isinstance(a, fx.Node)]
-    moving = [a for a in moving if a in place]
+    moving = [a for a in node.args if isinstance(a, fx.Node) and a in place]
+    if any(a in place and a not in node.args for a in node.all_input_nodes):
+        raise NoGraph(f"its operation {node.target} takes its inputs as a list or by name")
     if node.op == "call_module":
         module = modules[str(node.target)]
         op = _of_module(module, values[moving[0]])
@@ -104,8 +149,10 @@ def _add(
             values[node] = _called(node, args, words)
             return
         values[node] = _called(node, args, words)
-        if not isinstance(values[node], Tensor):
+        if isinstance(values[node], int | float | tuple | torch.dtype | torch.device):
             return  # a shape
+        if not isinstance(values[node], Tensor):
+            raise NoGraph(f"its operation {node.target} has no bounds")
         op = _of_function(node, args, words, place, values)
     inputs = op.inputs or tuple(place[a] for a in moving[:1])
     ops.append(Op(**{**vars(op), "inputs": inputs}))
@@ -141,6 +188,8 @@ def _of_module(module: nn.Module, x: Tensor) -> Op:
         return Op("tanh")
     if isinstance(module, nn.Identity | nn.Dropout | nn.Dropout2d | nn.Flatten | nn.Unflatten):
         return _reshaped(module, 1)
+    if isinstance(module, nn.AvgPool2d) and module.divisor_override is not None:
+        raise NoGraph("its average pooling has another divisor")
     if isinstance(module, nn.AvgPool2d | nn.AdaptiveAvgPool2d):
         return _reshaped(module, _pooled(module, x))
     if isinstance(module, nn.MaxPool2d):
@@ -171,9 +220,13 @@ def _of_function(
         ends = tuple(place[a] for a in node.args if isinstance(a, fx.Node))
         if values[node.args[0]].shape != values[node.args[1]].shape:  # type: ignore[index]
             raise NoGraph("it adds tensors of different shapes")
+        if words:
+            raise NoGraph("it adds with a factor (alpha)")
         return Op("sum", inputs=ends)
     if target in (*_SUMS, *_DIFFERENCES, *_PRODUCTS, *_QUOTIENTS) and sum(known) == 1:
         return _with_constant(target, args, known.index(True), words)
+    if target is functional.linear and known == [True, *[False] * (len(known) - 1)] and not words:
+        return _linear(args[1], args[2] if len(args) > 2 else None)
     if target in (functional.relu, torch.relu, "relu", torch.relu_):
         return Op("relu")
     if target is functional.leaky_relu:
@@ -182,6 +235,8 @@ def _of_function(
         return Op("tanh")
     if target in _SHAPES:
         return _reshaped(_without_batch(node, args, words), 1)
+    if target is functional.avg_pool2d and (len(args) > 2 + 4 or "divisor_override" in words):
+        raise NoGraph("its average pooling has another divisor")
     if target in (functional.avg_pool2d, functional.adaptive_avg_pool2d, torch.mean, "mean"):
         if target in (torch.mean, "mean"):
             axes = words.get("dim", args[1] if len(args) > 1 else None)
