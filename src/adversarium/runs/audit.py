@@ -103,9 +103,6 @@ def run_missing(
     return [" ".join(f"{name}: {why}".split()) for name, why in named]
 
 
-Judged = Mapping[str, tuple[Verdict, Facts]]
-
-
 def audit(
     chosen: Sequence[Claim],
     store: Store,
@@ -127,13 +124,14 @@ def audit(
     failures: list[str] = []
     for home in dict.fromkeys(c.experiment for c in targets if c.experiment):
         ids = [c.id for c in targets if c.experiment == home]
+        made: dict[str, tuple[Verdict, Facts]] = {}
         try:
-            made, failed = _audited(load(home), dict.fromkeys(ids), store, asked, report)
+            failures += _audited(load(home), dict.fromkeys(ids), store, asked, report, made)
         except MissingDataError as fault:
-            lacking |= dict.fromkeys(ids, str(fault))
-            made, failed = {}, [f"{home}: {fault}"] if asked.named & set(ids) else []
+            lost = [id for id in ids if id not in made]
+            lacking |= dict.fromkeys(lost, str(fault))
+            failures += [f"{home}: {fault}"] if asked.named & set(lost) else []
         verdicts |= made
-        failures += failed
     entries = _entries(chosen, verdicts, lacking, known)
     spent = round(time.perf_counter() - began, 3)
     shown = ("cpu", "cores", "device", "torch", "python")
@@ -165,16 +163,17 @@ def _audited(
     store: Store,
     options: AuditOptions,
     report: Report | None,
-) -> tuple[Judged, list[str]]:
-    """Return the verdicts of some claims of one experiment."""
+    made: dict[str, tuple[Verdict, Facts]],
+) -> list[str]:
+    """Add the verdicts of some claims of one experiment to `made`, those that need no run first;
+    return the failed runs."""
     reader = Reader(store, experiment.id)
-    made: dict[str, tuple[Verdict, Facts]] = {}
     if options.preset == "quick" and not options.seeds and not options.fresh:
         strong = [id for id in paper_preset_claims(experiment) if id in ids]
-        made |= stored_verdicts(experiment, strong, reader, "paper")
+        made.update(stored_verdicts(experiment, strong, reader, "paper"))
     left = [id for id in ids if id not in made]
     if not left:
-        return made, confirmed(experiment, made, reader, options, report)
+        return confirmed(experiment, made, reader, options, report)
     seeds = options.chosen(experiment)
     # a whole experiment also needs the rows of its figures; a claim needs only its own
     whole = set(left) == set(experiment.checks) and not options.named & set(left)
@@ -182,11 +181,12 @@ def _audited(
     needs = [need for id in left for need in experiment.checks[id].needs]
     jobs = planned_jobs(experiment, options.preset, None if whole else needs)
     failures = run_missing(experiment, jobs, seeds, reader, options, report)
-    made |= stored_verdicts(experiment, left, reader, options.preset, options.seeds)
+    made.update(stored_verdicts(experiment, left, reader, options.preset, options.seeds))
     failures += confirmed(experiment, made, reader, options, report)
     lost = undecided(Why.FAILED, "; ".join(failures))
     none = lost, Facts(preset=options.preset, seeds=len(seeds))
-    return {**dict.fromkeys(left, none), **made}, failures
+    made.update({id: none for id in left if id not in made})
+    return failures
 
 
 def confirmed(
