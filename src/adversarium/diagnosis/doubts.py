@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ Measured = Callable[["Hunted"], Doubt | None]
 WITHOUT_GRADIENTS = ("RandomSearch", "SmoothedAscent", "BoundaryWalk")
 
 
+@runtime_checkable
 class Hunted(Protocol):
     """An attacked network: the points, the ball, what is broken, and what each attack did."""
 
