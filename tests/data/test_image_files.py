@@ -206,3 +206,12 @@ def test_a_server_that_does_not_answer_is_one_sentence(served):
 def test_crops_cannot_be_downloaded():
     with pytest.raises(ValueError, match=r"cannot be downloaded; name a directory"):
         fetch("svhn-crops")
+
+
+@needs("mnist")
+def test_images_that_were_read_are_missing_again_once_their_folder_is_not_named(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "none")
+    monkeypatch.setenv("ADVERSARIUM_DATA", str(DATA))
+    assert Images(name="mnist").lacking(10) == ""
+    monkeypatch.delenv("ADVERSARIUM_DATA")
+    assert "MNIST is not on this machine" in Images(name="mnist").lacking(10)

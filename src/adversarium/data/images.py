@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from adversarium.data.files import SETS, Part, lacking, read_part
+from adversarium.data.files import SETS, Part, lacking, places, read_part
 from adversarium.rng import stream
 from adversarium.shapes import Int, Real
 
@@ -110,8 +110,9 @@ ImageSet = Literal["mnist", "fashion-mnist", "cifar10", "svhn", "svhn-crops"]
 
 
 @cache
-def _official(name: str, part: Part) -> ImageBatch:
-    """Return all images of an official part as bytes, and their labels; raise if it is missing."""
+def _official(name: str, part: Part, looked_in: tuple[Path, ...]) -> ImageBatch:
+    """Return all images of an official part as bytes, and their labels; raise if it is missing.
+    They are read once, unless other folders are named."""
     read = read_part(name, part)
     if read is None:
         raise ValueError(lacking(name))
@@ -169,7 +170,7 @@ class Images:
     @property
     def pool(self) -> ImageBatch:
         """The images, as bytes, among which this part's images lie."""
-        return _official(self.name, self._official_part)
+        return _official(self.name, self._official_part, tuple(places(self.name)))
 
     @property
     def _official_part(self) -> Part:
