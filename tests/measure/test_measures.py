@@ -11,10 +11,12 @@ import pytest
 import torch
 from matplotlib.mathtext import MathTextParser
 
+import adversarium as av
 from adversarium import measure
 from adversarium.attacks import FGSM, GTA, PGD, FiniteAttack, MarginStep
 from adversarium.data import (
     Clusters,
+    Digits,
     LinearResponse,
     MarginMixture,
     PatchData,
@@ -27,7 +29,14 @@ from adversarium.measure.folds import At, FirstTime, Total, Worst
 from adversarium.measure.losses import ExcessRisk, Loss
 from adversarium.measure.measuring import measured, measures
 from adversarium.measure.scene import Scene
-from adversarium.networks import CubicCNN, MixedLearner, SmoothedCNN, TwoLayer
+from adversarium.networks import (
+    CubicCNN,
+    MixedLearner,
+    Module,
+    SmoothedCNN,
+    TwoLayer,
+    small_cnn,
+)
 from adversarium.networks.activations import SmoothedReLU
 from adversarium.papers.conv.theory.regret import WorstRegret
 from adversarium.papers.rnrf.theory.features import robust_features
@@ -40,15 +49,18 @@ from adversarium.papers.rnrf.theory.two_features import (
 )
 from adversarium.plans.names import paper_probes
 from adversarium.sockets import Fold, Measure, Probe, Recorded
-from adversarium.training import Problem, Recipe, Risk, choose, train
+from adversarium.training import SGD, Problem, Recipe, Risk, choose, train
 
-HELPERS = {"Scene", "bracket", "certified_margin", "measures", "worst_margin"}
+HELPERS = {"Scene", "bracket", "certified_margin", "inverted", "loss_landscape", "matched",
+           "measures", "worst_margin"}  # fmt: skip
+SMALL = Module(build=small_cnn, options={"width": 2})
+STEP = FGSM(radius=0.1, box=(0.0, 1.0))
 LENGTHS = dict(S=2, n=6, m=3, k=3)
 AXES = {"class": LENGTHS["k"], "point": LENGTHS["n"], "unit": LENGTHS["m"]}
 
 
-def problem(data, network, attack, risk=None):
-    recipe = Recipe(n=LENGTHS["n"], steps=3, eta=0.1, risk=risk or Risk())
+def problem(data, network, attack, risk=None, **more):
+    recipe = Recipe(n=LENGTHS["n"], steps=3, eta=0.1, risk=risk or Risk(), **more)
     return Problem(data, network, attack, recipe, tuple(range(LENGTHS["S"])))
 
 
@@ -91,6 +103,7 @@ SETTINGS = {
         Risk(loss="pseudo_huber"),
     ),
     "clusters": problem(Clusters(d=6, mu=1.0), TwoLayer(m=4), PGD(p=2, radius=0.2, steps=2)),
+    "images": problem(Digits(), SMALL, STEP, optimiser=SGD(batch=3)),
 }
 
 ANYWHERE = (
@@ -113,12 +126,17 @@ MADE = {
     "Loss": Loss(n=20),
     "ErrorByRadius": ErrorByRadius(attacks=(), radii=(0.1, 0.2), n=20, name="open"),
     "FeatureError": FeatureError("robust", 20),
+    "FeatureAccuracy": measure.FeatureAccuracy(attack=STEP, n=4, steps=1),
+    "FeatureAttack": measure.FeatureAttack(attack=STEP, pairs=((0, 1),), radius=0.1, n=40, steps=1),
     "FirstTime": FirstTime(robust_features, 0.1),
+    "LandscapeProbe": measure.LandscapeProbe(epsilon=0.1, n=3, steps=2, starts=2),
     "SwappedError": SwappedError(1.2, 20),
     "Total": Total(nonrobust_total),
     "Worst": Worst(robust_features, after=1),
     "WorstRegret": WorstRegret(0.3),
 }
+TIMED = ("training_seconds", "preparation_seconds")
+IMAGES = ("FeatureAccuracy", "FeatureAttack", "LandscapeProbe")
 HOMES = {
     "cluster_constants": "clusters",
     "cluster_errors": "clusters",
@@ -146,6 +164,8 @@ for known in paper_probes().values():
 
 def home(name, probe):
     """Return a problem that a public probe can read."""
+    if name in IMAGES:
+        return "images"
     function = probe if inspect.isfunction(probe) else type(probe)
     room = function.__module__.rpartition(".")[2]
     if room == "features":
@@ -191,7 +211,20 @@ def check(probe, rows):
         assert set(at) <= set(axes)
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+def test_the_times_of_training_need_the_engine_that_measures_them(runs):
+    scene, states = runs["images"]
+    times = (measure.training_seconds, measure.preparation_seconds)
+    with pytest.raises(ValueError, match="engine='captured'"):
+        times[0](states[-1], scene)
+    run = av.Run(data=Digits(), network=SMALL, attack=None, n=6, steps=3, eta=0.1, final=times,
+                 optimiser=SGD(batch=3), engine="captured", dtype="float32")  # fmt: skip
+    result = av.run(run, seeds=range(2))
+    for name in TIMED:
+        assert result[name].shape == (2, 1) and (result[name] >= 0).all()
+    assert (result["training_seconds"] > 0).all()
+
+
+@pytest.mark.parametrize("name", sorted(set(PUBLIC) - set(TIMED)))
 def test_a_probe_returns_the_names_and_axes_that_it_declares(name, runs):
     probe = PUBLIC[name]
     check(probe, returned(probe, *runs[home(name, probe)]))
