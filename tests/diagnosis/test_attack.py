@@ -1,4 +1,4 @@
-"""`av.attack` on users' networks: forms of data, what is measured, doubted and kept."""
+"""`av.attack` on users' networks: forms of data, measurements, doubts, and stored results."""
 
 import math
 import warnings

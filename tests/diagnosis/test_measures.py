@@ -86,7 +86,7 @@ def test_no_sentence_stands_on_an_interval_that_contains_the_boundary():
         (((math.nan,) * 3, 0.01, 0.0, 0.0), "", "contains 1"),
     ],
 )
-def test_a_bend_is_told_only_if_its_search_was_good_enough(numbers, said, silent):
+def test_a_bend_is_reported_only_if_its_search_was_good_enough(numbers, said, silent):
     made = measures._bend_said(*numbers)
     assert said in made[0] and silent in made[1]
     assert bool(made[0]) != bool(made[1])

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adversarium.networks import TwoLayer
+from adversarium.networks import TwoLayer, crown
 from adversarium.networks.crown import proven_margins
 from adversarium.networks.graph import NoGraph, graph_of
 from adversarium.training.objectives import margin
@@ -96,7 +96,7 @@ def test_no_point_of_the_ball_has_a_smaller_margin(name, p, box):
 @pytest.mark.parametrize("p", [1, 2, math.inf])
 def test_a_linear_network_has_its_exact_margins(p):
     torch.manual_seed(0)
-    net, x = nn.Sequential(nn.Flatten(), nn.Linear(72, 2)), torch.rand(12, 2, 6, 6)
+    net, x = nn.Sequential(nn.Flatten(), nn.Linear(72, 2)).eval(), torch.rand(12, 2, 6, 6)
     y = net(x).argmax(-1)
     dual = {1: math.inf, 2: 2, math.inf: 1}[p]
     F, w = net(x).double(), net[1].weight.double()
@@ -118,7 +118,7 @@ def test_two_layers_are_bounded_as_the_own_certificate_bounds_them():
     with torch.no_grad():
         net[0].weight.copy_(W)
         net[2].weight.copy_(top)
-    net = net.double()
+    net = net.double().eval()
     y = torch.sign(net(x).squeeze(-1)).detach()
     if not torch.allclose(own.f(W, x), net(x).squeeze(-1), atol=1e-12):
         pytest.fail("the two networks differ")
@@ -154,7 +154,7 @@ def test_weights_that_overflow_prove_nothing():
 def test_a_choice_of_classes_is_bounded_alone():
     net, x, _ = trained(dense)
     y = torch.zeros(12).long()
-    pair = nn.Sequential(*net[:-1], nn.Linear(12, 2))
+    pair = nn.Sequential(*net[:-1], nn.Linear(12, 2)).eval()
     with torch.no_grad():
         pair[-1].weight.copy_(net[-1].weight[[2, 0]])
         pair[-1].bias.copy_(net[-1].bias[[2, 0]])
@@ -301,3 +301,18 @@ def test_a_skip_that_overwrites_nothing_has_a_certificate():
     net, x = Skip(nn.ReLU()).eval(), torch.rand(5, 6)
     y = net(x).argmax(-1)
     assert (proven_margins(net, x, y, 3, math.inf, 1e-4) > 0).any()
+
+
+def test_a_graph_with_other_outputs_than_the_module_proves_nothing(monkeypatch):
+    net, x, y = trained(dense)
+    other, _, _ = trained(dense, seed=1)
+    graph = graph_of(other, x)
+    monkeypatch.setattr(crown, "graph_of", lambda net, x: graph)
+    with pytest.raises(NoGraph, match="differ from those of its graph"):
+        proven_margins(net, x, y, 3, math.inf, 0.01)
+
+
+def test_a_module_in_training_mode_is_refused():
+    net, x, y = trained(dense)
+    with pytest.raises(ValueError, match="evaluation mode"):
+        proven_margins(net.train(), x, y, 3, math.inf, 0.01)

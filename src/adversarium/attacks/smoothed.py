@@ -19,8 +19,8 @@ Wrong = Callable[[Tensor], Tensor]  # points ↦ whether they are misclassified
 @dataclass(frozen=True, kw_only=True)
 class SmoothedAscent(InBall):
     """Ascent along the gradient of the loss smoothed by Gaussian noise, which is estimated from
-    pairs of opposite points z ± σu; it needs no derivative. The noise and the steps shrink, and
-    every step starts from the best point if the last ones have gained nothing.
+    pairs of opposite points z ± σu; it needs no derivative. The noise and the steps shrink; after
+    every tenth step the ascent continues from its best point.
 
     >>> from adversarium.data import Clusters
     >>> from adversarium.rng import stream

@@ -22,7 +22,7 @@ from adversarium.attacks import (
 from adversarium.attacks.gradient import NoGradient
 from adversarium.diagnosis import chance
 from adversarium.diagnosis.attacked import Attacked, Doubt, MemberRow
-from adversarium.diagnosis.doubts import Hunted, doubts_of, misled
+from adversarium.diagnosis.doubts import doubts_of, misled
 from adversarium.diagnosis.structure import Structure, structure
 from adversarium.diagnosis.subject import (
     Box,
@@ -41,7 +41,6 @@ from adversarium.sockets import Aimed, Attack, Guide
 from adversarium.training.objectives import Risk, leads, loss_map
 
 Effort = Literal["quick", "standard", "strong"]
-Said = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ def suite(
     return strong_attacks(p, radius, k, box, steps=100 if effort == "strong" else 50)
 
 
-def blind(
+def gradient_free(
     effort: Effort, p: float, radius: float, box: Box | None, doubtful: bool
 ) -> tuple[Attack, ...]:
     """Return attacks that use no gradient: long ones if the gradients are doubtful or much effort
@@ -96,13 +95,13 @@ def name_of(attack: Attack) -> str:
 
 
 @dataclass
-class _Hunt(Hunted):
+class _Hunt:
     """The state of an attack: the worst point found so far for every example."""
 
     known: Subject
     ball: Ball
     seed: int
-    say: Said
+    say: Callable[[str], None]
     found: Structure = field(default_factory=Structure)
     proven: Tensor | None = None
     unproven: str = ""  # why there is no certificate
@@ -313,11 +312,13 @@ def attack(
                 run(name, member)
             if effort != "quick" and known.draws == 1:
                 doubtful = misled(hunt)
-                for name, member in _named(blind(effort, order, size, ball.box, doubtful)).items():
+                for name, member in _named(
+                    gradient_free(effort, order, size, ball.box, doubtful)
+                ).items():
                     run(name, member)
                 if not doubtful and effort == "standard" and misled(hunt):  # the short ones helped
                     for name, member in _named(
-                        blind("standard", order, size, ball.box, True)
+                        gradient_free("standard", order, size, ball.box, True)
                     ).items():
                         run(f"{name}, long", member)
             hunt.prove(steps=0 if effort == "quick" else 20)

@@ -43,7 +43,7 @@ def misled(hunt: Hunted) -> bool:
 
 def doubts_of(hunt: Hunted) -> tuple[Doubt, ...]:
     """Return every doubt that its measurement raises."""
-    every = [no_answer, batches, without_gradients, raised]
+    every = [no_answer, batches, without_gradients, attacks_raised]
     if not hunt.random:
         every += [vanished, false_slopes, more_steps, beyond_reach]
     found = [_measured(one, hunt) for one in every]
@@ -61,7 +61,7 @@ def _measured(measure: Measured, hunt: Hunted) -> Doubt | None:
                      f"({type(fault).__name__}: {said}).")  # fmt: skip
 
 
-def raised(hunt: Hunted) -> Doubt | None:
+def attacks_raised(hunt: Hunted) -> Doubt | None:
     """Attacks did not run because something raised an exception."""
     lost = [row for row in hunt.rows.values() if row.skipped.startswith("raised")]
     if not lost:
@@ -149,10 +149,10 @@ def false_slopes(hunt: Hunted) -> Doubt | None:
         ends = small.steepest(x, g, 1), small.steepest(x, -g, 1)
         with torch.no_grad():
             rise = (loss(ends[0]) - loss(ends[1])).double()
-        told = ((ends[0] - ends[1]) * g).flatten(1).sum(-1).double()
+        predicted = ((ends[0] - ends[1]) * g).flatten(1).sum(-1).double()
         floor = 64 * torch.finfo(x.dtype).eps * values.abs().double()
-        visible = torch.maximum(rise.abs(), told.abs()) > floor
-        apart = (rise - told).abs() > 0.5 * torch.maximum(rise.abs(), told.abs())
+        visible = torch.maximum(rise.abs(), predicted.abs()) > floor
+        apart = (rise - predicted).abs() > 0.5 * torch.maximum(rise.abs(), predicted.abs())
         wrong = apart & visible if share == 1 / 8 else wrong & apart & visible
         judged = visible if share == 1 / 8 else judged & visible
     count = int(judged.sum())
@@ -166,10 +166,9 @@ def false_slopes(hunt: Hunted) -> Doubt | None:
 
 def without_gradients(hunt: Hunted) -> Doubt | None:
     """Attacks without gradients broke points that gradient attacks had not."""
-    number = int(hunt.correct.sum())
     won = sum(row.broken for name, row in hunt.rows.items() if name.startswith(WITHOUT_GRADIENTS))
     share = won / max(1, len(hunt.correct))
-    if share <= 0.05 or not number:
+    if share <= 0.05:
         return None
     return Doubt("gradients are worse", share, f"attacks that use only outputs broke {share:.1%} "
                  "of the points after all gradient attacks had failed there, so the gradients "
@@ -177,7 +176,7 @@ def without_gradients(hunt: Hunted) -> Doubt | None:
 
 
 def more_steps(hunt: Hunted) -> Doubt | None:
-    """Four times the steps break further points."""
+    """A longer ascent breaks further points."""
     known, index = hunt.known, _sample(hunt, ~hunt.broken)
     if not len(index) or not hunt.ball.radius:
         return None
@@ -208,7 +207,6 @@ def beyond_reach(hunt: Hunted) -> Doubt | None:
     reached = nearest.isfinite()
     if int(reached.sum()) < 8:
         return None
-    lost = torch.zeros(len(x), dtype=torch.bool, device=x.device)
     radius = float(nearest[reached].max())
     far = APGD(p=ball.p, radius=radius, steps=40, restarts=1, box=ball.box)
     try:
@@ -220,7 +218,7 @@ def beyond_reach(hunt: Hunted) -> Doubt | None:
         return None
     return Doubt("gradients do not lead far", stands, f"at radius {radius:.3g}, within which every "
                  f"point has points of another class, gradient ascent fails at {stands:.0%} of the "
-                 "points; there it cannot be trusted at any radius.")  # fmt: skip
+                 "points, so a failure of gradient ascent is no evidence here.")  # fmt: skip
 
 
 def _lost(known: Subject, attack: APGD, x: Tensor, y: Tensor, seed: int) -> Tensor:

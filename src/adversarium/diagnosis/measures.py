@@ -231,8 +231,8 @@ def _search(known: Subject, radius: float, points: int, seed: int) -> _Found:
     for part, labels in known.parts(x, y):
         made.append(loss_landscape(known.f, part, labels, radii, stream(seed, "landscape"),
                                    box=known.box))  # fmt: skip
-    kept = ("gradient", "change", "at_largest_loss", "clean", "at_point")
-    whole = Landscape(radii, *(torch.cat([getattr(one, name) for one in made]) for name in kept))
+    fields = ("gradient", "change", "at_largest_loss", "clean", "at_point")
+    whole = Landscape(radii, *(torch.cat([getattr(one, name) for one in made]) for name in fields))
     few, their = x[:FEW], y[:FEW]
     means = []
     for steps, starts in ((40, 8), (80, 16)):

@@ -133,14 +133,14 @@ def subject(
     place, kind = _home(net, device)
     points, enters = _points(x, box, kind, notes)
     made = Subject(net=net, x=points.to(place), y=torch.zeros(0), box=box, enters=enters)
-    kept = made.x.clone()
+    before = made.x.clone()
     if isinstance(net, nn.Module) and kind in (torch.float16, torch.bfloat16):
         notes.append(f"the network computes in {_plain(kind)}; inputs are rounded to it first")
     with torch.no_grad():
         F = torch.cat([made.raw(some) for some in torch.split(made.x, made.at_once)])
-    if not torch.equal(made.x, kept):
+    if not torch.equal(made.x, before):
         notes.append("the network changes its input; it was given copies")
-        made = replace(made, x=kept, copies=True)
+        made = replace(made, x=before, copies=True)
         with torch.no_grad():
             F = torch.cat([made.raw(some) for some in torch.split(made.x, made.at_once)])
     if classes is not None:
@@ -166,7 +166,7 @@ def measuring_mode(net: Net) -> Iterator[None]:
     caller's autocast; afterwards restore the modes, and the buffers if a call changed them."""
     modules = list(net.modules()) if isinstance(net, nn.Module) else []
     modes = [module.training for module in modules]
-    kept = {id(b): (b, b.detach().clone()) for module in modules for b in module.buffers(False)}
+    buffers = {id(b): (b, b.detach().clone()) for module in modules for b in module.buffers(False)}
     for module in modules:
         module.training = False
     try:
@@ -181,7 +181,7 @@ def measuring_mode(net: Net) -> Iterator[None]:
         for module, mode in zip(modules, modes, strict=True):
             module.training = mode
         with torch.no_grad():
-            for buffer, before in kept.values():
+            for buffer, before in buffers.values():
                 if not torch.equal(buffer, before):
                     buffer.copy_(before)
 

@@ -70,11 +70,12 @@ def proven_margins(
 ) -> Tensor:
     """Return lower bounds on the margins in the ball, less the forward error of single precision; a
     point is proven robust if its bound is positive. `steps` of α-CROWN follow for other points. k =
-    1: one output, labels ±1; `classes`: the outputs that compete. NoGraph is raised if the module
-    has an operation without bounds, or is too large for bounds that prove anything.
+    1: one output, labels ±1; `classes`: the outputs that compete. The module must be in evaluation
+    mode. NoGraph is raised if it has an operation without bounds, if its outputs are not those of
+    its graph, or if it is too large for bounds that prove anything.
 
     >>> net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
-    >>> for layer in (net[0], net[2]):
+    >>> for layer in (net.eval()[0], net[2]):
     ...     _ = layer.load_state_dict({"weight": torch.eye(2), "bias": torch.zeros(2)})
     >>> x, y = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
     >>> [round(float(proven_margins(net, x, y, 2, math.inf, r)), 4) for r in (0.25, 0.6)]
@@ -88,6 +89,8 @@ def proven_margins(
         return torch.zeros(0, dtype=torch.float64)
     if not bool(x.isfinite().all()):
         raise ValueError("a certificate needs finite inputs, got infinite or NaN entries.")
+    if net.training:
+        raise ValueError("a certificate needs a module in evaluation mode; call net.eval() first.")
     weights = [w for w in (*net.parameters(), *net.buffers()) if w.is_floating_point()]
     if any(w.dtype not in (torch.float32, torch.float64) for w in weights):
         raise NoGraph("it does not compute in single or double precision")
@@ -105,15 +108,15 @@ def proven_margins(
         raise NoGraph(f"one of its layers has {widest} values per input, more than {LARGEST}")
     size = max(1, min(len(x), HELD // (64 * widest)))
     for some, labels in zip(torch.split(x, size), torch.split(y, size), strict=True):
-        made.append(
-            _Bounds(ops, _Region.of(some, p, radius, box)).margins(labels, k, steps, classes)
-        )
+        bounds = _Bounds(ops, _Region.of(some, p, radius, box))
+        _compare(net, bounds)
+        made.append(bounds.margins(labels, k, steps, classes))
     return torch.nan_to_num(torch.cat(made), nan=-math.inf, posinf=-math.inf)
 
 
 def _compare(net: nn.Module, bounds: "_Bounds") -> None:
-    """Raise unless the module's outputs at points of the region are those of its graph, up to the
-    forward error of single precision."""
+    """Raise unless the module's outputs at points of the region, in evaluation mode, are those of
+    its graph, up to the forward error of single precision."""
     region, where = bounds.region, next(iter(net.parameters()), torch.zeros(0))
     rng = stream(0, "graph")
     signs = [coins(region.x.shape, rng) for _ in range(4)]

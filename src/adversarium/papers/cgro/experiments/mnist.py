@@ -6,7 +6,7 @@ Reading: inputs in [0, 1], cross-entropy; training as in the cited code of Wong 
 from a uniform start with step 1.25 ε₀, Adam with a triangular step size up to 0.005, batches of
 100, 20 epochs, all 60,000 images. Many-step training (PGD-5, 6,000 images, four radii) tells where
 the landscape bends as the radius changes. The words on epochs are judged from the middle epoch on.
-Cost: quick 5 min, paper 2.5 h (2 cores, --on processes:2), of which the first two runs take 75 min.
+Cost: quick 5 min (2 cores); paper: its first two runs took 90 min on two busy cores.
 """
 
 from adversarium.plans import where
